@@ -79,6 +79,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
     },
 }
 FORMULAS = {"docs/studies/exploit.md": 12, "docs/ties-proofs.md": 14, "docs/ties.md": 2}  # blocks of them, by page
+assert {*NOT_RUN, *FORMULAS} <= set(NAMES)
 
 
 def blocks(page: Path, *languages: str) -> Iterator[str]:
@@ -129,10 +130,6 @@ def test_what_nothing_runs_is_listed_with_the_reason(page: Path) -> None:
     assert len(fences) == 2 * len(list(blocks(page, *_LANGUAGES))), "a fence that is indented, or of another kind"
 
 
-def test_pages_that_are_listed_are_there() -> None:
-    assert {*NOT_RUN, *FORMULAS} <= set(NAMES)
-
-
 def test_agents_are_told_the_layers_that_imports_follow() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layers = [set(re.findall(r"\w+", layer)) for layer in settings["contracts"][0]["layers"]]
@@ -170,15 +167,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("pooled.csv").write_text("score,label\n0.9,1\n0.5,1\n0.5,0\n0.1,0\n")
     np.savez("embeddings.npz", embeddings=embeddings, labels=labels)
     np.savez("gallery.npz", embeddings=embeddings, labels=labels)
-    for name, rows in (
-        ("query", slice(8)),
-        ("queries", slice(8)),
-        ("gallery", slice(8, None)),
-        ("gallery-1", slice(8, 12)),
-        ("gallery-2", slice(12, None)),
-        ("part-1", slice(12)),
-        ("part-2", slice(12, None)),
-    ):
+    parts = {"query": slice(8), "queries": slice(8), "gallery": slice(8, None), "gallery-1": slice(8, 12),
+             "gallery-2": slice(12, None), "part-1": slice(12), "part-2": slice(12, None)}  # fmt: skip
+    for name, rows in parts.items():
         np.save(f"{name}.npy", embeddings[rows])
         Path(f"{name}.txt").write_text("".join(f"{label}\n" for label in labels[rows]))
     np.save("labels.npy", labels)
@@ -194,16 +185,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez("query.npz", embeddings=embeddings[:8] + 1, labels=labels[:8])
     for name, part in (("query-labels", slice(8)), ("labels-1", slice(8, 12)), ("labels-2", slice(12, None))):
         np.save(f"{name}.npy", labels[part])
-    for name, columns in (
-        ("a", 6),
-        ("b", 4),
-        ("c", 3),
-        ("ours", 6),
-        ("theirs", 4),
-        ("baseline", 3),
-        ("old", 3),
-        ("new", 6),
-    ):
+    for name, columns in {"a": 6, "b": 4, "c": 3, "ours": 6, "theirs": 4, "baseline": 3, "old": 3, "new": 6}.items():
         np.savez(f"{name}.npz", embeddings=embeddings[:, :columns], labels=labels)
     for name in ("train", "test"):  # of enough classes for groups of them
         np.savez(f"{name}.npz", embeddings=rng.normal(size=(80, 6)), labels=np.arange(80) % 20)
@@ -217,6 +199,7 @@ def runnable(page: Path) -> list[list[str]]:
 
 
 SESSIONS = [page for page in PAGES if runnable(page)]
+assert {page.name for page in SESSIONS} >= {"command-line.md", "quickstart.md"}
 
 
 @pytest.mark.parametrize("page", SESSIONS, ids=map(name_of, SESSIONS))
@@ -287,27 +270,16 @@ def test_lines_as_trec_eval_prints_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("start", "module", "imports", "ours"),
     [
-        (
-            "AccuracyCalculator",
-            "pytorch_metric_learning",
-            "from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator",
-            {"precision_at_1": "Hit@1", "r_precision": "R-Precision", "mean_average_precision_at_r": "MAP@R"},
-        ),
-        (
-            "evaluate(",
-            "ranx",
-            "from ranx import Qrels, Run, evaluate",
-            {"map": "mAP", "mrr": "MRR", "ndcg@10": "nDCG@10"},
-        ),
-        (
-            "ir_measures.",
-            "ir_measures",
-            "import ir_measures; from ir_measures import AP, nDCG, RR, Rprec",
-            {"AP": "mAP", "nDCG@10": "nDCG@10", "RR": "MRR", "Rprec": "R-Precision"},
-        ),
+        ("AccuracyCalculator", "pytorch_metric_learning",
+         "from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator",
+         {"precision_at_1": "Hit@1", "r_precision": "R-Precision", "mean_average_precision_at_r": "MAP@R"}),
+        ("evaluate(", "ranx", "from ranx import Qrels, Run, evaluate",
+         {"map": "mAP", "mrr": "MRR", "ndcg@10": "nDCG@10"}),
+        ("ir_measures.", "ir_measures", "import ir_measures; from ir_measures import AP, nDCG, RR, Rprec",
+         {"AP": "mAP", "nDCG@10": "nDCG@10", "RR": "MRR", "Rprec": "R-Precision"}),
         ("RetrievalMAP", "torchmetrics", "from torchmetrics.retrieval import RetrievalMAP", {"": "mAP"}),
     ],
-)
+)  # fmt: skip
 def test_calls_of_other_libraries(start: str, module: str, imports: str, ours: dict[str, str]) -> None:
     """Each call gives values between the bounds of the measures that the page names for it."""
     pytest.importorskip(
@@ -335,10 +307,6 @@ def test_calls_of_other_libraries(start: str, module: str, imports: str, ours: d
     for name, measure in ours.items():
         bounds = dh.measure(profile, [measure])[measure]
         assert bounds.lower - 1e-6 <= float(found[name]) <= bounds.upper + 1e-6, (name, found[name], bounds)
-
-
-def test_there_are_sessions() -> None:
-    assert {page.name for page in SESSIONS} >= {"command-line.md", "quickstart.md"}
 
 
 def test_pictures_of_the_gallery_are_those_that_the_page_draws(tmp_path: Path) -> None:

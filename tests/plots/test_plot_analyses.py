@@ -28,14 +28,14 @@ def test_reject_curves_show_what_ties_leave_open(ax: Any) -> None:
              f"model: area {expected} [{lower}, {upper}] %", "model: what ties decide"]  # fmt: skip
     assert words(ax) == named
     (line,) = [line for line in ax.get_lines() if str(line.get_label()).startswith("model")]
-    np.testing.assert_array_equal(line.get_xdata(), [0.75, 0.5, 0.25, 0])
-    np.testing.assert_array_equal(line.get_ydata(), tied.expected)
+    assert_array_equal(line.get_xdata(), [0.75, 0.5, 0.25, 0])
+    assert_array_equal(line.get_ydata(), tied.expected)
     title = "Rejecting model saves 22.9 points of area, the perfect order saves 29.2"
     assert ax.get_title().replace("\n", " ") == title
     separated = measures.error_reject_curve([1, 0], [2, 1])
     plots.risk_coverage(separated, ax=ax, label="other", number=1, references=False)
-    texts = words(ax)
-    assert texts[2:] == [*named[2:], "other: area 25.00 %"]  # no band where nothing is open
+    assert words(ax)[2:] == [*named[2:], "other: area 25.00 %"]  # no band where nothing is open
+    assert ax.get_title().replace("\n", " ") == title
     ax.figure.draw_without_rendering()  # type: ignore[union-attr]
     assert ax.get_legend().get_window_extent().y1 <= ax.title.get_window_extent().y0  # the title of the first has moved
     assert ax.get_xlabel() == "kept queries (coverage) (%)"
@@ -51,14 +51,12 @@ def test_open_values_have_two_references(ax: Any) -> None:
 def test_bins_points_and_densities(ax: Any) -> None:
     found = measures.calibration([0, 1, 1], [0.1, 0.9, 0.95], bins=2)
     points = plots.reliability(found, ax=ax).collections[-1]
-    np.testing.assert_array_equal(points.get_offsets(), np.column_stack([found.confidence, found.right.expected]))
+    assert_array_equal(points.get_offsets(), np.column_stack([found.confidence, found.right.expected]))
     assert points.get_sizes()[0] < points.get_sizes()[1]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean confidence of the bin (%)", "right queries (%)")
     for axis in (ax.xaxis, ax.yaxis):  # per cent on both
         assert axis.get_major_formatter()(0.2, 0) == "20"
-    assert words(ax) == [
-        "as confident as right", "queries of a bin: area by number, 1 to 2",
-    ]  # fmt: skip
+    assert words(ax) == ["as confident as right", "queries of a bin: area by number, 1 to 2"]
     figure = Figure()
     scatter, density = figure.subplots(1, 2)
     points = [[0, 0], [1, 1], [2, 2]]
@@ -78,15 +76,13 @@ def test_credible_recall_against_mass(ax: Any) -> None:
     plots.credible_recall(found, ax=ax, label="draws")
     diagonal, line, dotted = ax.get_lines()
     assert diagonal.get_label() == "as draws"
-    np.testing.assert_array_equal(line.get_xydata(), np.column_stack([found.masses, found.relevant.expected]))
-    np.testing.assert_array_equal(dotted.get_ydata(), found.others.upper)
+    assert_array_equal(line.get_xydata(), np.column_stack([found.masses, found.relevant.expected]))
+    assert_array_equal(dotted.get_ydata(), found.others.upper)
     (band,) = ax.collections
     assert band.get_label() == "draws: what ends decide"
     exact = measures.normal_credible_recall([[0.0], [1.0]], [1.0, 1.0], [1, 1])
     plots.credible_recall(exact, ax=ax, label="normal", number=1, others=False)
-    assert words(ax) == [
-        "as draws", "draws", "draws: what ends decide", "draws: others", "normal",
-    ]  # fmt: skip
+    assert words(ax) == ["as draws", "draws", "draws: what ends decide", "draws: others", "normal"]
 
 
 def test_each_of_many_classes_has_a_look_of_its_own(ax: Any) -> None:
@@ -98,30 +94,27 @@ def test_each_of_many_classes_has_a_look_of_its_own(ax: Any) -> None:
     assert plots.labelled_points([[0, 0]], [1], legend=False, ax=Figure().subplots()).get_legend() is None
 
 
+def test_steps_of_a_tie_group_are_those_that_an_arrangement_can_take(ax: Any) -> None:
+    plots.tie_states((0, 0, 3, 2), ax=ax)
+    steps = {tuple(map(tuple, line.get_xydata().tolist())) for line in ax.get_lines() if len(line.get_xdata())}
+    ups = {((0, 0), (1, 1)), ((1, 0), (2, 1)), ((1, 1), (2, 2)), ((2, 1), (3, 2))}
+    assert steps == ups | {((0, 0), (1, 0)), ((1, 1), (2, 1)), ((2, 2), (3, 2))}
+
+
 # Collisions and matrices
-
-
-def pixels(figure, dpi):
-    """The picture as it is saved, (height, width, 3)."""
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=dpi)
-    content.seek(0)
-    return image.imread(content)[:, :, :3]
-
-
-def count_of(picture, colour):
-    return int((np.abs(picture - np.array(to_rgb(colour))).max(axis=2) < 0.1).sum())
 
 
 @pytest.mark.parametrize("place", [(0.37, 0.71), (1, 1)])
 @pytest.mark.parametrize(("shape", "dpi"), [((700, 1100), 100), ((900, 40), 100), ((1000, 1000), 137)])
 def test_no_single_mark_is_lost_in_a_small_picture(shape, dpi, place):
     kind = np.zeros(shape, dtype=np.int8)
-    cell = tuple(int(share * (size - 1)) for share, size in zip(place, shape, strict=True))
-    kind[cell] = Kind.RELEVANT
-    figure = Figure(figsize=(2.6, 2.4), dpi=100, layout="constrained")
+    kind[tuple(int(share * (size - 1)) for share, size in zip(place, shape, strict=True))] = Kind.RELEVANT
+    figure, content = Figure(figsize=(2.6, 2.4), dpi=100, layout="constrained"), io.BytesIO()
     plots.collision_image(kind, ax=figure.subplots(), legend=False)
-    assert count_of(pixels(figure, dpi), colours()[Kind.RELEVANT]) > 0
+    figure.savefig(content, format="png", dpi=dpi)
+    content.seek(0)
+    picture = image.imread(content)[:, :, :3]
+    assert (np.abs(picture - np.array(to_rgb(colours()[Kind.RELEVANT]))).max(axis=2) < 0.1).any()
 
 
 def test_marks_are_widened_only_as_far_as_needed():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
@@ -45,11 +44,6 @@ def test_groups_under_a_tolerance_are_drawn_at_their_lower_values(ax: Axes) -> N
     dh.plots.group_values({"wide": report}, "mAP", ax=ax)
     assert_array_equal(line(ax, "a group").get_xdata(), 100 * report["mAP"].per_group.lower)
     assert_array_equal(line(ax, "mean").get_xdata(), [100 * report["mAP"].lower])
-
-
-def test_no_report_is_nothing_to_draw() -> None:
-    with pytest.raises(ValueError, match=r"^reports must hold at least one report, but is empty$"):
-        dh.plots.group_values({})
 
 
 def test_models_are_points_with_what_ties_leave_open(ax: Axes) -> None:

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
-from plots.drawn import line, rows, words
+from plots.drawn import line, rows, segments, words
 
 import deadheat as dh
 from deadheat.plots import style
@@ -41,12 +41,6 @@ def test_bounds_of_several_reports_have_a_row_each(ax: Axes) -> None:
     assert rows(both) == ["a, mAP", "a, MRR"]
 
 
-def test_no_report_is_nothing_to_draw() -> None:
-    for draw in (lambda: dh.plots.bounds({}), lambda: dh.plots.mean_intervals({}, "MRR")):
-        with pytest.raises(ValueError, match=r"^reports must hold at least one report, but is empty$"):
-            draw()
-
-
 def test_an_untied_row_is_one_dot(ax: Axes) -> None:
     tied, apart = (dh.evaluate(points, [0, 0, 1, 1], measures="mAP", distance="l2")
                    for points in ([[0], [0], [0], [1]], [[0], [1], [3], [7]]))  # fmt: skip
@@ -64,10 +58,14 @@ def test_mixed_queries_hold_the_numbers(ax: Axes) -> None:
     assert [bar.get_width() for bar in mixed.patches] == [100 * r.ties.queries / r.n_query for r in reports.values()]
 
 
-@pytest.mark.parametrize(("draw", "what"), [(dh.plots.mixed_queries, "report"), (dh.plots.tie_sizes, "profile")])
-def test_ties_of_nothing_are_refused(draw: Any, what: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [*((name, "report") for name in ("bounds", "mean_intervals", "mixed_queries", "cmc", "format_changes",
+                                     "group_values")), ("tie_sizes", "profile")],
+)  # fmt: skip
+def test_nothing_to_draw_is_refused(name: str, what: str) -> None:
     with pytest.raises(ValueError, match=rf"^{what}s must hold at least one {what}, but is empty$"):
-        draw({})
+        getattr(dh.plots, name)({})
 
 
 def test_sizes_of_ties_need_relevant_items() -> None:
@@ -91,7 +89,7 @@ def test_differences_are_sorted_and_say_who_wins(ax: Axes) -> None:
     bars = [(bar.get_x() + bar.get_width() / 2, round(bar.get_height(), 9)) for bar in ax.patches]
     assert bars == [(1, 75), (2, 50), (3, 4.166666667), (4, 0), (5, -50)]
     (lines,) = [each for each in ax.collections if each.get_label() == "lower to upper: ties"]
-    ends = [[round(y, 9) for _, y in segment] for segment in lines.get_segments()]  # type: ignore[attr-defined]
+    ends = [[round(y, 9) for _, y in segment] for segment in segments(lines)]
     assert ends == [[0, 8.333333333], [-50, 50]]
     assert sorted(words(ax)) == ["lower to upper: ties", "new wins (2)", "old wins (1)", "ties decide (2)"]
     assert ax.get_title() == "Of 5 queries, new wins 2 and old 1, ties decide 2"
@@ -146,7 +144,7 @@ def test_ticks_of_k_are_those_that_people_quote(k: Any, ticks: list[int]) -> Non
 
 def test_intervals_reach_round_what_ties_leave_open(ax: Axes) -> None:
     dh.plots.mean_intervals({"first": A, "second": B}, "MRR", ax=ax, seed=1)
-    whiskers = [segment.tolist() for segment in ax.collections[0].get_segments()]  # type: ignore[attr-defined]
+    whiskers = segments(ax.collections[0])
     for place, shown in enumerate((A, B)):
         interval = shown.interval("MRR", seed=1)
         assert whiskers[place] == [[100 * interval.lower.low, place], [100 * interval.upper.high, place]]
@@ -195,8 +193,6 @@ def test_precision_against_recall_with_its_band(ax: Axes) -> None:
 def test_cmc_refuses(k: object, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"^k must be "):
         dh.plots.cmc(TIED, k=k)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"^reports must hold at least one report, but is empty$"):
-        dh.plots.cmc({})
 
 
 def test_classes_from_the_worst(ax: Axes) -> None:
@@ -225,8 +221,8 @@ def test_queries_from_worst_to_best(ax: Axes) -> None:
     assert words(ax)[:2] == ["lower to upper: ties", f"ties decide ({tied.sum()})"]
     shown = np.concatenate([line.get_xydata() for line in ax.lines if line.get_marker() == "o"])  # type: ignore[misc]
     assert_array_equal(shown[np.argsort(shown[:, 0]), 1], np.sort(expected))
-    segments = [segment[:, 1].tolist() for segment in ax.collections[0].get_segments()]  # type: ignore[attr-defined]
-    assert sorted(segments) == sorted([low, high] for low, high in zip(lower[tied], upper[tied], strict=True))
+    ends = sorted([low, high] for (_, low), (_, high) in segments(ax.collections[0]))
+    assert ends == sorted([low, high] for low, high in zip(lower[tied], upper[tied], strict=True))
 
 
 def test_a_tolerance_has_no_expected_value(ax: Axes) -> None:
@@ -251,7 +247,7 @@ def test_changes_are_paired_differences_on_a_linear_scale(ax: Axes) -> None:
     assert column[0] == "0"
     assert column[-2] == f"{changes[-1]:+.2f}".replace("-", "−")
     (interval,) = [lines for lines in ax.collections if lines.get_label() == "95 % interval, with ties"]
-    ends = {segment[0][1]: segment[:, 0].tolist() for segment in interval.get_segments()}  # type: ignore[attr-defined]
+    ends = {row: [low, high] for (low, row), (high, _) in segments(interval)}
     difference = found.difference("1 bit", "mAP").interval()
     assert ends[1] == [100 * difference.lower.low, 100 * difference.upper.high]
     assert 0 not in ends  # the base is one dot
@@ -272,8 +268,6 @@ def test_a_row_far_out_is_an_arrow(ax: Axes) -> None:
 def test_a_base_that_is_not_there_is_refused() -> None:
     with pytest.raises(ValueError, match=r"base must be one of float64, .*, but is 'int9'"):
         dh.plots.format_changes(FOUND.reports, base="int9")
-    with pytest.raises(ValueError, match=r"^reports must hold at least one report, but is empty$"):
-        dh.plots.format_changes({})
 
 
 def test_measure_against_bytes(ax: Axes) -> None:

@@ -93,7 +93,7 @@ def test_new_axes_where_none_are_given() -> None:
         assert draw(ax=ax) is ax, name
 
 
-PLACES = [[10, 11, 12, 50, 90, 100, 1000, 1100], [63, 504, 508, 1008, 2016], [7], [0.001, 30000], [12, 19], [1, 1e12]]
+PLACES = [[10, 11, 12, 50, 90, 100, 1000, 1100], [7], [0.001, 30000], [12, 19], [1, 1e12]]
 
 
 @pytest.mark.parametrize("given", [True, False])

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from deadheat.cli.main import main
 from deadheat.studies import runner
 from deadheat.studies.runner import STUDIES, reproduce
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, joined, missing
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined, missing
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,9 +51,10 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Setting]:
             setting.say("half way")
             return outcome(value)
 
-        needs = ("rapidfuzz",) if name == "two" else ()
-        study = Study(title=f"Study {name}", source="A paper", about="What it is.", run=run, needs=needs)
-        monkeypatch.setitem(sys.modules, f"deadheat.studies.{name}", SimpleNamespace(STUDY=study))
+        study = SimpleNamespace(TITLE=f"Study {name}", SOURCE="A paper", ABOUT="What it is.", run=run)
+        if name == "two":
+            study.NEEDS = ("rapidfuzz",)
+        monkeypatch.setitem(sys.modules, f"deadheat.studies.{name}", study)
 
     monkeypatch.setattr(runner, "STUDIES", {"one": "the first", "two": "the second"})
     add("one", 18.684)
@@ -278,7 +279,7 @@ def test_studies_are_listed_without_what_draws_or_computes() -> None:
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_has_texts_and_a_page_that_shows_its_pictures(name: str) -> None:
     study: Any = runner.load(name)
-    assert all(text.strip() for text in (study.title, study.source, study.about, STUDIES[name]))
+    assert all(text.strip() for text in (study.TITLE, study.SOURCE, study.ABOUT, STUDIES[name]))
     page = ROOT / "docs" / ("statistics.md" if name in ("sampling", "null") else f"studies/{name}.md")
     text = page.read_text()
     assert f"deadheat reproduce {name}" in text

@@ -9,9 +9,7 @@ from numpy.testing import assert_array_equal
 from deadheat.analyses.collisions import Kind, collisions
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.studies import collisions as study
-from deadheat.studies.published import digits
 from deadheat.studies.study import Mark
-from tests.studies import printed
 
 
 def test_the_published_rule_by_hand():
@@ -38,6 +36,13 @@ def test_what_the_sources_say_of_collisions_is_judged_by_counts():
     published = study.published_rule(np.abs(points - points.T), np.ones((4, 4), dtype=bool), 0.5)
     assert_array_equal(np.nonzero(published.colliding), [[0, 1, 2, 3], [1, 0, 0, 1]])
     assert study.Ruled.of(published, 3) == (4, 3, 0.0, 0.0)
+    colliding = np.array([[True, False, True, True], [False, False, False, True]])
+    assert study.Ruled.of(study.Published(np.empty(0, np.int64), np.empty(0), colliding, colliding)) == (
+        4,
+        0,
+        0.75,
+        0.5,
+    )
     none = study.Ruled.of(study.published_rule(np.abs(points - points.T), np.ones((4, 4), dtype=bool), 0.0))
     assert none.n_collision == 0
     assert np.isnan(none.right_half)
@@ -60,42 +65,11 @@ def test_what_the_sources_say_of_collisions_is_judged_by_counts():
     ]  # fmt: skip
 
 
-def test_places_on_the_right():
-    colliding = np.array([[True, False, True, True], [False, False, False, True]])
-    published = study.Published(np.empty(0, np.int64), np.empty(0), colliding, colliding)
-    assert study.Ruled.of(published) == (4, 0, 0.75, 0.5)
-
-
-def test_noise_collides_less_under_the_e_of_the_words():
-    data = study.Data("noise", "Noise", study.published_noise(84, 504), np.zeros(84), 1e-5)
-    first, second, ratio, third = study.noise_eps(data, "all", judged=False)
-    assert first.here == "cosine 0, euclidean 0, cityblock 0"
-    assert ratio.mark == Mark.OTHER_DATA
-    count = [int(finding.here.split()[1].rstrip(",")) for finding in (first, second, third)]
-    assert count[0] < count[1] < count[2]
-
-
 def test_groups_that_rounding_splits_and_merges():
     number = np.array([[-1, 0, 0, 1, 2], [0, 0, 0, -1, 1]])
     distances = np.array([[0, 1, 1, 2, 2], [1, 1, 1, 0, 3]])
     assert study.split_and_merged(number, distances) == (0, 1)
     assert study.split_and_merged(number, distances + np.array([0, 0, 0.5, 0, 0])) == (2, 1)
-
-
-def test_the_noise_is_drawn_once_and_for_all():
-    noise = study.published_noise(1164, 504)
-    assert noise.shape == (1164, 504)
-    assert 0 <= noise.min() < noise.max() < 1
-    assert_array_equal(noise[:2], study.published_noise(2, 504))  # and so does not depend on what comes after
-
-
-def test_counts_of_digits_are_those_of_the_library():
-    images, labels = (array[:300] for array in digits())
-    found = collisions(images, labels, distance="cityblock").counts
-    (table,) = (table for table in printed.run("collisions").tables if table.name == "counts")
-    (row,) = (row for row in table.rows if (row[0], *row[2:4]) == ("digits", "cityblock", "exact"))
-    assert row[6:8] == [found.mixed.groups, found.together.items]
-    assert found.mixed.groups > 0
 
 
 def test_george_washington_within_1e_10():

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from deadheat.analyses import confidence as measures
 from deadheat.studies import confidence, confidence_images, published, toy
-from deadheat.studies.study import Mark, Outcome
+from deadheat.studies.study import Mark
 from tests.studies import printed
-
-
-def finding(outcome: Outcome, start: str) -> Any:
-    (found,) = [one for one in outcome.findings if one.what.startswith(start)]
-    return found
-
 
 # ---------------------------------------------------------------------------------------------------------------------
 # toy
-
-
-@pytest.mark.parametrize("wider", [False, True])
-@pytest.mark.parametrize("example", [1, 2, 3])
-def test_points_lie_in_their_stripes(example: int, wider: bool) -> None:
-    points, labels = toy.draw(example, seed=1, n=400, wider=wider)
-    stripes = (toy.WIDER if wider else toy.STRIPES)[example]
-    inside = [int(((points[:, 0] >= low) & (points[:, 0] <= high)).sum()) for low, high in stripes]
-    assert inside == [400 // len(stripes)] * len(stripes)
-    assert np.bincount(labels).tolist() == [200, 200]
-    assert ((points[:, 0] > 0) == labels).all()
-    assert ((points[:, 1] >= 0) & (points[:, 1] <= 1)).all()
 
 
 def test_study_s_code_differs_from_the_definition_by_the_query() -> None:
@@ -62,9 +42,9 @@ def test_points_are_those_of_pytorch_s_generator() -> None:
         torch.manual_seed(toy.SEED)
         bounds = [(0.0, 1.0, 700), (-1.0, -2 / 3, 500), (0.0, 2000.0, 100)]
         theirs = [torch.distributions.Uniform(low, high).sample((n, 1)).numpy().ravel() for low, high, n in bounds]
-    ours = toy.Uniform()
-    for (low, high, n), numbers in zip(bounds, theirs, strict=True):
-        np.testing.assert_array_equal(ours.draw(low, high, n), numbers)
+    twister = np.random.RandomState(toy.SEED)
+    for given, numbers in zip(bounds, theirs, strict=True):
+        np.testing.assert_array_equal(toy.uniform(twister, *given), numbers)
 
 
 def test_titles_of_the_figures_come_out_of_the_study_s_own_points() -> None:
@@ -104,8 +84,6 @@ def test_flipped_points() -> None:
     flipped = confidence.flip(seed=2, n=2000)
     assert 90 <= flipped.flipped.sum() <= 100
     np.testing.assert_array_equal(flipped.labels != (flipped.points[:, 0] > 0), flipped.flipped)
-    centre = 1 - 1 / (0.5 * np.sqrt(2 * np.pi))
-    assert (flipped.original >= centre).all()
     moved = flipped.moved(0.3, 100)
     np.testing.assert_array_equal(moved[flipped.flipped], 0.3 * 100)
     np.testing.assert_array_equal(moved[~flipped.flipped], 100 * flipped.original[~flipped.flipped])
@@ -120,24 +98,6 @@ def test_a_sort_gives_some_number_between_the_bounds() -> None:
     assert area.lower < area.expected < area.upper
 
 
-@pytest.fixture(scope="module")
-def outcome() -> Outcome:
-    return printed.run("confidence")
-
-
-def test_what_the_study_prints_is_found(outcome: Outcome) -> None:
-    assert finding(outcome, "steps at which").here == "20 of 20"
-    assert finding(outcome, "steps at which").mark is Mark.DIFFERS
-    assert finding(outcome, "confidence against Recall@1: largest difference").here == "0.00 points"
-    assert float(finding(outcome, "error-reject area by Hit@1: largest difference").here.split()[0]) > 0.1
-    for start in ("average of the original confidences", "error-reject area by Hit@1 at a confidence of"):
-        assert [one.mark for one in outcome.findings if one.what.startswith(start)] == [Mark.AGREES] * 2
-    rows = np.array(outcome.tables[0].rows, dtype=float)
-    for name in ("ERC by Hit@1", "ERC by MAP@R"):
-        at = outcome.tables[0].columns.index(f"{name}: lower")
-        assert (np.diff(rows[:, at : at + 3], axis=1) > 0).all()
-
-
 def test_a_curve_that_goes_the_other_way_in_one_draw_is_noticed() -> None:
     draw = confidence.measured(confidence.flip(0, 200))
     both = {name: np.stack([values, values[::-1]]) for name, values in draw.steps.items()}
@@ -147,15 +107,14 @@ def test_a_curve_that_goes_the_other_way_in_one_draw_is_noticed() -> None:
         assert [one.mark for one in confidence._shapes(same)] == [mark] * 3
 
 
-def test_densities_have_known_regions(outcome: Outcome) -> None:
+def test_densities_have_known_regions() -> None:
     """Of the gamma distribution with shape 3: both ends have one density, and 95 % lies between them."""
     from scipy.stats import gamma
 
-    (table,) = (table for table in outcome.tables if table.name == "density")
+    (table,) = (table for table in printed.run("confidence").tables if table.name == "density")
     low, high = table.rows[0][4:6]
     assert gamma(3).pdf(low) == pytest.approx(gamma(3).pdf(high), rel=1e-9)
     assert gamma(3).cdf(high) - gamma(3).cdf(low) == pytest.approx(0.95, abs=1e-9)
-    assert [one.mark for one in outcome.findings if "of the 95 % region" in one.what] == [Mark.AGREES] * 4
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -177,27 +136,9 @@ def test_damage_of_images() -> None:
     np.testing.assert_array_equal(own[1], confidence_images.cropped(images, 4)[1])
 
 
-def test_targets_distinguish_the_models(outcome: Outcome) -> None:
-    (table,) = (table for table in outcome.tables if table.name == "targets")
-    rows = {tuple(row[:3]): dict(zip(table.columns[3:], row[3:], strict=True)) for row in table.rows}
-    assert len(rows) == 8
-    for row in rows.values():
-        for name in ("rho", "tau"):
-            lower, expected, upper = (row[f"{name}, ties broken: {end}"] for end in ("lower", "expected", "upper"))
-            assert -1 <= lower < expected < upper <= 1
-    level = "level of the damage"
-    whole, damaged = (rows["blur", model, level]["Spearman's rho"] for model in confidence_images._MODELS)
-    assert damaged < -0.4 < whole  # a model that has seen no blur does not notice it
-
-
 def test_regions_hold_the_instance_and_not_the_class() -> None:
     found = confidence_images._found(confidence_images.halves(quick=True))
     instance, other, normal = found.values()
-    lower, expected, upper = instance.relevant
-    assert (lower < expected).all()
-    assert (expected < upper).all()
-    np.testing.assert_allclose(expected, instance.masses, atol=0.1)  # draws of one distribution
-    assert (other.relevant.upper < expected).all()
-    assert other.n_open == normal.n_open == 0
+    np.testing.assert_allclose(instance.relevant.expected, instance.masses, atol=0.1)  # draws of one distribution
+    assert (other.relevant.upper < instance.relevant.expected).all()
     assert (normal.others.upper < normal.relevant.lower).all()
-    assert instance.n_open > 100

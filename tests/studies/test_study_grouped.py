@@ -16,14 +16,7 @@ from deadheat.studies import grouped as study
 from deadheat.studies import grouped_paper as paper
 from deadheat.studies import grouped_populations as populations
 from deadheat.studies import published
-from deadheat.studies.grouped_populations import (
-    CLUSTERED,
-    GROUPED,
-    MEASURE,
-    RANDOM,
-    Coverage,
-    Known,
-)
+from deadheat.studies.grouped_populations import CLUSTERED, GROUPED, MEASURE, RANDOM, Coverage, Known
 from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import Mark, Outcome
 from tests.studies import printed
@@ -39,16 +32,6 @@ def outcome() -> Outcome:
 # populations
 
 
-def test_draws_are_reproducible_and_differ_by_seed() -> None:
-    one, other = CLUSTERED.draw(30, 5, 1), CLUSTERED.draw(30, 5, 1)
-    np.testing.assert_array_equal(one[0], other[0])
-    assert not np.array_equal(one[0], CLUSTERED.draw(30, 5, 2)[0])
-    assert one[0].shape == (30 * CLUSTERED.samples, CLUSTERED.dim)
-    assert np.bincount(one[1]).tolist() == [CLUSTERED.samples] * 30
-    within = one[0].reshape(30, CLUSTERED.samples, -1).std(axis=1).mean()
-    assert within < 0.7 * one[0].std()
-
-
 def test_chance_is_the_share_of_the_right_ones() -> None:
     """All points tied: the exact expectation over all ways to break the ties is what chance gives."""
     labels = np.repeat(np.arange(GROUP_SIZE), RANDOM.samples)
@@ -57,19 +40,11 @@ def test_chance_is_the_share_of_the_right_ones() -> None:
     assert RANDOM.chance(GROUP_SIZE) == 3 / 39
 
 
-def test_random_embeddings_have_the_value_of_chance() -> None:
-    found = populations.value_in_groups(RANDOM, 400)
-    assert abs(found.value - RANDOM.chance(GROUP_SIZE)) < 3 * found.error
-    assert found.error == pytest.approx(math.sqrt(1 / 13 * 12 / 13 / 400 / 40), rel=0.5)
-
-
 def test_coverage_counts_what_holds() -> None:
     """Each interval is that of a grouped result on the draw with that number, held against the value."""
     n_draw, n_group, known = 12, 5, Known(0.83, 0.001)
-    found = {
-        each.method: each
-        for each in populations.coverages_over_groups(CLUSTERED, n_group, n_draw, known, repeated=True)
-    }
+    every = populations.coverages_over_groups(CLUSTERED, n_group, n_draw, known, repeated=True)
+    found = {each.method: each for each in every}
     assert set(found) == {*populations.OVER_GROUPS, populations.REPEATED}
     held, widths = 0, []
     for number in range(n_draw):
@@ -114,7 +89,7 @@ def coverage_row(n_hold: int, n_group: int = 5) -> Coverage:
 def test_coverage_agrees_where_the_level_is_not_ruled_out(held: tuple[int, int], mark: Mark) -> None:
     finding = populations.finding_of([coverage_row(n, size) for n, size in zip(held, (5, 10), strict=True)])
     assert finding.mark == mark
-    assert bool(finding.why) == (mark is Mark.DIFFERS)
+    assert finding.why == (populations._WHY["z"] if mark is Mark.DIFFERS else "")
     assert finding.here == f"5: 94.8, 10: {held[1] / 10:.1f} % of 1000 draws"
 
 
@@ -126,12 +101,6 @@ def test_coverage_of_few_draws_cannot_tell() -> None:
     assert populations.finding_of([few._replace(n_hold=10)]).mark is Mark.DIFFERS
 
 
-def test_a_small_run_cannot_tell(outcome: Outcome) -> None:
-    marks = {finding.what: finding.mark for finding in outcome.findings}
-    assert marks[f"gap of 200 to 50 classes of one population, {GROUPED}"] is Mark.TOO_FEW
-    assert marks["95 % intervals that hold, clustered, Student's t; by number of groups"] is Mark.TOO_FEW
-
-
 def test_chance_differs_where_it_does() -> None:
     assert study.by_chance(Known(3 / 39 + 0.002, 0.001)).findings[0].mark is Mark.AGREES
     assert study.by_chance(Known(3 / 39 + 0.004, 0.001)).findings[0].mark is Mark.DIFFERS
@@ -140,12 +109,7 @@ def test_chance_differs_where_it_does() -> None:
 
 def test_files_are_measured_as_they_are(outcome: Outcome) -> None:
     table = next(table for table in outcome.tables if table.name == "cifar100-classes")
-    assert [row[:2] for row in table.rows] == [
-        ("plain", 50),
-        ("in groups of 10", 50),
-        ("plain", 60),
-        ("in groups of 10", 60),
-    ]
+    assert [row[:2] for row in table.rows] == [(what, n) for n in (50, 60) for what in ("plain", GROUPED)]
     embeddings, labels = CLUSTERED.draw(60, 99, 1)
     report = evaluate(embeddings, labels, measures=MEASURE)
     value, low, high = table.rows[2][2:]
@@ -215,13 +179,6 @@ def test_a_learned_map_makes_the_scatter_within_classes_a_sphere() -> None:
     assert abs(between - np.diag(np.diag(between))).max() < 1e-9
     assert (np.diff(np.diag(between)) <= 1e-9).all()
     np.testing.assert_array_equal(paper.learned(samples, 5, 0.2), whole[:, :5])
-
-
-def test_made_classes_of_maps_are_drawn_anew() -> None:
-    one, other = paper.draw(30, 1), paper.draw(30, 1)
-    np.testing.assert_array_equal(one.points, other.points)
-    assert not np.array_equal(one.points, paper.draw(30, 2).points)
-    assert np.bincount(one.labels).tolist() == [4] * 30
 
 
 def test_figures_2_and_3_are_shown_on_learned_maps(outcome: Outcome) -> None:

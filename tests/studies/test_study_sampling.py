@@ -7,7 +7,6 @@ import pytest
 
 from deadheat.studies.null import Kind, false_alarms, leave_one_out, separate_gallery
 from deadheat.studies.sampling import percent_of, range_of, single_queries, whole_classes
-from tests.studies import printed
 
 
 def test_intervals_over_classes_hold_what_those_over_queries_miss() -> None:
@@ -37,15 +36,3 @@ def test_neither_system_is_better(draw) -> None:
 def test_shares_are_printed_with_their_standard_error() -> None:
     assert percent_of(0.36, 64) == "36.0 ± 6.0 %"
     assert range_of([0.5, 0.25, 1.0]) == "25 to 100 %"
-
-
-def test_findings_and_figures_have_the_numbers_of_the_table() -> None:
-    for name in ("sampling", "null"):
-        outcome = printed.run(name)
-        (table,), (picture,) = outcome.tables, outcome.pictures
-        columns = np.array([row[1:] for row in table.rows]).T
-        shown = [float(finding.here.split()[0]) for finding in outcome.findings]
-        order = columns if name == "sampling" else columns.T
-        np.testing.assert_allclose(shown, 100 * order.ravel(), atol=0.051)
-        lines = picture.figure.axes[0].lines
-        np.testing.assert_allclose([line.get_ydata() for line in lines[:-1]], 100 * columns)

@@ -28,7 +28,7 @@ group_values                   the groups of a grouped measure, and their mean
 model_correlation              two measures of many models
 gap_trend                      gaps against a number of each model, such as its size
 processor_time                 seconds against the number of samples
-format_changes              the same embeddings in fewer bits: differences
+format_changes                 the same embeddings in fewer bits: differences
 measure_against_bytes          the same embeddings in fewer bits: what a vector takes
 mixed_queries                  how many queries have a tie that decides something
 tie_sizes                      how large tie groups are
@@ -76,41 +76,13 @@ if TYPE_CHECKING:
     from deadheat.plots.ties import mixed_queries, order_ranges, sample_order, tie_sizes, tie_states
 
 __all__ = [
-    "Band",
-    "bounds",
-    "caterpillar",
-    "cmc",
-    "collision_image",
-    "collision_legend",
-    "credible_recall",
-    "differences",
-    "distance_matrix",
-    "error_reject",
-    "format_changes",
-    "gap_histogram",
-    "gap_trend",
-    "group_values",
-    "highest_density",
-    "interval_coverage",
-    "labelled_points",
-    "mean_intervals",
-    "measure_against_bytes",
-    "measure_against_classes",
-    "mixed_queries",
-    "model_correlation",
-    "order_ranges",
-    "per_class",
-    "precision_recall",
-    "processor_time",
-    "rank_intervals",
-    "reliability",
-    "risk_coverage",
-    "roc",
-    "sample_order",
-    "shift_matrix",
-    "tie_sizes",
-    "tie_states",
-]
+    "Band", "bounds", "caterpillar", "cmc", "collision_image", "collision_legend", "credible_recall", "differences",
+    "distance_matrix", "error_reject", "format_changes", "gap_histogram", "gap_trend", "group_values",
+    "highest_density", "interval_coverage", "labelled_points", "mean_intervals", "measure_against_bytes",
+    "measure_against_classes", "mixed_queries", "model_correlation", "order_ranges", "per_class", "precision_recall",
+    "processor_time", "rank_intervals", "reliability", "risk_coverage", "roc", "sample_order", "shift_matrix",
+    "tie_sizes", "tie_states",
+]  # fmt: skip
 
 _MODULES = ("confidences", "grouped", "images", "precisions", "reports", "ties")
 

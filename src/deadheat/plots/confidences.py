@@ -77,14 +77,7 @@ def risk_coverage(
 
 
 def _curve(
-    curve: RejectCurve,
-    x: Float64,
-    what: str,
-    ax: Axes | None,
-    label: str,
-    number: int,
-    references: bool,
-    legend: bool,
+    curve: RejectCurve, x: Float64, what: str, ax: Axes | None, label: str, number: int, references: bool, legend: bool
 ) -> Axes:
     ax = style.quiet(style.axes(ax))
     if references:
@@ -116,12 +109,13 @@ def _area(area: Triple[float]) -> str:
 
 
 def _references(ax: Axes, curve: RejectCurve, x: Float64) -> None:
-    random, perfect = f"random order: {_area(curve.random_area)}", f"perfect order: {_area(curve.optimal_area)}"
-    ax.axhline(curve.random_area.upper, color=style.GREY, linestyle=style.DOTTED, linewidth=1.2, label=random)
-    ax.plot(x, curve.optimal.upper, color=style.INK, linestyle=style.DASHED, linewidth=1.0, label=perfect)
+    random: dict[str, Any] = {"color": style.GREY, "linestyle": style.DOTTED, "linewidth": 1.2}
+    perfect: dict[str, Any] = {"color": style.INK, "linestyle": style.DASHED, "linewidth": 1.0}
+    ax.axhline(curve.random_area.upper, label=f"random order: {_area(curve.random_area)}", **random)
+    ax.plot(x, curve.optimal.upper, label=f"perfect order: {_area(curve.optimal_area)}", **perfect)
     if curve.n_open:
-        ax.plot(x, curve.optimal.lower, color=style.INK, linestyle=style.DASHED, linewidth=1.0)
-        ax.axhline(curve.random_area.lower, color=style.GREY, linestyle=style.DOTTED, linewidth=1.2)
+        ax.plot(x, curve.optimal.lower, **perfect)
+        ax.axhline(curve.random_area.lower, **random)
 
 
 def reliability(
@@ -145,9 +139,7 @@ def reliability(
     size = 14 + 160 * counts / largest
     shown = f"{label} of a bin: area by number, {counts.min(initial=largest)} to {largest}"
     ax.scatter(x, middle, s=size, color=style.BLUE, edgecolor=style.PAPER, linewidth=0.6, zorder=3, label=shown)
-    ax.set(xlabel="mean confidence of the bin (%)", ylabel="right queries (%)", xlim=(-0.03, 1.03), ylim=(-0.03, 1.05))
-    style.per_cent_axes(ax)
-    ax.set_aspect("equal")
+    _square(ax, "mean confidence of the bin (%)", "right queries (%)")
     title = f"Confidence is off by {value(calibration.ece, 1)} % on average (ECE)"
     return style.legend_above(ax, markerscale=0.6, title=title) if legend else ax
 
@@ -232,10 +224,13 @@ def credible_recall(
     if others:
         look = {"color": drawn["color"], "linestyle": style.DOTTED, "linewidth": 1.2}
         ax.plot(found.masses, found.others.upper, label=f"{label}: others", **look)
-    ax.set(xlabel="mass of the region (%)", ylabel="items inside (%)", xlim=(-0.03, 1.03), ylim=(-0.03, 1.05))
-    style.per_cent_axes(ax)
-    ax.set_aspect("equal")
+    _square(ax, "mass of the region (%)", "items inside (%)")
     return style.legend_above(ax) if legend else ax
+
+
+def _square(ax: Axes, xlabel: str, ylabel: str) -> None:
+    ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(-0.03, 1.03), ylim=(-0.03, 1.05), aspect="equal")
+    style.per_cent_axes(ax)
 
 
 _CLASSES = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.VERMILION)
@@ -287,9 +282,7 @@ def labelled_points(
         look = {"s": 7, "marker": marker, "color": color, "alpha": opacity[own], "linewidth": 0}
         ax.scatter(places[own, 0], places[own, 1], label=f"class {kind}", **look)
     if marked is not None:
-        ring = np.asarray(marked, dtype=bool)
-        ax.scatter(
-            places[ring, 0], places[ring, 1], 26, facecolor="none", edgecolor=style.INK, linewidth=0.7, label=mark
-        )
+        x, y = places[np.asarray(marked, dtype=bool)].T
+        ax.scatter(x, y, 26, facecolor="none", edgecolor=style.INK, linewidth=0.7, label=mark)
     distinct = len(names) <= len(_CLASSES) * len(style.MARKERS)
     return style.legend_above(ax, markerscale=2) if legend and distinct else ax

@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator
 from numpy.typing import ArrayLike
 
 from deadheat.analyses.grouped import GroupedReport
@@ -39,7 +38,6 @@ def measure_against_classes(
     ----------
     bands : mapping of str to Band
         `at` is the number of classes. An interval that is NaN is left out.
-        What the vertical axis is of.
     truth : float, optional
         The value inside groups, where it is known: a thin line.
 
@@ -57,9 +55,7 @@ def measure_against_classes(
     if truth is not None:
         ax.axhline(100 * truth, color=style.INK, linewidth=0.8, label="value of the population in groups")
     style.log_axis(ax, "x", [band.at for band in bands.values()])
-    ax.set_ylim(0, 100)
-    ax.set_xlabel("classes")
-    ax.set_ylabel(f"{measure} (%)")
+    ax.set(xlabel="classes", ylabel=f"{measure} (%)", ylim=(0, 100))
     shaded = any(np.isfinite(np.asarray(band.low, dtype=np.float64)).any() for band in bands.values())
     return _legend(ax, *([Patch(facecolor=style.GREY, alpha=0.3, label="interval")] if shaded else []))
 
@@ -88,11 +84,8 @@ def interval_coverage(bands: Mapping[str, Band], *, level: float = 0.95, ax: Axe
         where = np.searchsorted(places, at) + shift * (number - (len(bands) - 1) / 2)
         reach = 100 * np.stack([value - low, high - value])
         ax.errorbar(where, 100 * value, reach, label=name, capsize=2, elinewidth=0.9, **_line(number))
-    ax.xaxis.set_major_locator(FixedLocator(range(len(places))))
-    ax.set_xticklabels([str(place) for place in places])
-    ax.set_xlim(-0.5, len(places) - 0.5)
-    ax.set_xlabel("groups")
-    ax.set_ylabel("intervals that hold the value (%)")
+    ax.set_xticks(range(len(places)), list(map(str, places)))
+    ax.set(xlabel="groups", ylabel="intervals that hold the value (%)", xlim=(-0.5, len(places) - 0.5))
     return _legend(ax, Line2D([], [], color=style.GREY, marker="|", label="bar: what the draws leave open"))
 
 
@@ -119,8 +112,7 @@ def gap_histogram(values: Mapping[str, ArrayLike], *, truth: float = 0.0, ax: Ax
         look: dict[str, Any] = {"color": colour, "alpha": 0.55, "edgecolor": style.PAPER}
         ax.hist(gaps, edges.tolist(), label=name, hatch=("", "///", "...")[number % 3], **look)
     ax.axvline(100 * truth, color=style.INK, linewidth=1.0, label=f"true gap: {100 * truth:g}")
-    ax.set_xlabel("gap (percentage points)")
-    ax.set_ylabel("draws")
+    ax.set(xlabel="gap (percentage points)", ylabel="draws")
     return _legend(ax)
 
 
@@ -142,8 +134,7 @@ def processor_time(seconds: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: Ax
         ax.plot(n, time, label=name, **_line(number))
     style.log_axis(ax, "x", [n for n, _ in seconds.values()])
     style.log_axis(ax, "y")
-    ax.set_xlabel("samples")
-    ax.set_ylabel("processor seconds")
+    ax.set(xlabel="samples", ylabel="processor seconds")
     return _legend(ax)
 
 
@@ -216,8 +207,7 @@ def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axe
     if any(each.any() for each in reach):
         ax.errorbar(x, y, reach[1], reach[0], fmt="none", ecolor=style.GREY, elinewidth=0.9, label="lower to upper")
     ax.plot(x, y, "o", color=style.BLUE, markersize=5, label="a model", zorder=3)
-    for label, values in ((ax.set_xlabel, found.names[0]), (ax.set_ylabel, found.names[1])):
-        label(f"{values} (%)")
+    ax.set(xlabel=f"{found.names[0]} (%)", ylabel=f"{found.names[1]} (%)")
     how = f"Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
     return style.legend_above(ax, title=f"{len(x)} models: {how}")
 
@@ -250,9 +240,8 @@ def gap_trend(trend: GapTrend, *, confidence_level: float = 0.95, ax: Axes | Non
                     markersize=4.5, **style.marked_line(number))  # fmt: skip
     if wide:
         style.log_axis(ax, "x", [trend.numbers])
-    ax.set_xlabel(trend.name)
-    ax.set_ylabel(f"gap in {trend.measure} (points)")
-    ends = [(100 * gap.lower if np.isnan(gap.expected) else 100 * gap.expected) for gap in trend.grouped]
+    ax.set(xlabel=trend.name, ylabel=f"gap in {trend.measure} (points)")
+    ends = [100 * (gap.lower if np.isnan(gap.expected) else gap.expected) for gap in trend.grouped]
     at = f"{trend.name} {trend.numbers[0]:g} to {trend.numbers[-1]:g}"
     title = f"From {at}, the gap in groups goes from {ends[0]:+.1f} to {ends[-1]:+.1f} points"
     bar = Line2D([], [], color=style.GREY, marker="|", label=f"{100 * confidence_level:g} % interval, with ties")
@@ -269,6 +258,5 @@ def _line(number: int) -> dict[str, Any]:
 
 
 def _legend(ax: Axes, *more: Any, title: str | None = None) -> Axes:
-    """A legend above the data, with what has no label of its own."""
     handles = [*ax.get_legend_handles_labels()[0], *more]
     return style.legend_above(ax, handles=handles, handlelength=3.0, title=title)

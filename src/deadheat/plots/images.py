@@ -23,19 +23,13 @@ from deadheat.plots import style
 from deadheat.reports.tables import count
 from deadheat.support import checks
 
+_ROOM = 0.75  # share of the axes' width and height that is taken to be left once there are labels
+
 
 def colours() -> dict[Kind, str]:
     """What each kind of collision is drawn in, on the paper that Matplotlib's style has."""
-    return {
-        Kind.BEYOND: style.PALE,
-        Kind.NONE: style.PAPER,
-        Kind.IRRELEVANT: style.BLUE,
-        Kind.RELEVANT: style.ORANGE,
-        Kind.MIXED: style.INK,
-    }
-
-
-_ROOM = 0.75  # share of the axes' width and height that is taken to be left once there are labels
+    return {Kind.BEYOND: style.PALE, Kind.NONE: style.PAPER, Kind.IRRELEVANT: style.BLUE, Kind.RELEVANT: style.ORANGE,
+            Kind.MIXED: style.INK}  # fmt: skip
 
 
 def collision_image(
@@ -159,9 +153,8 @@ def shift_matrix(relevant: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """
     ax = style.axes(ax, (4.6, 4.0))
     irrelevant = ~np.asarray(relevant, dtype=np.bool_)
-    shown = ax.imshow(
-        irrelevant, cmap=ListedColormap([style.INK, style.PALE]), vmin=-0.5, vmax=1.5, interpolation="nearest"
-    )
+    looks = ListedColormap([style.INK, style.PALE])
+    shown = ax.imshow(irrelevant, cmap=looks, vmin=-0.5, vmax=1.5, interpolation="nearest")
     bar = ax.figure.colorbar(shown, ax=ax, ticks=[0, 1], fraction=0.046, pad=0.04)
     bar.ax.set_yticklabels(["0 (relevant)", "e (irrelevant)"])
     ax.set(xlabel="item", ylabel="query")

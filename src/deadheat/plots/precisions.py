@@ -110,10 +110,9 @@ def _change(report: Report, base: Report, measure: str, settings: dict[str, Any]
     """In points: the low end with the interval, lower, expected, upper, the high end with the interval."""
     if report.profile == base.profile:
         return [0.0] * 5
-    difference = compare(report, base, measures=measure, **settings)[measure]
-    interval = difference.interval()
-    ends = (interval.lower.low, difference.lower, difference.expected, difference.upper, interval.upper.high)
-    return [100 * end for end in ends]
+    found = compare(report, base, measures=measure, **settings)[measure]
+    interval = found.interval()
+    return [100 * end for end in (interval.lower.low, found.lower, found.expected, found.upper, interval.upper.high)]
 
 
 def _inside(sizes: Float64) -> NDArray[np.bool_]:
@@ -183,8 +182,7 @@ def measure_against_bytes(found: FormatComparison, measure: str | None = None, *
         lines.insert(0, Line2D([], [], color=style.GREY, linewidth=4, alpha=0.5, label="lower to upper: ties"))
     style.legend_right(ax, "format: bytes", lines)
     small = strips[0][0]
+    takes = f"{small} takes {sizes[small]:,} of {sizes[found.base]:,} bytes"
     points = _signed(100 * found.change(small, measure).expected)
-    ax.set_title(
-        f"{small} takes {sizes[small]:,} of {sizes[found.base]:,} bytes: {measure} {points} points", fontsize="medium"
-    )
+    ax.set_title(f"{takes}: {measure} {points} points", fontsize="medium")
     return ax

@@ -107,8 +107,7 @@ def _width(points: float) -> str:
 def _rows(reports: Report | Mapping[str, Report], measures: str | Iterable[str] | None) -> dict[str, Result]:
     """What is in each row, by its name: the measure, the report, or both."""
     if not isinstance(reports, Mapping):
-        names = reports.measures if measures is None else measure_names(measures)
-        return {name: reports[name] for name in names}
+        return {name: reports[name] for name in (reports.measures if measures is None else measure_names(measures))}
     style.check_some(reports, "report")
     names = measure_names(first_measure(reports) if measures is None else measures)
     if len(names) == 1:
@@ -183,18 +182,16 @@ def mean_intervals(
     results = {name: report[measure] for name, report in reports.items()}
     intervals = [report.interval(measure, **settings) for report in reports.values()]
     lower, expected, upper = _per_cent(results.values())
-    low = 100 * np.array([interval.lower.low for interval in intervals])
-    high = 100 * np.array([interval.upper.high for interval in intervals])
-    level = intervals[0].confidence_level
+    low, high = 100 * np.array([(interval.lower.low, interval.upper.high) for interval in intervals]).T
     tied = lower < upper
-    what = f"{100 * level:g} % interval"
+    what = f"{100 * intervals[0].confidence_level:g} % interval"
     ax.hlines(places, low, high, color=style.INK, linewidth=1, label=f"{what}, with ties" if tied.any() else what)
-    ax.plot([*low, *high], [*places, *places], linestyle="", marker="|", color=style.INK, markersize=7)
+    ax.plot([*low, *high], [*places, *places], "|", color=style.INK, markersize=7)
     if tied.any():
         width, left = (upper - lower)[tied], lower[tied]
         ax.barh(places[tied], width, left=left, height=0.36, color=style.SKY, label="lower to upper: ties")
     name = "expected" if tied.all() else "value" if not tied.any() else "expected, or the value without ties"
-    ax.plot(expected, places, linestyle="", marker="D", markersize=4.5, color=style.BLUE, label=name)
+    ax.plot(expected, places, "D", markersize=4.5, color=style.BLUE, label=name)
     style.rows(ax, list(reports))
     what = next(iter(results.values())).name
     ax.set_xlabel(f"{what} (%)")
@@ -429,8 +426,8 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     ax.barh(rows, length, height=0.66, color=style.SKY, edgecolor=style.INK, linewidth=0.6, label="mean of the class")
     tied = lower < upper
     if tied.any():
-        ends: dict[str, Any] = {"color": style.INK, "linewidth": 2.2, "label": "lower to upper: ties"}
-        ax.hlines(rows[tied], lower[tied], upper[tied], **ends)
+        label = "lower to upper: ties"
+        ax.hlines(rows[tied], lower[tied], upper[tied], color=style.INK, linewidth=2.2, label=label)
     whole = report[measure]
     mean = whole.lower if np.isnan(whole.expected) else whole.expected
     ax.axvline(100 * mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
@@ -485,6 +482,5 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
     ax.axhline(mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label=label)
     name = drawing.per_query_name(result.name)
     ax.set(xlabel="queries, from worst to best", ylabel=f"{name} (%)", xlim=(0, len(order) + 1))
-    return style.legend_above(
-        ax, title=f"Ties affect {name} in {tied.sum()} of {count(len(order), 'query', 'queries')}"
-    )
+    title = f"Ties affect {name} in {tied.sum()} of {count(len(order), 'query', 'queries')}"
+    return style.legend_above(ax, title=title)

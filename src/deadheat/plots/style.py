@@ -65,8 +65,7 @@ def axes(ax: Axes | None, figsize: tuple[float, float] = (5.0, 3.4)) -> Axes:
 
 def quiet(ax: Axes, grid: str = "y") -> Axes:
     """Take away the frame, and put a pale grid behind the data."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right"]].set_visible(False)
     if grid:
         ax.grid(axis=grid, color=__getattr__("PALE"), linewidth=0.6)  # type: ignore[arg-type]
     ax.set_axisbelow(True)
@@ -84,7 +83,6 @@ def marked_line(number: int) -> dict[str, Any]:
 
 
 def check_some(named: Mapping[str, Any], what: str) -> None:
-    """Refuse to draw nothing."""
     if not named:
         raise InvalidValueError(f"{what}s", f"must hold at least one {what}, but is empty")
 
@@ -121,7 +119,6 @@ def per_cent(value: float, _: object = None) -> str:
 
 
 def per_cent_axes(ax: Axes) -> None:
-    """Ticks in per cent for fractions, on both axes."""
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(per_cent)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -63,9 +64,8 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
         if not len(profile.tied):
             raise InvalidValueError("profiles", f"must have relevant items, but {name!r} has none")
     ax = style.quiet(style.axes(ax, (6.4, 1.2 + 0.36 * len(profiles))), grid="x")
-    levels = np.array(
-        [np.quantile(group_sizes(profile), (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)) for profile in profiles.values()]
-    )
+    shares = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+    levels = np.array([np.quantile(group_sizes(profile), shares) for profile in profiles.values()])
     rows = np.arange(len(profiles))
     ax.hlines(rows, levels[:, 0], levels[:, 4], color=style.GREY, linewidth=1.2, label="middle 90 %")
     ax.hlines(rows, levels[:, 1], levels[:, 3], color=style.SKY, linewidth=7, label="middle half")
@@ -103,8 +103,7 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
         ax.text(103, row, text, va="center", fontsize="small")
     ax.barh(rows, shares, height=0.6, color=style.SKY, edgecolor=style.INK, linewidth=0.6)
     style.rows(ax, names)
-    ax.set_xlim(0, 100)
-    ax.set_xlabel("queries with a mixed tie (%)")
+    ax.set(xlabel="queries with a mixed tie (%)", xlim=(0, 100))
     ax.text(103, -0.62, "mixed tie groups", va="bottom", fontsize="small")
     most = int(np.nanargmax(shares))
     return style.legend_above(ax, title=f"Ties reach {shares[most]:.1f} % of the queries of {names[most]}")
@@ -217,10 +216,8 @@ def sample_order(labels: ArrayLike, order: ArrayLike | None = None, *, ax: Axes 
     begin = np.flatnonzero(np.diff(drawn, prepend=0))  # of each run of one class
     length = np.diff(begin, append=n)
     ax.bar(begin + 0.5, 0.8, length, drawn[begin] - 0.4, align="edge", color=style.BLUE, linewidth=0, snap=False)
-    ax.set_xlim(0.5 - 0.005 * n, 1.005 * n + 0.5)
-    ax.set_ylim(0.3, len(sizes) + 0.7)
-    ax.set_xlabel("place in the file")
-    ax.set_ylabel("class")
+    ax.set(xlabel="place in the file", ylabel="class")
+    ax.set(xlim=(0.5 - 0.005 * n, 1.005 * n + 0.5), ylim=(0.3, len(sizes) + 0.7))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     return ax
 
@@ -257,10 +254,9 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
         proven = [place for place, end in zip((least, most), ends, strict=True) if end.exact]
         ax.vlines(proven, row - 0.3, row + 0.3, color=style.BLUE, linewidth=2.2, zorder=3)
         ax.hlines(row, mean - std, mean + std, color=style.INK, linewidth=3, zorder=4)
-        ax.scatter(
-            expected, row, s=34, linewidths=1.4, marker="o", facecolor=style.PAPER, edgecolor=style.INK, zorder=5
-        )
-        ax.scatter(given, row, s=34, linewidths=1.4, marker="x", color=style.VERMILION, zorder=5)
+        dot: dict[str, Any] = {"s": 34, "linewidths": 1.4, "zorder": 5}
+        ax.scatter(expected, row, marker="o", facecolor=style.PAPER, edgecolor=style.INK, **dot)
+        ax.scatter(given, row, marker="x", color=style.VERMILION, **dot)
     style.rows(ax, list(exploits))
     ax.text(1.02, 1.0, "bounds (%)", transform=ax.transAxes, va="bottom", fontsize="small")
     ax.set(xlabel="between lower bound and upper bound (%)", xlim=(-2, 102))
@@ -282,7 +278,5 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
 
 def _between(low: float, high: float) -> str:
     """Both ends, with as many digits as it takes to distinguish them."""
-    if low == high:
-        return f"{low:.2f}"
     digits = next((digits for digits in range(2, 7) if f"{low:.{digits}f}" != f"{high:.{digits}f}"), 7)
-    return f"{low:.{digits}f} to {high:.{digits}f}"
+    return f"{low:.2f}" if low == high else f"{low:.{digits}f} to {high:.{digits}f}"

@@ -25,19 +25,21 @@ from deadheat.plots.images import collision_image, collision_legend, distance_ma
 from deadheat.reports.evaluating import evaluate
 from deadheat.studies import published
 from deadheat.studies.published import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, joined, missing
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined, missing
 from deadheat.support.lazy import require
 
-_SOURCE = (
+TITLE = "Collisions: which neighbours are at equal distances"
+SOURCE = (
     "Nicolaou et al. 2018, Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings, "
     "arXiv:1806.07171, figures 2, 3 and 4, and the code and data that were published with it (anguelos/embedding_map)."
 )
-_ABOUT = (
+ABOUT = (
     "The paper draws, for every query and rank, whether the distances of two neighbours in rank differ by less than e, "
     "and takes this for the ambiguity of the ranking. Such neighbours need not tie. Here each collision is examined in "
     "exact arithmetic: is it a tie of the real numbers, and is the group relevant, irrelevant, or mixed? Only a mixed "
     "group can change a measure."
 )
+NEEDS = ("scipy", "sklearn")
 ALMOST_ALL = 0.95  # of the collisions, at least: this study's choice, as the source gives no number
 FEW = 100  # collisions: of fewer, no share is taken
 _NOTES = "not published: measured with SciPy's float64 distances on the same file"
@@ -96,12 +98,8 @@ def white_noise(setting: Setting) -> Outcome:
     )
     picture, kinds = as_published(part, "noise", caption, setting)
     rule, pairs = rule_table(part, samples, setting)
-    amplified = row_of_images(
-        "noise-amplified",
-        "The bottom row of the picture above, each mark widened by 3 ranks and 3 queries.",
-        kinds,
-        amplify=3,
-    )
+    caption = "The bottom row of the picture above, each mark widened by 3 ranks and 3 queries."
+    amplified = row_of_images("noise-amplified", caption, kinds, amplify=3)
     why = "" if file else f"synthetic labels in place of those of {GEORGE_WASHINGTON}"
     findings = rule_findings(part, samples, pairs, "figure 3", Mark.NEW if file else Mark.OTHER_DATA, why)
     judged, which = not setting.quick, f"samples {samples}"
@@ -116,35 +114,12 @@ def pixels(setting: Setting) -> Outcome:
     n, shown = (300, 150) if setting.quick else (len(labels), 450)
     data = Data("digits", "scikit-learn's digits", images[:n], labels[:n], 1e-10)
     setting.say(f"digits: {n} samples")
-    pictures = [
-        (distance, collisions(data.embeddings[:shown], data.labels[:shown], distance=distance, threads=setting.threads))
-        for distance in DISTANCES
-    ]
     caption = (
         f"Exact ties of the first {shown} of {data.title}: 8 × 8 pixels, grey levels from 0 to 16. City block "
         "distances are whole numbers of at most 1024, Euclidean distances and cosines are roots."
     )
-    picture = row_of_images("digits", caption, pictures)
     samples = "all" if n == len(labels) else f"0 to {n - 1}"
-    rule, _ = rule_table(data, samples, setting)
-    return Outcome(_rounding_findings(data, setting), [picture], [rule, count_table(data, samples, setting)])
-
-
-def _rounding_findings(data: Data, setting: Setting) -> list[Finding]:
-    findings = []
-    for distance in DISTANCES:
-        rankings = Rankings(data.embeddings, distance=distance, threads=setting.threads)
-        counted = collisions(data.embeddings, data.labels, distance=[distance], threads=setting.threads)[distance]
-        split, merged = split_and_merged(group_numbers(rankings), distances_of(data, distance))
-        findings.append(
-            Finding(
-                f"{data.name}, {distance}: exact tie groups, those that are mixed, those that float64 distances split",
-                f"{counted.together.groups}, {counted.mixed.groups}, {split}",
-                Mark.NEW,
-                why=f"groups of equal float64 distances that are not ties: {merged}",
-            )
-        )
-    return findings
+    return _integers(data, shown, caption, samples, [rule_table(data, samples, setting)[0]], setting)
 
 
 def grid(setting: Setting) -> Outcome:
@@ -153,15 +128,29 @@ def grid(setting: Setting) -> Outcome:
     points = np.stack(np.meshgrid(np.arange(1, side + 1), np.arange(1, side + 1)), axis=-1).reshape(-1, 2)
     labels = (points[:, 0] > side // 2) + 2 * (points[:, 1] > side // 2)
     data = Data("grid", f"A grid of {side} × {side} points", points, labels, 1e-10)
-    images = [
-        (distance, collisions(points, labels, distance=distance, threads=setting.threads)) for distance in DISTANCES
-    ]
     caption = (
         f"Exact ties of the {side} × {side} points (1, 1) to ({side}, {side}), whose class is the quadrant that they "
         "lie in. With cosine, points in the same direction from the origin tie."
     )
-    picture = row_of_images("grid", caption, images)
-    return Outcome(_rounding_findings(data, setting), [picture], [count_table(data, "all", setting)])
+    return _integers(data, len(labels), caption, "all", [], setting)
+
+
+def _integers(data: Data, shown: int, caption: str, samples: str, tables: Sequence[Table], setting: Setting) -> Outcome:
+    """Exact ties: a picture of the first rows, what rounding does to their groups, and counts."""
+    images, findings = [], []
+    for distance in DISTANCES:
+        first = data[:shown]
+        shown_ties = collisions(first.embeddings, first.labels, distance=distance, threads=setting.threads)
+        images.append((distance, shown_ties))
+        rankings = Rankings(data.embeddings, distance=distance, threads=setting.threads)
+        counted = collisions(data.embeddings, data.labels, distance=[distance], threads=setting.threads)[distance]
+        split, merged = split_and_merged(group_numbers(rankings), distances_of(data, distance))
+        what = f"{data.name}, {distance}: exact tie groups, those that are mixed, those that float64 distances split"
+        here = f"{counted.together.groups}, {counted.mixed.groups}, {split}"
+        findings.append(Finding(what, here, why=f"groups of equal float64 distances that are not ties: {merged}"))
+    return Outcome(
+        findings, [row_of_images(data.name, caption, images)], [*tables, count_table(data, samples, setting)]
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -199,33 +188,29 @@ def _drawn(part: Data, samples: str, types: Sequence[str], setting: Setting) -> 
         "Bottom: the groups within 1e-10 in exact arithmetic, coloured by what the group holds."
     )
     picture, kinds = as_published(part, "gw", caption, setting)
-    amplified = row_of_images(
-        "gw-amplified",
+    caption = (
         "The bottom row of the picture above, each mark widened by 3 ranks and 3 queries on every side, so that single "
-        "collisions can be seen. The area of the marks does not show how many there are.",
-        kinds,
-        amplify=3,
+        "collisions can be seen. The area of the marks does not show how many there are."
     )
-    rule, pairs = rule_table(part, samples, setting)
-    judged, which = not setting.quick, f"samples {samples}"
-    return Outcome(
-        [
-            *rule_findings(part, samples, pairs, "figure 2", Mark.NEW),
-            fewer(part, which, pairs, judged=judged),
-            *right_side(part, which, pairs, judged=judged),
-        ],
-        [picture, amplified, precision_picture(part, samples, setting)],
-        [rule, count_table(part, samples, setting, types)],
-    )
+    amplified = row_of_images("gw-amplified", caption, kinds, amplify=3)
+    findings, rule = _ruled(part, samples, "figure 2", setting, judged=not setting.quick)
+    pictures = [picture, amplified, precision_picture(part, samples, setting)]
+    return Outcome(findings, pictures, [rule, count_table(part, samples, setting, types)])
+
+
+def _ruled(data: Data, samples: str, figure: str, setting: Setting, *, judged: bool) -> tuple[list[Finding], Table]:
+    """The published rule: its collisions, what the paper says of them, and the table."""
+    rule, pairs = rule_table(data, samples, setting)
+    findings = rule_findings(data, samples, pairs, figure, Mark.NEW)
+    which = which_of(samples)
+    findings += [fewer(data, which, pairs, judged=judged), *right_side(data, which, pairs, judged=judged)]
+    return findings, rule
 
 
 def _all_samples(everything: Data, types: Sequence[str], setting: Setting) -> Outcome:
     setting.say(f"{everything.title}: all {len(everything.labels)} samples")
-    rule, pairs = rule_table(everything, "all", setting)
+    findings, rule = _ruled(everything, "all", "figure 2 shows some of them", setting, judged=True)
     counts = count_table(everything, "all", setting, types)
-    findings = rule_findings(everything, "all", pairs, "figure 2 shows some of them", Mark.NEW)
-    findings.append(fewer(everything, "all samples", pairs, judged=True))
-    findings += right_side(everything, "all samples", pairs, judged=True)
     return Outcome([*findings, *_noted(everything, counts, setting)], tables=[rule, counts])
 
 
@@ -238,24 +223,15 @@ def _counted(data: Data) -> list[Finding]:
     here = int(size[several].sum()), int(several.sum())
     printed = published.WASHINGTON_QUERIES, published.WASHINGTON_CLASSES
     return [
-        Finding(
-            "George Washington: queries with another sample of their class, and their classes",
-            "{}, {}".format(*here),
-            Mark.of(here == printed),
-            "{} samples, {} classes".format(*printed),
-            published.TIES_SLIDES,
-            f"all {len(data.labels)} samples stay in the gallery, of {len(size)} classes",
-        ),
-        Finding(
-            "George Washington, cosine: tie groups that can change mAP, and by how much",
-            f"{mixed}; {100 * (result.upper - result.lower):.2f} points",
-            Mark.of(mixed == 1),
-            f"one collision, about {published.WASHINGTON_EFFECT} %",
-            published.TIES_SLIDES,
-            "in float64 one pair of samples is at distance 0, which is not a tie of the real numbers (below); the "
-            "published code takes the wrong one of the two for the query itself (deadheat reproduce exploit)",
-        ),
-    ]
+        Finding("George Washington: queries with another sample of their class, and their classes",
+                "{}, {}".format(*here), Mark.of(here == printed), "{} samples, {} classes".format(*printed),
+                published.TIES_SLIDES, f"all {len(data.labels)} samples stay in the gallery, of {len(size)} classes"),
+        Finding("George Washington, cosine: tie groups that can change mAP, and by how much",
+                f"{mixed}; {100 * (result.upper - result.lower):.2f} points", Mark.of(mixed == 1),
+                f"one collision, about {published.WASHINGTON_EFFECT} %", published.TIES_SLIDES,
+                "in float64 one pair of samples is at distance 0, which is not a tie of the real numbers (below); the "
+                "published code takes the wrong one of the two for the query itself (deadheat reproduce exploit)"),
+    ]  # fmt: skip
 
 
 def load(file: Path) -> Data:
@@ -265,18 +241,17 @@ def load(file: Path) -> Data:
 def rule_findings(
     data: Data, samples: str, pairs: dict[str, Ruled], figure: str, mark: Mark, why: str = ""
 ) -> list[Finding]:
-    which = "all samples" if samples == "all" else f"samples {samples}"
+    why = why or f"neighbours in rank, distances within {data.eps:g}; in a tie they are equal as real numbers"
+    what = f"{data.name}, {which_of(samples)}, {{}}: collisions by the published rule, and ties among them"
+    source = f"{published.TIES}, {figure}"
     return [
-        Finding(
-            f"{data.name}, {which}, {distance}: collisions by the published rule, and ties among them",
-            f"{ruled.n_collision}, {ruled.n_tie}",
-            mark,
-            "a picture, no count",
-            f"{published.TIES}, {figure}",
-            why or f"neighbours in rank, distances within {data.eps:g}; in a tie they are equal as real numbers",
-        )
+        Finding(what.format(distance), f"{ruled.n_collision}, {ruled.n_tie}", mark, "a picture, no count", source, why)
         for distance, ruled in pairs.items()
     ]
+
+
+def which_of(samples: str) -> str:
+    return "all samples" if samples == "all" else f"samples {samples}"
 
 
 def _noted(data: Data, counts: Table, setting: Setting) -> list[Finding]:
@@ -288,20 +263,16 @@ def _noted(data: Data, counts: Table, setting: Setting) -> list[Finding]:
         for end, value in (("lower", report["mAP"].lower), ("upper", report["mAP"].upper)):
             findings.append(compared(f"{name}: mAP, {end} bound", 100 * value, noted, digits=4, source=_NOTES))
         for rule in ("exact", "float64 distance (SciPy)"):
-            findings.append(
-                compared(
-                    f"{name}: mixed tie groups, {rule}", mixed[distance, rule], 0, unit="", digits=0, source=_NOTES
-                )
-            )
+            what = f"{name}: mixed tie groups, {rule}"
+            findings.append(compared(what, mixed[distance, rule], 0, unit="", digits=0, source=_NOTES))
     for name, (groups, lower, upper, decimals) in WASHINGTON_ROUNDED.items():
         rule, what = f"{name} distance", f"George Washington, cosine distance rounded to {name}"
-        report = evaluate(
-            data.embeddings, data.labels, ties=Rounded(name, of="distance"), measures=["mAP"], threads=setting.threads
-        )
+        ties = Rounded(name, of="distance")
+        result = evaluate(data.embeddings, data.labels, ties=ties, measures=["mAP"], threads=setting.threads)["mAP"]
         findings += [
             compared(f"{what}: mixed tie groups", mixed["cosine", rule], groups, unit="", digits=0, source=_NOTES),
-            compared(f"{what}: mAP, lower bound", 100 * report["mAP"].lower, lower, digits=decimals, source=_NOTES),
-            compared(f"{what}: mAP, upper bound", 100 * report["mAP"].upper, upper, digits=decimals, source=_NOTES),
+            compared(f"{what}: mAP, lower bound", 100 * result.lower, lower, digits=decimals, source=_NOTES),
+            compared(f"{what}: mAP, upper bound", 100 * result.upper, upper, digits=decimals, source=_NOTES),
         ]
     return findings
 
@@ -322,13 +293,10 @@ def _nearest_pair(data: Data, setting: Setting) -> list[Finding]:
     name = "George Washington: samples whose cosine distance is 0 in float64 (SciPy)"
     return [
         Finding(name, here, Mark.of(here == noted), noted, _NOTES),
-        Finding(
-            "George Washington: the exact cosine distance of these samples",
-            ", ".join(f"{float(gap):.4g}" for gap in away) or "none",
-            Mark.NEW,
-            why="where it is not 0, the other sample does not tie with the query itself",
-        ),
-    ]
+        Finding("George Washington: the exact cosine distance of these samples",
+                ", ".join(f"{float(gap):.4g}" for gap in away) or "none",
+                why="where it is not 0, the other sample does not tie with the query itself"),
+    ]  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -342,11 +310,9 @@ def fewer(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool)
     return Finding(
         f"{data.name}, {samples}, e = {data.eps:g}: collisions under cosine for each under euclidean",
         f"{cosine / euclidean:.1f} ({cosine} to {euclidean})" if euclidean else f"{cosine} to 0",
-        Mark.of(agrees) if judged else Mark.OTHER_DATA,
-        f"about {published.FEWER_COLLISIONS}",
-        published.TIES,
+        Mark.of(agrees) if judged else Mark.OTHER_DATA, f"about {published.FEWER_COLLISIONS}", published.TIES,
         "judged to one digit: about 20 is from 15 to 25" if judged else "fewer samples than in the figure",
-    )
+    )  # fmt: skip
 
 
 def right_side(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> list[Finding]:
@@ -369,20 +335,14 @@ def noise_eps(part: Data, samples: str, *, judged: bool) -> list[Finding]:
     """Collisions in white noise for the e of figure 2, and for 10,000 and 100,000 times that."""
     findings = []
     for eps, often in ((1e-10, "as in"), (1e-6, "10,000 times that of"), (1e-5, "100,000 times that of")):
-        data = Data(part.name, part.title, part.embeddings, part.labels, eps)
+        data = replace(part, eps=eps)
         pairs: dict[str, Ruled] = {
             distance: Ruled.of(published_rule(distances_of(data, distance), data.relevant, eps))
             for distance in DISTANCES
         }
-        findings.append(
-            Finding(
-                f"{data.name}, {samples}, e = {eps:g}, {often} figure 2: collisions by distance",
-                ", ".join(f"{name} {ruled.n_collision}" for name, ruled in pairs.items()),
-                Mark.NEW,
-                published.NOISE_EPS,
-                published.TIES,
-            )
-        )
+        what = f"{data.name}, {samples}, e = {eps:g}, {often} figure 2: collisions by distance"
+        here = ", ".join(f"{name} {ruled.n_collision}" for name, ruled in pairs.items())
+        findings.append(Finding(what, here, Mark.NEW, published.NOISE_EPS, published.TIES))
         if eps == 1e-6:
             findings.append(fewer(data, samples, pairs, judged=judged))
     return findings
@@ -411,7 +371,7 @@ class Data:
     eps: float
 
     def __getitem__(self, rows: slice) -> Data:
-        return Data(self.name, self.title, self.embeddings[rows], self.labels[rows], self.eps)
+        return replace(self, embeddings=self.embeddings[rows], labels=self.labels[rows])
 
     @property
     def relevant(self) -> Bool:
@@ -582,13 +542,10 @@ def rule_table(data: Data, rows: str, setting: Setting) -> tuple[Table, dict[str
         ties = real_ties(Rankings(data.embeddings, distance=distance, threads=setting.threads), pairs)
         numbers[distance] = ruled = Ruled.of(pairs, ties)
         count, marks = ruled.n_collision, pairs.kind
-        lines.append(
-            [
-                data.name, rows, distance, data.eps, count, int((marks == Kind.RELEVANT).sum()),
-                int((marks == Kind.IRRELEVANT).sum()), int(pairs.with_itself.sum()), int((pairs.gap == 0).sum()), ties,
-                1 - ties / count if count else np.nan, ruled.right_half, ruled.last_quarter,
-            ]
-        )  # fmt: skip
+        relevant, irrelevant = (int((marks == kind).sum()) for kind in (Kind.RELEVANT, Kind.IRRELEVANT))
+        lines.append([data.name, rows, distance, data.eps, count, relevant, irrelevant, int(pairs.with_itself.sum()),
+                      int((pairs.gap == 0).sum()), ties, 1 - ties / count if count else np.nan,
+                      ruled.right_half, ruled.last_quarter])  # fmt: skip
     columns = (
         "set", "samples", "distance", "e", "collisions", "relevant", "irrelevant", "with the query itself",
         "equal in float64", "ties of the real numbers", "share that are not ties",
@@ -625,12 +582,3 @@ def _count_row(data: Data, rows: str, distance: str, rule: str, counts: Counts) 
     groups = [kind.groups for kind in (counts.relevant, counts.irrelevant, counts.mixed)]
     numbers = (together.items, counts.n_place, together.queries, together.largest)
     return [data.name, rows, distance, rule, *groups, *numbers]
-
-
-STUDY = Study(
-    title="Collisions: which neighbours are at equal distances",
-    source=_SOURCE,
-    about=_ABOUT,
-    run=run,
-    needs=("scipy", "sklearn"),
-)

@@ -20,15 +20,16 @@ from deadheat.analyses.confidence import hits, rejecting
 from deadheat.plots import style
 from deadheat.plots.confidences import error_reject, labelled_points
 from deadheat.studies import confidence_embeddings, confidence_images, published, toy
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, joined
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 
-_SOURCE = (
+TITLE = "Ranking measures with a model's confidence"
+SOURCE = (
     "the study arrrrrmin/ranking-metrics, tests/test_uncertainty.py, after Musgrave et al. 2020 and the library "
     "tinkoff-ai/probabilistic-embeddings; excess AURC: Geifman, Uziel, El-Yaniv 2019"
 )
-_ABOUT = (
+ABOUT = (
     "In the second toy example, 100 labels are flipped at random. The flipped points all get one confidence, which "
     "rises from 0.05 to 1; a measure of confidence should show this. Because the flipped points are equally confident, "
     "the study's single numbers depend on a sort; here each has a lower bound, an expectation and an upper bound. Then "
@@ -36,6 +37,7 @@ _ABOUT = (
     "digits that are blurred, cropped and labelled by stand-in annotators show what a σ-target measures, and which "
     "items lie in the credible regions of a posterior."
 )
+NEEDS = ("scipy", "sklearn", "arviz_stats")
 
 STEPS = np.arange(1, 21) / 20
 SCALE = 12500.0  # a second scale for the same confidences, as in the study
@@ -47,8 +49,7 @@ Steps = Mapping[str, Float64]  # by measure: a value or a triple for each step; 
 
 
 def run(setting: Setting) -> Outcome:
-    """Run the experiment on several draws and on the study's own; then real embeddings, σ-targets, and credible "
-    "regions."""
+    """Run the experiment on several draws and on the study's own; then real embeddings, σ-targets, credible regions."""
     n, seeds = (400, range(2)) if setting.quick else (2000, range(20))
     setting.say(f"{len(seeds)} draws of {n} points, {len(STEPS)} steps each")
     draws = [measured(flip(seed, n), setting.threads) for seed in seeds]
@@ -56,14 +57,11 @@ def run(setting: Setting) -> Outcome:
     steps = {name: np.stack([draw.steps[name] for draw in draws]) for name in draws[0].steps}
     findings = [*_shapes(steps), *_numbers(draws, steps), *_correlations(draws, steps)]
     ours = Outcome(findings, _pictures(draws), [_table(steps)])
-    parts = [
-        own_draws(setting),
-        confidence_embeddings.norms_and_entropies(setting),
-        confidence_images.targets(setting),
-        confidence_embeddings.densities(setting),
-        confidence_images.regions(setting),
-    ]
-    return joined([ours, *parts], [_text(draws)], _conclusion(steps))
+    parts = (
+        own_draws, confidence_embeddings.norms_and_entropies, confidence_images.targets,
+        confidence_embeddings.densities, confidence_images.regions,
+    )  # fmt: skip
+    return joined([ours, *(part(setting) for part in parts)], [_text(draws)], _conclusion(steps))
 
 
 def _conclusion(steps: Steps) -> str:
@@ -108,10 +106,8 @@ class Flipped(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """One draw of the experiment: its points, the values of the queries, and the measures at every step, by name."""
-
     data: Flipped
-    hit: Triple[Float64]
+    hit: Triple[Float64]  # of each query
     map_at_r: Triple[Float64]
     steps: Steps
 
@@ -193,16 +189,10 @@ def _shapes(steps: Steps) -> list[Finding]:
     ):
         n_hold = int((np.diff(curves, axis=1) >= 0).all(axis=1).sum())
         least = np.array([STEPS[curve == curve.min()].max() for curve in curves])
-        found.append(
-            Finding(
-                f"draws in which {what} with the confidence of the flipped points",
-                f"{n_hold} of {len(curves)}",
-                Mark.of_every_draw(n_hold, len(curves)),
-                said,
-                published.RANKING_METRICS,
-                f"best while the flipped points are the least confident, up to a confidence of {_span(least)}",
-            )
-        )
+        what = f"draws in which {what} with the confidence of the flipped points"
+        why = f"best while the flipped points are the least confident, up to a confidence of {_span(least)}"
+        here, mark = f"{n_hold} of {len(curves)}", Mark.of_every_draw(n_hold, len(curves))
+        found.append(Finding(what, here, mark, said, published.RANKING_METRICS, why))
     return found
 
 
@@ -212,51 +202,32 @@ def _numbers(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
     accuracy = bounds[..., 1]
     scaled = _steps(*draws[0][:3], SCALE)[_ACCURACY]
     same = int((scaled == draws[0].steps[_ACCURACY]).all(axis=1).sum())
+    why = "the order of equally confident queries decides, and a sort chooses that order"
     areas = [
-        Finding(
-            f"error-reject area by {by}: largest difference between lower and upper",
-            f"{_width(steps[name])} points",
-            Mark.NEW,
-            "a single number",
-            "metrics.py, error_vs_reject_curve",
-            "the order of equally confident queries decides, and a sort chooses that order",
-        )
+        Finding(f"error-reject area by {by}: largest difference between lower and upper",
+                f"{_width(steps[name])} points", Mark.NEW, "a single number", "metrics.py, error_vs_reject_curve", why)
         for by, name in (("Hit@1", _BY_HIT), ("MAP@R", _BY_MAP))
-    ]
+    ]  # fmt: skip
     return [
-        Finding(
-            "draws and steps at which confidence against Recall@1 beats guessing that every query is right",
-            f"{int((accuracy > majority).sum())} of {majority.size}",
-            why=f"over all thresholds it is {_range(accuracy)} on average, the guess {_range(majority)}, the "
-            f"best threshold {_range(steps[_BEST])}; the library that the study follows takes the best",
-        ),
-        Finding(
-            "confidence against Recall@1 over all thresholds, and over those that scikit-learn keeps by default",
-            f"{_range(accuracy)}, and {_range(by_default)}",
-            Mark.NEW,
-            "drop_intermediate=False",
-            "metrics.py, conf_vs_recall_at_1",
-            "the study's code uses all thresholds, as deadheat does; scikit-learn's default drops those at which the "
-            f"curve does not bend, which changes the value by up to {100 * abs(by_default - accuracy).max():.2f} points"
-            "",
-        ),
-        Finding(
-            f"steps at which confidence against Recall@1 has the same bits with all confidences times {SCALE:g}",
-            f"{same} of {len(STEPS)}",
-            Mark.of(same < len(STEPS)),
-            "only works with confidences in [0, 1]",
-            published.RANKING_METRICS,
-            "a ROC curve depends on the order of the confidences alone; only calibration needs probabilities",
-        ),
-        Finding(
-            "confidence against Recall@1: largest difference between lower and upper",
-            f"{_width(bounds)} points",
-            why="equal confidences are on the same side of every threshold, so that ties have no effect",
-        ),
+        Finding("draws and steps at which confidence against Recall@1 beats guessing that every query is right",
+                f"{int((accuracy > majority).sum())} of {majority.size}",
+                why=f"over all thresholds it is {_range(accuracy)} on average, the guess {_range(majority)}, the "
+                f"best threshold {_range(steps[_BEST])}; the library that the study follows takes the best"),
+        Finding("confidence against Recall@1 over all thresholds, and over those that scikit-learn keeps by default",
+                f"{_range(accuracy)}, and {_range(by_default)}", Mark.NEW, "drop_intermediate=False",
+                "metrics.py, conf_vs_recall_at_1", "the study's code uses all thresholds, as deadheat does; "
+                "scikit-learn's default drops those at which the curve does not bend, which changes the value by up to "
+                f"{100 * abs(by_default - accuracy).max():.2f} points"),
+        Finding(f"steps at which confidence against Recall@1 has the same bits with all confidences times {SCALE:g}",
+                f"{same} of {len(STEPS)}", Mark.of(same < len(STEPS)), "only works with confidences in [0, 1]",
+                published.RANKING_METRICS,
+                "a ROC curve depends on the order of the confidences alone; only calibration needs probabilities"),
+        Finding("confidence against Recall@1: largest difference between lower and upper", f"{_width(bounds)} points",
+                why="equal confidences are on the same side of every threshold, so that ties have no effect"),
         *areas,
         _sorts(draws),
         _cut(draws[0]),
-    ]
+    ]  # fmt: skip
 
 
 def _width(bounds: Float64) -> str:
@@ -293,13 +264,11 @@ def _cut(draw: Draw) -> Finding:
     ours = float(draw.map_at_r.expected.mean())
     sizes = np.bincount(draw.data.labels)
     return Finding(
-        "MAP@R of one draw with its flipped labels, and by the study's code",
-        f"{100 * ours:.3f} %",
-        Mark.of(abs(ours - theirs) <= 1e-12),
-        f"{100 * theirs:.3f} % (recomputed)",
+        "MAP@R of one draw with its flipped labels, and by the study's code", f"{100 * ours:.3f} %",
+        Mark.of(abs(ours - theirs) <= 1e-12), f"{100 * theirs:.3f} % (recomputed)",
         "metrics.py, mean_average_precision_at_r",
         f"the classes have {sizes.min()} and {sizes.max()} points; the study's R is {sizes.min() - 1} for both",
-    )
+    )  # fmt: skip
 
 
 def _correlations(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
@@ -311,23 +280,14 @@ def _correlations(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
     averages = np.array([draw.data.original[draw.data.flipped].mean() for draw in draws])
     near = int((abs(peaks - averages) <= STEPS[0]).sum())
     return [
-        Finding(
-            f"Spearman's rho of the original confidences and the same times {SCALE:g}",
-            f"{least:.12g}",
-            Mark.of(abs(least - 1) < 1e-12),
-            "1",
-            "tests/test_uncertainty.py",
-        ),
-        Finding(
-            "draws in which Spearman's rho peaks within a step of the flipped points' original average confidence",
-            f"{near} of {len(draws)}",
-            Mark.NEW,
-            "the score is the highest at the average",
-            published.RANKING_METRICS,
-            f"averages of {averages.min():.3f} to {averages.max():.3f}, peaks at {_span(peaks)}; "
-            f"rho is {rho.min():.3f} at worst, and {rho.max(axis=1).min():.3f} or more at the peak",
-        ),
-    ]
+        Finding(f"Spearman's rho of the original confidences and the same times {SCALE:g}", f"{least:.12g}",
+                Mark.of(abs(least - 1) < 1e-12), "1", "tests/test_uncertainty.py"),
+        Finding("draws in which Spearman's rho peaks within a step of the flipped points' original average confidence",
+                f"{near} of {len(draws)}", Mark.NEW, "the score is the highest at the average",
+                published.RANKING_METRICS,
+                f"averages of {averages.min():.3f} to {averages.max():.3f}, peaks at {_span(peaks)}; "
+                f"rho is {rho.min():.3f} at worst, and {rho.max(axis=1).min():.3f} or more at the peak"),
+    ]  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -340,59 +300,53 @@ def drawn_there(toys_first: bool) -> tuple[Flipped, float]:
     Returns the points of the first test with their flipped labels, and from the second test the average of the drawn
     confidences on the second scale, rounded as its code rounds it.
     """
-    uniform = toy.Uniform()
+    twister = np.random.RandomState(toy.SEED)
     for stripes in toy.STRIPES.values() if toys_first else ():
-        toy.points_there(uniform, stripes)
-    first, items = toy.points_there(uniform, toy.STRIPES[2]), uniform.draw(0.0, 2000.0, 100).astype(np.int64)
-    second, chosen = toy.points_there(uniform, toy.STRIPES[2]), uniform.draw(0.0, 2000.0, 100).astype(np.int64)
+        toy.points_there(twister, stripes)
+    (first, items), (second, chosen) = (
+        (toy.points_there(twister, toy.STRIPES[2]), toy.uniform(twister, 0.0, 2000.0, 100).astype(np.int64))
+        for _ in range(2)
+    )
     return _flipped(first, items), round(float(confidences(second.points)[chosen].mean()), 4) * SCALE
 
 
 def own_draws(setting: Setting) -> Outcome:
-    peak = published.RANK_CORRELATION_PEAK, published.RANKING_METRICS
-    average = published.RANK_CORRELATION_AVERAGE, published.RANK_CORRELATION_FIGURE
-    averages, areas, rows = [], [], []
-    for toys_first, run, order, (printed, source) in (
-        (False, "tests/test_uncertainty.py alone", "in the order in which this file draws", peak),
-        (True, "all tests together", "after the toy examples", average),
-    ):
+    averages, areas, rows, default = [], [], [], []
+    for toys_first, run, order, printed, source in (
+        (False, "tests/test_uncertainty.py alone", "in the order in which this file draws",
+         published.RANK_CORRELATION_PEAK, published.RANKING_METRICS),
+        (True, "all tests together", "after the toy examples",
+         published.RANK_CORRELATION_AVERAGE, published.RANK_CORRELATION_FIGURE),
+    ):  # fmt: skip
         data, value = drawn_there(toys_first)
         steps = measured(data, setting.threads).steps
         what = f"average of the original confidences times {SCALE:g}, {run}"
         why = f"the study's own points: PyTorch's generator with the seed 42, {order}"
         averages.append(compared(what, value, printed, unit="", digits=1, source=source, why=why))
-        areas.append(_error(run, steps))
+        lower, expected, upper = 100 * steps[_BY_HIT][-1]  # the right end of the figure's axis
+        areas.append(
+            Finding(
+                f"error-reject area by Hit@1 at a confidence of 1, {run}",
+                f"{expected:.2f} % [{lower:.2f}, {upper:.2f}]", Mark.of(abs(expected - published.MOVED_ERROR) <= 0.5),
+                f"about {published.MOVED_ERROR} %", published.MOVED_FIGURE,
+                "read off the axis, to half a point; the study's sort decides where in the interval its number lies",
+            )
+        )  # fmt: skip
         if not toys_first:
-            default = _default(steps)
+            what = "confidence against Recall@1 at a confidence of 0.5: all thresholds, and scikit-learn's default"
+            why = (
+                "the study's own points, tests/test_uncertainty.py alone; its code uses all thresholds "
+                "(drop_intermediate=False), the default drops those at which the ROC curve does not bend"
+            )
+            at = int(np.flatnonzero(STEPS == 0.5)[0])
+            here = f"{100 * steps[_ACCURACY][at, 1]:.2f} and {100 * steps[_DEFAULT][at]:.2f} %"
+            default.append(Finding(what, here, why=why))
         columns = steps[_ACCURACY][:, 1], steps[_DEFAULT], *steps[_BY_HIT].T, *steps[_BY_MAP].T
         rows += [[run, *row] for row in zip(STEPS, *columns, strict=True)]
     names = [f"{name}: {end}" for name in (_BY_HIT, _BY_MAP) for end in Triple._fields]
     headings = ["run", "confidence of the flipped points", "all thresholds", "scikit-learn's default", *names]
     table = Table("own-draws", "The study's own draws", headings, rows, percent=headings[2:])
-    return Outcome([*averages, *areas, default], tables=[table])
-
-
-def _error(run: str, steps: Steps) -> Finding:
-    """The right end of the figure's axis."""
-    lower, expected, upper = 100 * steps[_BY_HIT][-1]
-    return Finding(
-        f"error-reject area by Hit@1 at a confidence of 1, {run}",
-        f"{expected:.2f} % [{lower:.2f}, {upper:.2f}]",
-        Mark.of(abs(expected - published.MOVED_ERROR) <= 0.5),
-        f"about {published.MOVED_ERROR} %",
-        published.MOVED_FIGURE,
-        "read off the axis, to half a point; the study's sort decides where in the interval its number lies",
-    )
-
-
-def _default(steps: Steps) -> Finding:
-    at = int(np.flatnonzero(STEPS == 0.5)[0])
-    return Finding(
-        "confidence against Recall@1 at a confidence of 0.5: all thresholds, and scikit-learn's default",
-        f"{100 * steps[_ACCURACY][at, 1]:.2f} and {100 * steps[_DEFAULT][at]:.2f} %",
-        why="the study's own points, tests/test_uncertainty.py alone; its code uses all thresholds "
-        "(drop_intermediate=False), the default drops those at which the ROC curve does not bend",
-    )
+    return Outcome([*averages, *areas, *default], tables=[table])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -400,18 +354,17 @@ def _default(steps: Steps) -> Finding:
 
 
 def _pictures(draws: Sequence[Draw]) -> list[Picture]:
-    about = {
-        "points": "Example 2 with flipped labels (ringed). The fainter a point, the less confident; the flipped "
-        "points have confidence 1, as in the study's picture.",
-        "moved": "Effect of the confidence of the flipped points. One draw is drawn dark, with a band where the order "
-        "of equally confident queries decides; the other draws are pale.",
-        "curves": "Error against reject by Hit@1, one draw, at three confidences of the flipped points. In the bands, "
-        "their order decides.",
-        "correlation": "Rank correlation with the original confidences, on two scales: the values are the same. One "
-        "draw.",
-    }
-    figures = _points(draws[0]), _moved(draws), _curves(draws[0]), _correlation(draws[0])
-    return [Picture(name, text, figure) for (name, text), figure in zip(about.items(), figures, strict=True)]
+    one = draws[0]
+    return [
+        Picture("points", "Example 2 with flipped labels (ringed). The fainter a point, the less confident; the "
+                "flipped points have confidence 1, as in the study's picture.", _points(one)),
+        Picture("moved", "Effect of the confidence of the flipped points. One draw is drawn dark, with a band where "
+                "the order of equally confident queries decides; the other draws are pale.", _moved(draws)),
+        Picture("curves", "Error against reject by Hit@1, one draw, at three confidences of the flipped points. In the "
+                "bands, their order decides.", _curves(one)),
+        Picture("correlation", "Rank correlation with the original confidences, on two scales: the values are the "
+                "same. One draw.", _correlation(one)),
+    ]  # fmt: skip
 
 
 def _points(draw: Draw) -> Figure:
@@ -484,12 +437,3 @@ def _table(steps: Steps) -> Table:
             columns[name] = mean
     names, rows = list(columns), list(zip(*columns.values(), strict=True))
     return Table("moved", f"Means over {len(next(iter(steps.values())))} draws", names, rows, percent=names[1:-2])
-
-
-STUDY = Study(
-    title="Ranking measures with a model's confidence",
-    source=_SOURCE,
-    about=_ABOUT,
-    run=run,
-    needs=("scipy", "sklearn", "arviz_stats"),
-)

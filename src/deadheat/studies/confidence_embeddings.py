@@ -15,15 +15,14 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.analyses.confidence import correlation as confidence_correlation
-from deadheat.analyses.confidence import hits, rejecting, targets
+from deadheat.analyses.confidence import correlation, hits, rejecting, targets
 from deadheat.analyses.confidence.regions import HighestDensity, highest_density_interval
 from deadheat.analyses.confidence.rejecting import RejectCurve
 from deadheat.engine.literals import DistanceName
 from deadheat.plots import style
 from deadheat.plots.confidences import error_reject, highest_density, reliability, risk_coverage
 from deadheat.studies.published import GEORGE_WASHINGTON, digits, george_washington
-from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table, compared, missing
+from deadheat.studies.study import LEVEL, Finding, Outcome, Picture, Setting, Table, compared, missing
 from deadheat.support.lazy import require
 
 _BY = ("Hit@1", "MAP@R")
@@ -67,14 +66,9 @@ def norms_and_entropies(setting: Setting) -> Outcome:
 
 
 def _real(
-    name: str,
-    title: str,
-    embeddings: NDArray[Any],
-    labels: NDArray[Any],
-    k: int,
-    distance: DistanceName,
+    name: str, title: str, embeddings: NDArray[Any], labels: NDArray[Any], k: int, distance: DistanceName,
     setting: Setting,
-) -> Real:
+) -> Real:  # fmt: skip
     """The report, the norms, and 1 − normalised entropy of the k nearest labels."""
     entropy = targets.label_entropy(embeddings, labels, k, distance=distance, normalized=True, threads=setting.threads)
     report = dh.evaluate(embeddings, labels, distance=distance, measures=_BY, threads=setting.threads)
@@ -87,18 +81,16 @@ def _real_findings(real: Real) -> list[Finding]:
         curve = real.curve(confidence, "Hit@1")
         area, random = curve.area, curve.random_area.expected
         better = "below" if area.upper < random else "above" if area.lower > random else "on both sides of"
-        findings.append(
-            Finding(
-                f"{real.title}: error-reject area by Hit@1, confidence: {confidence}",
-                f"{100 * area.expected:.2f} % [{100 * area.lower:.2f}, {100 * area.upper:.2f}]",
-                Mark.NEW,
-                why=f"{better} that of a random order, {100 * random:.2f} %; {curve.n_tied} of {curve.n_query} queries "
-                f"share their confidence with another",
-            )
+        what = f"{real.title}: error-reject area by Hit@1, confidence: {confidence}"
+        here = f"{100 * area.expected:.2f} % [{100 * area.lower:.2f}, {100 * area.upper:.2f}]"
+        why = (
+            f"{better} that of a random order, {100 * random:.2f} %; {curve.n_tied} of {curve.n_query} queries share "
+            "their confidence with another"
         )
-    correlation = confidence_correlation.rank_correlation(real.confidences[_NORM], real.confidences[_AGREEMENT])
+        findings.append(Finding(what, here, why=why))
+    found = correlation.rank_correlation(real.confidences[_NORM], real.confidences[_AGREEMENT])
     what = f"{real.title}: Spearman's rho of the norm and the agreement of the labels around"
-    return [*findings, Finding(what, f"{correlation.spearman:.3f} (p = {correlation.spearman_p:.2g})", Mark.NEW)]
+    return [*findings, Finding(what, f"{found.spearman:.3f} (p = {found.spearman_p:.2g})")]
 
 
 def _curves(real: Real) -> Figure:

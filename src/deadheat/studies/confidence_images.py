@@ -42,10 +42,8 @@ _INSTANCE, _OTHER, _CLASS = "same instance, draws", "same class, draws of one im
 
 
 class Halves(NamedTuple):
-    """Images (n, 64) and which digit each shows: to train on, and to ask for."""
-
-    train: Float64
-    train_labels: Int64
+    train: Float64  # images (n, 64)
+    train_labels: Int64  # which digit each shows
     query: Float64
     query_labels: Int64
 
@@ -173,14 +171,12 @@ def _target_finding(judged: Judged) -> Finding:
     area, ideal = judged.areas["confidence"], judged.areas[_LEVEL]
     return Finding(
         f"{judged.damage.name}, trained on {judged.model}: Spearman's rho of the confidence and the {_LEVEL}",
-        f"{level.spearman:.3f}, ties broken [{level.rho.lower:.3f}, {level.rho.upper:.3f}]",
-        Mark.OTHER_DATA,
-        "a confidence is judged by its rank correlation with a σ-target",
-        _TARGETS,
+        f"{level.spearman:.3f}, ties broken [{level.rho.lower:.3f}, {level.rho.upper:.3f}]", Mark.OTHER_DATA,
+        "a confidence is judged by its rank correlation with a σ-target", _TARGETS,
         f"a good confidence has a negative one; with the {_ENTROPY} {entropy.spearman:.3f}; the error-reject area is "
         f"{100 * area.expected:.1f} % by the confidence, {100 * ideal.expected:.1f} % [{100 * ideal.lower:.1f}, "
         f"{100 * ideal.upper:.1f}] by the {_LEVEL}",
-    )
+    )  # fmt: skip
 
 
 def _targets_table(judged: Sequence[Judged]) -> Table:
@@ -273,15 +269,10 @@ def _found(data: Halves) -> dict[str, CredibleRecall]:
 def _region_finding(name: str, found: CredibleRecall) -> Finding:
     at = int(np.flatnonzero(found.masses == _SHOWN)[0])
     share, others = (Triple(*(100 * float(bound[at]) for bound in part)) for part in (found.relevant, found.others))
-    return Finding(
-        f"{name}: items in the region of {100 * _SHOWN:g} %",
-        f"{share.expected:.1f} % [{share.lower:.1f}, {share.upper:.1f}]",
-        Mark.NEW,
-        "",
-        _REGIONS,
-        f"of all other items {others.expected:.1f} %; ties at the boundary matter for {found.n_open} of "
-        f"{found.n_query} queries",
-    )
+    what = f"{name}: items in the region of {100 * _SHOWN:g} %"
+    here = f"{share.expected:.1f} % [{share.lower:.1f}, {share.upper:.1f}]"
+    ties = f"ties at the boundary matter for {found.n_open} of {found.n_query} queries"
+    return Finding(what, here, source=_REGIONS, why=f"of all other items {others.expected:.1f} %; {ties}")
 
 
 def _regions_table(found: dict[str, CredibleRecall]) -> Table:

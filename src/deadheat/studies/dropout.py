@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from deadheat.analyses.gaps import Gap, generalization_gap
+from deadheat.analyses.gaps import generalization_gap
 from deadheat.analyses.grouped import grouped
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs.samples import read
@@ -28,17 +28,19 @@ from deadheat.reports.evaluating import evaluate
 from deadheat.studies import dropout_network as network
 from deadheat.studies import published
 from deadheat.studies.dropout_network import Embedded, Pictures, Recipe
-from deadheat.studies.grouped_populations import GROUPED, MEASURE, PLAIN
+from deadheat.studies.grouped_populations import GROUPED, MEASURE, PLAIN, ends
 from deadheat.studies.published import GROUP_SIZE
-from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Study, Table, joined, missing
+from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table, joined, missing
 
-_SOURCE = published.GROUPED
-_ABOUT = (
+TITLE = "Dropout, and the gap between train and test"
+SOURCE = published.GROUPED
+ABOUT = (
     "A network that overfits its training classes retrieves them better than new ones. Recall@1 (Hit@1) should show "
     "this as a gap between train and test, but it also falls with the number of classes, so that the gap between sets "
     "of different sizes mixes both. In groups of 10 classes the sets are comparable. The table has both gaps for "
     "several amounts of dropout."
 )
+NEEDS = ("PIL", "scipy")
 
 _OF_TABLE_2 = "CIFAR-100"
 _SEED, _REPEATS = 5, 10
@@ -66,28 +68,20 @@ def run(setting: Setting) -> Outcome:
 
 
 def from_files(setting: Setting) -> Outcome:
-    findings, cases = [], []
-    for name, stem in published.IMAGE_SETS.items():
-        case, of_case = _by_files(setting, name, stem)
-        findings += of_case
-        cases += [case] if case.rows else []
-    pictures = [Picture(case.name, f"{case.caption} Hit@1 and its gap.", cases_figure([case])) for case in cases]
-    return Outcome(findings, pictures, [table_of(case) for case in cases])
+    return joined(_by_files(setting, name, stem) for name, stem in published.IMAGE_SETS.items())
 
 
-def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Finding]]:
+def _by_files(setting: Setting, name: str, stem: str) -> Outcome:
     case = Case(f"{stem}-dropout", f"{name}, from files.", [])
     findings = []
     pairs = _pairs(setting.data, stem) or {None: {}}
     for dropout in sorted(pairs, key=lambda value: -1.0 if value is None else value):
         about = f"{name}{'' if dropout is None else f', dropout {dropout:g}'}: gap of {MEASURE}"
-        printed = printed_gaps(dropout) if name == _OF_TABLE_2 else ""
-        source = published.GROUPED_TABLE_2 if printed else ""
-        lacking = [part for part in ("train", "test") if part not in pairs[dropout]]
-        if lacking:
-            variant = "" if dropout is None else f"-dropout{dropout:g}"
-            wanted = " and ".join(f"{stem}{variant}-{part}.npz" for part in lacking)
-            findings.append(missing(about, wanted, published=printed, source=source))
+        printed, source = printed_gaps(dropout) if name == _OF_TABLE_2 else ("", "")
+        variant = "" if dropout is None else f"-dropout{dropout:g}"
+        wanted = [f"{stem}{variant}-{part}.npz" for part in ("train", "test") if part not in pairs[dropout]]
+        if wanted:
+            findings.append(missing(about, " and ".join(wanted), published=printed, source=source))
             continue
         setting.say(f"  {about}")
         train, test = (Sample(*read(pairs[dropout][part])) for part in ("train", "test"))
@@ -98,7 +92,10 @@ def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Findin
         case.rows.append(row)
         why = "embeddings from files, not the paper's"
         findings.append(Finding(about, both_gaps(row), Mark.OTHER_DATA, printed, source, why))
-    return case, findings
+    if not case.rows:
+        return Outcome(findings)
+    picture = Picture(case.name, f"{case.caption} Hit@1 and its gap.", cases_figure([case]))
+    return Outcome(findings, [picture], [table_of(case)])
 
 
 def _pairs(folder: Path | None, stem: str) -> dict[float | None, dict[str, Path]]:
@@ -184,10 +181,7 @@ def _measure(setting: Setting, extent: Extent, words: Words) -> tuple[list[Case]
                 case.rows.append(compare(*pair, dropout=dropout, seed=seed, threads=setting.threads))
             if seed == 0 and dropout in (extent.dropouts[0], 0.5):
                 setting.say(f"  subsets of the words, dropout {dropout:g}")
-                sets = {
-                    "learned": Sample(larger.train, larger.train_labels),
-                    "unseen": Sample(larger.test, larger.test_labels),
-                }
+                sets = {"learned": Sample(*larger[:2]), "unseen": Sample(*larger[2:])}
                 sizes[f"dropout {dropout:g}"] = by_size(sets, extent.sizes, extent.draws, setting.threads)
     return cases, sizes
 
@@ -213,19 +207,14 @@ def _network(setting: Setting, extent: Extent, words: Words, n_word: int, dropou
 
 def _pairs_of_sets(extent: Extent, larger: Embedded, smaller: Embedded) -> list[tuple[Sample, Sample]]:
     cut = extent.few * extent.per_word
-    few, many = slice(cut), slice(cut, None)
-    return [
-        (Sample(larger.train, larger.train_labels), Sample(larger.test[few], larger.test_labels[few])),
-        (Sample(smaller.train, smaller.train_labels), Sample(smaller.test[many], smaller.test_labels[many])),
-        (Sample(larger.test[few], larger.test_labels[few]), Sample(larger.test[many], larger.test_labels[many])),
-    ]
+    few = Sample(larger.test[:cut], larger.test_labels[:cut])
+    many, by_smaller = (Sample(each.test[cut:], each.test_labels[cut:]) for each in (larger, smaller))
+    return [(Sample(*larger[:2]), few), (Sample(*smaller[:2]), by_smaller), (few, many)]
 
 
 class Words(NamedTuple):
-    """Pictures of words to learn, and of unseen words, of which the first few and the others are two sets."""
-
     learned: Pictures
-    unseen: Pictures
+    unseen: Pictures  # the first few and the others are two sets
     fonts: list[str]
 
 
@@ -285,18 +274,10 @@ def _worst_dropout(case: Case) -> Finding:
 def of_cases(cases: Sequence[Case]) -> list[Finding]:
     why = "words rendered here and a small network, not the paper's photographs and ResNet34"
     each = [
-        Finding(
-            f"{case.caption.rstrip('.')}, dropout {row.dropout:g}: gap of {MEASURE}",
-            both_gaps(row),
-            Mark.OTHER_DATA,
-            printed_gaps(row.dropout),
-            published.GROUPED_TABLE_2 if printed_gaps(row.dropout) else "",
-            why,
-        )
-        for case in cases
-        for row in case.rows
-        if row.seed == 0
-    ]
+        Finding(f"{case.caption.rstrip('.')}, dropout {row.dropout:g}: gap of {MEASURE}", both_gaps(row),
+                Mark.OTHER_DATA, *printed_gaps(row.dropout), why)
+        for case in cases for row in case.rows if row.seed == 0
+    ]  # fmt: skip
     unseen = cases[-1].rows
     away = {kind: sum(s.low > 0 or s.high < 0 for s in sides) for kind, sides in by_kind(unseen).items()}
     open_ties = sum(s.least < s.most for case in cases for row in case.rows for s in (row.plain, row.grouped))
@@ -346,17 +327,15 @@ class Compared(NamedTuple):
 
 
 class Case(NamedTuple):
-    """Comparisons of the same two sets of classes under different networks; `name` is also a file's name."""
+    """Comparisons of the same two sets of classes under different networks."""
 
-    name: str
+    name: str  # of a file, too
     caption: str
     rows: list[Compared]
 
 
 class Sample(NamedTuple):
-    """Embeddings (n, dim) and labels (n,)."""
-
-    embeddings: Any
+    embeddings: Any  # (n, dim)
     labels: NDArray[Any]
 
 
@@ -366,15 +345,12 @@ def compare(
     gap = generalization_gap(
         *train, *test, group_size=GROUP_SIZE, measure=MEASURE, seed=_SEED, repeats=_REPEATS, threads=threads
     )
-    sizes = gap.train_groups.n_class, gap.test_groups.n_class
-    return Compared(dropout, seed, *sizes, _sides(gap.plain), _sides(gap.grouped))
-
-
-def _sides(gap: Gap) -> Values:
-    interval = gap.interval(confidence_level=LEVEL)
-    low, high = interval.lower.low, interval.upper.high
-    values = gap.train.expected, gap.test.expected, gap.expected
-    return Values(*values, low, high, gap.bound(confidence_level=LEVEL), gap.lower, gap.upper)
+    sides = [
+        Values(side.train.expected, side.test.expected, side.expected, *ends(side.interval(confidence_level=LEVEL)),
+               side.bound(confidence_level=LEVEL), side.lower, side.upper)
+        for side in (gap.plain, gap.grouped)
+    ]  # fmt: skip
+    return Compared(dropout, seed, gap.train_groups.n_class, gap.test_groups.n_class, *sides)
 
 
 def by_kind(rows: Sequence[Compared]) -> dict[str, list[Values]]:
@@ -385,12 +361,12 @@ def both_gaps(row: Compared) -> str:
     return f"{PLAIN} {_points(row.plain)}; {GROUPED} {_points(row.grouped)} points"
 
 
-def printed_gaps(dropout: float | None) -> str:
-    """The gaps in Table 2 of the paper for an amount of dropout; empty where it has no such row."""
+def printed_gaps(dropout: float | None) -> tuple[str, str]:
+    """The gaps in Table 2 of the paper for an amount of dropout, and their source; empty where it has no such row."""
     row = None if dropout is None else published.DROPOUTS.get(dropout)
     if row is None:
-        return ""
-    return f"{PLAIN} {row.gap_recall:.1f}; {GROUPED} {row.gap_grouped:.1f} points"
+        return "", ""
+    return f"{PLAIN} {row.gap_recall:.1f}; {GROUPED} {row.gap_grouped:.1f} points", published.GROUPED_TABLE_2
 
 
 def _points(side: Values) -> str:
@@ -454,15 +430,14 @@ def _draw_gaps(ax: Axes, case: Case) -> None:
 
 
 def _dropouts(ax: Axes, rows: Sequence[Compared]) -> None:
-    style.quiet(ax)
-    ax.set_xlim(-0.4, len(rows) - 0.6)
+    style.quiet(ax).set_xlim(-0.4, len(rows) - 0.6)
     ax.set_xticks(range(len(rows)), ["not known" if row.dropout is None else f"{row.dropout:g}" for row in rows])
 
 
 def legend(figure: Figure, ax: Axes) -> Figure:
     """A legend above the figure, from one of its axes: plain on the left, in groups on the right."""
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=2, frameon=False, fontsize="small",
-                  handlelength=3.2)  # fmt: skip
+    look: dict[str, Any] = {"ncols": 2, "frameon": False, "fontsize": "small", "handlelength": 3.2}
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper left", **look)
     return figure
 
 
@@ -517,20 +492,14 @@ def sizes_findings(by_size: dict[str, dict[str, Band]], n_draw: int) -> list[Fin
             band = bands[f"unseen, {kind}"]
             at, value = np.asarray(band.at), 100 * np.asarray(band.value)
             found.append(
-                Finding(
-                    f"{name}, unseen words: {MEASURE} {kind} of {at[0]} and of {at[-1]} words",
-                    f"{value[0]:.1f} % and {value[-1]:.1f} %",
-                    Mark.OTHER_DATA,
-                    "falls as classes are added" if kind == PLAIN else "does not fall",
-                    "arXiv:2306.13357, figure 1, which prints no values",
-                    f"means of {n_draw} draws",
-                )
-            )
-        gaps = [
-            float(np.asarray(bands[f"learned, {kind}"].value)[-1] - np.asarray(bands[f"unseen, {kind}"].value)[-1])
-            for kind in (PLAIN, GROUPED)
-        ]
-        here = f"{PLAIN} {100 * gaps[0]:.1f}, {GROUPED} {100 * gaps[1]:.1f} points"
+                Finding(f"{name}, unseen words: {MEASURE} {kind} of {at[0]} and of {at[-1]} words",
+                        f"{value[0]:.1f} % and {value[-1]:.1f} %", Mark.OTHER_DATA,
+                        "falls as classes are added" if kind == PLAIN else "does not fall",
+                        "arXiv:2306.13357, figure 1, which prints no values", f"means of {n_draw} draws")
+            )  # fmt: skip
+        last = {line: np.asarray(band.value)[-1] for line, band in bands.items()}
+        plain, inside = (100 * (last[f"learned, {kind}"] - last[f"unseen, {kind}"]) for kind in (PLAIN, GROUPED))
+        here = f"{PLAIN} {plain:.1f}, {GROUPED} {inside:.1f} points"
         why = "sets of the same size are comparable without groups too, but the gap is for this size only"
         found.append(Finding(f"{name}, {at[-1]} words each, learned less unseen", here, Mark.OTHER_DATA, why=why))
     return found
@@ -545,8 +514,3 @@ def sizes_table(by_size: dict[str, dict[str, Band]]) -> Table:
     ]
     columns = ["network", "words", "measure", "number of words", MEASURE, "2.5th percentile", "97.5th percentile"]
     return Table("size", f"{MEASURE} of random subsets of the words.", columns, rows, percent=columns[4:])
-
-
-STUDY = Study(
-    title="Dropout, and the gap between train and test", source=_SOURCE, about=_ABOUT, run=run, needs=("PIL", "scipy")
-)

@@ -51,10 +51,8 @@ Float32 = NDArray[np.float32]
 
 
 class Pictures(NamedTuple):
-    """Images (n, height, width) uint8, and the word (n,) that each shows."""
-
-    images: Grey
-    words: NDArray[np.str_]
+    images: Grey  # (n, height, width)
+    words: NDArray[np.str_]  # (n,)
 
 
 @dataclass(frozen=True)
@@ -135,8 +133,7 @@ def draws_latin(path: str) -> bool:
 def render(
     words: Sequence[str], fonts: Sequence[str], per_word: int, *, seed: int = 0, distortion: Distortion = Distortion()
 ) -> Pictures:
-    """Draw each word a number of times, in different fonts as far as there are enough; pictures of a word are "
-    "adjacent."""
+    """Draw each word a number of times, in different fonts as far as there are enough, one after the other."""
     images = [draw(word, fonts, copy, seed=seed, distortion=distortion) for word in words for copy in range(per_word)]
     return Pictures(np.stack(images), np.repeat(np.array(words, dtype=np.str_), per_word))
 
@@ -153,7 +150,7 @@ def draw(word: str, fonts: Sequence[str], copy: int, *, seed: int, distortion: D
 
 def _ink(word: str, path: str, stroke: int) -> Image:
     """A word in white on black, cut to its edges."""
-    font = _font(path, _POINTS)
+    font = _font(path)
     left, top, right, bottom = font.getbbox(word, stroke_width=stroke)
     image: Image = _pillow("Image").new("L", (max(1, round(right - left)), max(1, round(bottom - top))))
     _pillow("ImageDraw").Draw(image).text((-left, -top), word, fill=255, font=font, stroke_width=stroke)
@@ -207,17 +204,17 @@ def _letters(path: str) -> NDArray[np.float64]:
 def _name(path: str) -> tuple[str, str] | None:
     """Family and style of a font; None if it cannot be opened."""
     try:
-        family, style = _font(path, _POINTS).getname()
+        family, style = _font(path).getname()
     except OSError:
         return None
     return (family or Path(path).stem, style or "")
 
 
 @lru_cache(maxsize=256)
-def _font(path: str, points: int) -> Any:
+def _font(path: str) -> Any:
     """An open font, with the basic layout, which every build of Pillow has."""
     fonts = _pillow("ImageFont")
-    return fonts.truetype(path, points, layout_engine=fonts.Layout.BASIC)
+    return fonts.truetype(path, _POINTS, layout_engine=fonts.Layout.BASIC)
 
 
 def _pillow(module: str) -> Any:
@@ -263,12 +260,8 @@ def embedded(
     threads is ignored there, as it changes rounding only. `say` takes a line when a network is trained.
     """
     torch = require("torch", "torch", "training a network")
-    settings = {
-        "recipe": asdict(recipe),
-        "pictures": [digest(train), digest(test)],
-        "code": _CODE,
-        "torch": str(torch.__version__),
-    }
+    pictures, version = [digest(train), digest(test)], str(torch.__version__)
+    settings = {"recipe": asdict(recipe), "pictures": pictures, "code": _CODE, "torch": version}
 
     def make() -> Embedded:
         say(f"training on {len(set(train.words))} words, dropout {recipe.dropout:g}, seed {recipe.seed}")
@@ -323,12 +316,8 @@ def _build(torch: Any, recipe: Recipe, shape: tuple[int, ...]) -> Any:
     first, second, third = recipe.channels
     layers = [nn.Conv2d(1, first, 5, stride=2, padding=2, bias=False), nn.BatchNorm2d(first), nn.ReLU()]
     for before, after in ((first, second), (second, third)):
-        layers += [
-            nn.Conv2d(before, after, 3, padding=1, bias=False),
-            nn.MaxPool2d(2),
-            nn.BatchNorm2d(after),
-            nn.ReLU(),
-        ]
+        convolution = nn.Conv2d(before, after, 3, padding=1, bias=False)
+        layers += [convolution, nn.MaxPool2d(2), nn.BatchNorm2d(after), nn.ReLU()]
     features = third * (-(-shape[0] // 2) // 4) * (-(-shape[1] // 2) // 4)
     layers += [nn.Flatten(), nn.Dropout(recipe.dropout), nn.Linear(features, recipe.dim)]
     return nn.Sequential(*layers).to(memory_format=torch.channels_last)
@@ -363,8 +352,7 @@ def _embed(torch: Any, network: Any, images: Grey) -> Float32:
 
 
 def _input(torch: Any, images: Grey) -> Any:
-    grey = torch.from_numpy(images[:, None]).to(torch.float32) / 255
-    return grey.to(memory_format=torch.channels_last)
+    return (torch.from_numpy(images[:, None]).to(torch.float32) / 255).to(memory_format=torch.channels_last)
 
 
 @contextmanager

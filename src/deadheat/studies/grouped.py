@@ -42,15 +42,17 @@ from deadheat.studies.grouped_populations import (
     percent,
 )
 from deadheat.studies.published import GROUP_SIZE
-from deadheat.studies.study import LEVEL, WIDE, Finding, Mark, Outcome, Picture, Setting, Study, Table, joined, missing
+from deadheat.studies.study import LEVEL, WIDE, Finding, Mark, Outcome, Picture, Setting, Table, joined, missing
 
-_SOURCE = published.GROUPED
-_ABOUT = (
+TITLE = "Grouped Recall@K: the number of classes, intervals, and cost"
+SOURCE = published.GROUPED
+ABOUT = (
     "Hit@1, which metric learning calls Recall@1, falls as classes are added, so that sets with different numbers of "
     "classes cannot be compared by it. The grouped measure averages it over groups of 10 classes: it does not depend "
     "on the number of classes, costs less, and comes with an interval. The paper's data sets are read from files; all "
     "other data is drawn from populations whose value is known."
 )
+NEEDS = ("scipy",)
 _CLAIM = "arXiv:2306.13357, abstract and figure 1, which prints no values"
 _CLASSES = (200, 50)  # of the gap that should be 0
 _SAMPLES, _DIM, _MOST_PLAIN = 10, 64, 64_000
@@ -98,13 +100,11 @@ def by_chance(value: Known) -> Outcome:
     exact = RANDOM.chance(GROUP_SIZE)
     agrees = abs(value.value - exact) <= 3 * value.error
     finding = Finding(
-        f"random embeddings: {MEASURE} {GROUPED}",
-        f"{percent(value.value)} (s.e. {100 * value.error:.2f})",
-        Mark.by_interval(agrees, 3 * value.error, exact),
-        percent(exact),
+        f"random embeddings: {MEASURE} {GROUPED}", f"{percent(value.value)} (s.e. {100 * value.error:.2f})",
+        Mark.by_interval(agrees, 3 * value.error, exact), percent(exact),
         "exact: the share of relevant items among the others",
         "" if agrees else "more than three standard errors away",
-    )
+    )  # fmt: skip
     return Outcome([finding])
 
 
@@ -119,28 +119,18 @@ def by_size(setting: Setting, extent: Extent, known: Known) -> Outcome:
     made = f"a synthetic population; inside groups its value is {percent(known.value, 1)}"
     return Outcome(
         [
-            Finding(
-                f"{MEASURE} with {numbers}, plain",
-                shown[0],
-                Mark.OTHER_DATA if falls else Mark.DIFFERS,
-                "depends on the number of classes",
-                _CLAIM,
-                made if falls else "it falls by less than its interval",
-            ),
-            Finding(
-                f"{MEASURE} with {numbers}, {GROUPED}",
-                f"{shown[1]}; {holding} of {len(inside)} intervals hold the population's value",
-                Mark.OTHER_DATA if holding >= len(inside) - 1 else Mark.DIFFERS,
-                "does not depend on the number of classes",
-                _CLAIM,
-                made,
-            ),
+            Finding(f"{MEASURE} with {numbers}, plain", shown[0], Mark.OTHER_DATA if falls else Mark.DIFFERS,
+                    "depends on the number of classes", _CLAIM,
+                    made if falls else "it falls by less than its interval"),
+            Finding(f"{MEASURE} with {numbers}, {GROUPED}",
+                    f"{shown[1]}; {holding} of {len(inside)} intervals hold the population's value",
+                    Mark.OTHER_DATA if holding >= len(inside) - 1 else Mark.DIFFERS,
+                    "does not depend on the number of classes", _CLAIM, made),
         ],
-        [_size_picture("classes", "clustered population", rows, known.value)],
-        [_size_table("classes", "clustered population", rows)],
+        *_shown("classes", "clustered population", rows, known.value),
         conclusion=f"With {numbers} of one population, plain {MEASURE} goes from {shown[0].replace(' and ', ' to ')}; "
         f"{GROUPED} it is {shown[1]}.",
-    )
+    )  # fmt: skip
 
 
 def _values(
@@ -162,7 +152,7 @@ def _values(
     return np.array(rows, dtype=columns)
 
 
-def _size_picture(name: str, of: str, rows: NDArray[Any], truth: float | None = None) -> Picture:
+def _shown(name: str, of: str, rows: NDArray[Any], truth: float | None = None) -> tuple[list[Picture], list[Table]]:
     figure = style.figure(5.6, 3.6)
     bands = {}
     for what in (PLAIN, GROUPED):
@@ -172,13 +162,9 @@ def _size_picture(name: str, of: str, rows: NDArray[Any], truth: float | None = 
     caption = (
         f"{MEASURE} against the number of classes, {of}. Bands: {LEVEL_TEXT} intervals, over classes and over groups."
     )
-    return Picture(name, caption, figure)
-
-
-def _size_table(name: str, of: str, rows: NDArray[Any]) -> Table:
-    columns = rows.dtype.names or ()
-    about = f"{MEASURE} by the number of classes, {of}"
-    return Table(name, about, columns, rows.tolist(), percent=("value", "low", "high"))
+    about, columns = f"{MEASURE} by the number of classes, {of}", rows.dtype.names or ()
+    table = Table(name, about, columns, rows.tolist(), percent=("value", "low", "high"))
+    return [Picture(name, caption, figure)], [table]
 
 
 def by_file(setting: Setting, name: str, stem: str) -> Outcome:
@@ -206,15 +192,14 @@ def by_file(setting: Setting, name: str, stem: str) -> Outcome:
         title = f"{name}, test: {MEASURE} with {sizes[0]} and {sizes[-1]} classes, {what}"
         findings.append(Finding(title, here, Mark.OTHER_DATA, *_printed_values(name, what), why))
     if "train" in samples:
-        settings: dict[str, Any] = {"group_size": GROUP_SIZE, "measure": MEASURE, "threads": setting.threads}
-        gap = generalization_gap(*samples["train"], *samples["test"], **settings)
+        pair = *samples["train"], *samples["test"]
+        gap = generalization_gap(*pair, group_size=GROUP_SIZE, measure=MEASURE, threads=setting.threads)
         for what, side in ((PLAIN, gap.plain), (GROUPED, gap.grouped)):
             low, high = ends(side.interval(confidence_level=LEVEL))
             bound = f"at most {100 * side.bound(confidence_level=LEVEL):.1f}"
             here = f"{100 * side.expected:.1f} points ({100 * low:.1f} to {100 * high:.1f}), {bound}"
             findings.append(Finding(f"{name}: gap of train to test, {what}", here, Mark.OTHER_DATA, why=why))
-    about = f"{stem}-classes", f"test set of {name}"
-    return Outcome([*findings, *absent], [_size_picture(*about, rows)], [_size_table(*about, rows)])
+    return Outcome([*findings, *absent], *_shown(f"{stem}-classes", f"test set of {name}", rows))
 
 
 def _printed_values(name: str, *which: str) -> tuple[str, str]:
@@ -248,31 +233,26 @@ def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
         [Picture("gaps", caption, figure)],
         [Table("gaps", "Gaps between two sets of one population", columns, rows, percent=columns[2:])],
         conclusion=f"Between sets of {_CLASSES[0]} and {_CLASSES[1]} classes that differ in nothing else, the mean "
-        f"gap in {MEASURE} is {_mean_gap(sides[PLAIN]):.1f} points, and {GROUPED} {_mean_gap(sides[GROUPED]):.1f}.",
+        f"gap in {MEASURE} is {100 * _mean_gap(sides[PLAIN]):.1f} points, and {GROUPED} "
+        f"{100 * _mean_gap(sides[GROUPED]):.1f}.",
     )
 
 
 def _mean_gap(gaps: Sequence[Gap]) -> float:
-    """In percentage points."""
-    return 100 * math.fsum(gap.expected for gap in gaps) / len(gaps)
+    return math.fsum(gap.expected for gap in gaps) / len(gaps)
 
 
 def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
-    values = [gap.expected for gap in gaps]
-    mean, error = math.fsum(values) / len(values), intervals.standard_error(values)
+    mean, error = _mean_gap(gaps), intervals.standard_error([gap.expected for gap in gaps])
     expected = [gap.interval(confidence_level=LEVEL).expected for gap in gaps]
     held = sum(interval.low <= 0 <= interval.high for interval in expected)
     share = populations.binomial(held, len(gaps), LEVEL)
     agrees = abs(mean) <= 3 * error and share.high >= LEVEL
     mark = Mark.by_interval(agrees, max(3 * error, (share.high - share.low) / 2), 1.0)  # of shares and a gap of shares
-    return Finding(
-        f"gap of {_CLASSES[0]} to {_CLASSES[1]} classes of one population, {name}",
-        f"{100 * mean:.2f} points (s.e. {100 * error:.2f}); {held} of {len(gaps)} {LEVEL_TEXT} intervals hold 0",
-        mark,
-        "0 points",
-        "by construction",
-        "" if agrees else "with more classes there are more wrong neighbours",
-    )
+    what = f"gap of {_CLASSES[0]} to {_CLASSES[1]} classes of one population, {name}"
+    here = f"{100 * mean:.2f} points (s.e. {100 * error:.2f}); {held} of {len(gaps)} {LEVEL_TEXT} intervals hold 0"
+    why = "" if agrees else "with more classes there are more wrong neighbours"
+    return Finding(what, here, mark, "0 points", "by construction", why)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -282,7 +262,8 @@ def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
 def by_cost(setting: Setting, extent: Extent) -> Outcome:
     rows = []
     for n_class in extent.cost:
-        embeddings, labels = _white_noise(n_class)
+        labels = np.repeat(np.arange(n_class), _SAMPLES)
+        embeddings = np.random.default_rng(_SEED).standard_normal((len(labels), _DIM), dtype=np.float32)
         setting.say(f"  cost: {len(labels)} samples")
         settings = {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
         ways: dict[str, Callable[..., Any]] = {GROUPED: partial(grouped, group_size=GROUP_SIZE)}
@@ -303,12 +284,6 @@ def by_cost(setting: Setting, extent: Extent) -> Outcome:
     )
 
 
-def _white_noise(n_class: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    labels = np.repeat(np.arange(n_class), _SAMPLES)
-    rng = np.random.default_rng(_SEED)
-    return rng.standard_normal((len(labels), _DIM), dtype=np.float32), labels
-
-
 def _timed(work: Callable[[], Any], times: int) -> tuple[Any, float]:
     """The result, and the least processor time of several runs, in which other processes do not count."""
     result, shortest = None, math.inf
@@ -326,16 +301,11 @@ def _cost_findings(table: NDArray[Any]) -> list[Finding]:
         pairs, _ = slope_of(rows["samples"], rows["pairs"])
         slope, error = slope_of(rows["samples"], rows["seconds"])
         agrees = abs(slope - power) <= WIDE * power and abs(pairs - power) <= 0.01
-        findings.append(
-            Finding(
-                f"{MEASURE} {what}: growth with n samples",
-                f"pairs as n^{pairs:.3f}, time as n^{slope:.2f} (s.e. {error:.2f})",
-                Mark.by_interval(agrees, 2 * error, power),
-                printed,
-                "by its definition",
-                "" if agrees else "work outside the pairs counts too, most at few samples",
-            )
-        )
+        here = f"pairs as n^{pairs:.3f}, time as n^{slope:.2f} (s.e. {error:.2f})"
+        mark = Mark.by_interval(agrees, 2 * error, power)
+        why = "" if agrees else "work outside the pairs counts too, most at few samples"
+        title = f"{MEASURE} {what}: growth with n samples"
+        findings.append(Finding(title, here, mark, printed, "by its definition", why))
     return findings
 
 
@@ -346,12 +316,3 @@ def slope_of(n: ArrayLike, values: ArrayLike) -> tuple[float, float]:
     slope = float(x @ y / (x @ x))
     unexplained = float(np.square(y - slope * x).sum())
     return slope, math.sqrt(unexplained / (len(x) - 2) / float(x @ x)) if len(x) > 2 else math.nan
-
-
-STUDY = Study(
-    title="Grouped Recall@K: the number of classes, intervals, and cost",
-    source=_SOURCE,
-    about=_ABOUT,
-    run=run,
-    needs=("scipy",),
-)

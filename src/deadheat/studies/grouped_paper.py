@@ -39,13 +39,11 @@ _CLAIMS_SEED = 13
 # Table 1
 
 
-class Row(NamedTuple):
-    """One set of classes, in fractions; the last two are means over random halves with standard deviations."""
-
+class Row(NamedTuple):  # one set of classes, in fractions
     plain: float
     grouped: float
     bound: float
-    difference: tuple[float, float]
+    difference: tuple[float, float]  # of random halves: mean, standard deviation
     bound_on_difference: tuple[float, float]
 
 
@@ -56,9 +54,8 @@ def by_table(setting: Setting, extent: Extent) -> Outcome:
             setting.say(f"  Table 1: {printed.n_class} classes")
             data = CLUSTERED.draw(printed.n_class, _TABLE_SEED, number)
             rows[name] = table_row(*data, n_draw=extent.halves, threads=setting.threads)
-    return Outcome(
-        [finding for name, row in rows.items() for finding in _row_findings(name, row)], tables=[_table_1(rows)]
-    )
+    findings = [finding for name, row in rows.items() for finding in _row_findings(name, row)]
+    return Outcome(findings, tables=[_table_1(rows)])
 
 
 def table_row(embeddings: NDArray[np.float32], labels: NDArray[np.int64], *, n_draw: int, threads: int | None) -> Row:
@@ -85,7 +82,7 @@ def printed_ratio(row: published.TestSet) -> tuple[float, float]:
 
 
 def _row_findings(name: str, row: Row) -> list[Finding]:
-    printed = published.TEST_SETS[name]
+    printed, source = published.TEST_SETS[name], published.GROUPED_TABLE_1
     set_name = f"as many classes as {name} ({printed.n_class})"
     made = "a synthetic population, not the paper's photographs"
     plain, inside, bound = (f"{100 * value:.1f}" for value in row[:3])
@@ -94,32 +91,17 @@ def _row_findings(name: str, row: Row) -> list[Finding]:
     ours = row.bound_on_difference[0] / (row.bound - row.grouped)
     agrees = low <= theory <= high
     return [
-        Finding(
-            f"{set_name}: {MEASURE} plain, in groups, and its bound",
-            f"{plain}, {inside}, {bound} %",
-            Mark.OTHER_DATA,
-            f"{printed.recall}, {printed.grouped}, {printed.bound} %",
-            published.GROUPED_TABLE_1,
-            f"{made}; the bound is the upper end of the {LEVEL_TEXT} interval of the mean over groups",
-        ),
-        Finding(
-            f"{set_name}: difference in groups of two halves, and the bound on it",
-            f"{_spread(row.difference)} and {_spread(row.bound_on_difference)} points",
-            Mark.OTHER_DATA,
-            " and ".join(f"{value} ± {spread:g}" for value, spread in (printed.difference, printed.bound_on_difference))
-            + " points",
-            published.GROUPED_TABLE_1,
-            f"{made}; the bound is half the width of the interval of the difference",
-        ),
-        Finding(
-            f"{name}: (bound on the difference) / (bound - value)",
-            f"{ours:.2f}",
-            Mark.of(agrees),
-            f"{low:.2f} to {high:.2f} as rounded in print; {theory:.2f} by section 3.2",
-            published.GROUPED_TABLE_1,
-            "" if agrees else "the halves have few groups and different σ; the table does not say which was used",
-        ),
-    ]
+        Finding(f"{set_name}: {MEASURE} plain, in groups, and its bound", f"{plain}, {inside}, {bound} %",
+                Mark.OTHER_DATA, f"{printed.recall}, {printed.grouped}, {printed.bound} %", source,
+                f"{made}; the bound is the upper end of the {LEVEL_TEXT} interval of the mean over groups"),
+        Finding(f"{set_name}: difference in groups of two halves, and the bound on it",
+                f"{_spread(row.difference)} and {_spread(row.bound_on_difference)} points", Mark.OTHER_DATA,
+                "{} ± {:g} and {} ± {:g} points".format(*printed.difference, *printed.bound_on_difference), source,
+                f"{made}; the bound is half the width of the interval of the difference"),
+        Finding(f"{name}: (bound on the difference) / (bound - value)", f"{ours:.2f}", Mark.of(agrees),
+                f"{low:.2f} to {high:.2f} as rounded in print; {theory:.2f} by section 3.2", source,
+                "" if agrees else "the halves have few groups and different σ; the table does not say which was used"),
+    ]  # fmt: skip
 
 
 def _spread(value: tuple[float, float]) -> str:
@@ -134,10 +116,8 @@ def _table_1(rows: dict[str, Row]) -> Table:
         if name in rows:
             row = rows[name]
             lines.append([name, printed.n_class, "synthetic classes", *row[:3], *row[3], *row[4]])
-    values = (
-        MEASURE, "in groups", "bound",
-        "difference of halves", "its spread", "bound on the difference", "spread of the bound",
-    )  # fmt: skip
+    values = (MEASURE, "in groups", "bound", "difference of halves", "its spread", "bound on the difference",
+              "spread of the bound")  # fmt: skip
     caption = (
         "Table 1 of the paper, and synthetic sets with as many classes. Synthetic: bounds by section 3.2, "
         f"value + z σ/√N and z √(σ₁²/N₁ + σ₂²/N₂) at {LEVEL_TEXT}; spread: the standard deviation over random halves"
@@ -163,11 +143,10 @@ def _approaches_zero(gaps: list[float]) -> Finding:
         "Table 2: the grouped gap as dropout grows",
         f"{', '.join(f'{gap:g}' for gap in gaps)} points; nearest to 0 at dropout {nearest[1]:g}",
         Mark.of(all(abs(later) <= abs(earlier) for earlier, later in pairwise(gaps))),
-        '"the gap slowly approaches zero"',
-        "arXiv:2306.13357, text; values of its Table 2",
+        '"the gap slowly approaches zero"', "arXiv:2306.13357, text; values of its Table 2",
         "it grows up to dropout 0.7, and changes sign where train and test both fall; deadheat reproduce dropout "
         "trains networks and has their gaps with intervals",
-    )
+    )  # fmt: skip
 
 
 def _margin(setting: Setting, extent: Extent, steps: list[float]) -> Finding:
@@ -177,8 +156,7 @@ def _margin(setting: Setting, extent: Extent, steps: list[float]) -> Finding:
         threads=setting.threads,
     )  # fmt: skip
     margins = halves.margins(confidence_level=LEVEL, method="normal")
-    printed = {name: margin_by_table(name) for name in ("CARS196", "CUB200")}
-    shown = ", ".join(f"{margin:.1f} ({name})" for name, margin in printed.items())
+    shown = ", ".join(f"{margin_by_table(name):.1f} ({name})" for name in ("CARS196", "CUB200"))
     return Finding(
         f"margin of error ({LEVEL_TEXT}) of a gap between two sets of {_CIFAR_CLASSES} classes",
         f"{100 * math.fsum(margins) / len(margins):.1f} points, synthetic classes",
@@ -206,9 +184,7 @@ def margin_by_table(name: str) -> float:
 
 
 class Samples(NamedTuple):
-    """Points (n, DIM) of classes and their labels."""
-
-    points: Float64
+    points: Float64  # (n, DIM)
     labels: NDArray[np.int64]
 
 
@@ -256,7 +232,7 @@ def by_models(setting: Setting, extent: Extent) -> Outcome:
     trend = gap_trend({name: gaps[name] for name in least}, sizes, name="parameters")
     return Outcome(
         [_of_correlation(found), _of_trend(trend)],
-        [_correlation_picture(found, n_test), _trend_picture(trend, n_train, n_test)],
+        _pictures(found, trend, n_train, n_test),
         [_models_table(gaps)],
         conclusion=f"Over {len(gaps)} learned maps plain and grouped {MEASURE} correlate at {found.pearson:.2f}, "
         f"but the smallest map has a plain gap of {100 * trend.plain[0].expected:.1f} points and one of "
@@ -266,14 +242,10 @@ def by_models(setting: Setting, extent: Extent) -> Outcome:
 
 def _of_correlation(found: ModelCorrelation) -> Finding:
     low, high = found.pearson_interval(confidence_level=LEVEL)
-    return Finding(
-        f"{len(found.models)} models: correlation of {MEASURE} plain and in groups, on classes that were not learned",
-        f"Pearson's r {found.pearson:.3f} ({low:.3f} to {high:.3f}), Spearman's rho {found.spearman:.3f}",
-        Mark.OTHER_DATA,
-        "highly correlated",
-        "arXiv:2306.13357, figure 2, which prints no values",
-        _WHY,
-    )
+    what = f"{len(found.models)} models: correlation of {MEASURE} plain and in groups, on classes that were not learned"
+    here = f"Pearson's r {found.pearson:.3f} ({low:.3f} to {high:.3f}), Spearman's rho {found.spearman:.3f}"
+    source = "arXiv:2306.13357, figure 2, which prints no values"
+    return Finding(what, here, Mark.OTHER_DATA, "highly correlated", source, _WHY)
 
 
 def _of_trend(trend: GapTrend) -> Finding:
@@ -293,24 +265,19 @@ def _of_trend(trend: GapTrend) -> Finding:
     )
 
 
-def _correlation_picture(found: ModelCorrelation, n_test: int) -> Picture:
-    figure = style.figure(4.8, 3.8)
-    plot_grouped.model_correlation(found, ax=figure.subplots())
-    caption = (
+def _pictures(found: ModelCorrelation, trend: GapTrend, n_train: int, n_test: int) -> list[Picture]:
+    first, second = style.figure(4.8, 3.8), style.figure(5.6, 3.6)
+    plot_grouped.model_correlation(found, ax=first.subplots())
+    plot_grouped.gap_trend(trend, confidence_level=LEVEL, ax=second.subplots())
+    of_models = (
         f"{MEASURE} of {len(found.models)} learned maps on {n_test} classes that were not learned, plain and in groups "
         "(the paper's figure 2)."
     )
-    return Picture("correlation", caption, figure)
-
-
-def _trend_picture(trend: GapTrend, n_train: int, n_test: int) -> Picture:
-    figure = style.figure(5.6, 3.6)
-    plot_grouped.gap_trend(trend, confidence_level=LEVEL, ax=figure.subplots())
-    caption = (
+    of_gaps = (
         f"The gap in {MEASURE} between the {n_train} classes that a map is learned from and {n_test} others, by its "
         f"parameters, with {LEVEL_TEXT} intervals (the paper's figure 3)."
     )
-    return Picture("models", caption, figure)
+    return [Picture("correlation", of_models, first), Picture("models", of_gaps, second)]
 
 
 def _models_table(gaps: dict[str, GeneralizationGap]) -> Table:

@@ -97,10 +97,8 @@ CLUSTERED = Population("clustered", 1.3, 0.3)
 
 
 class Known(NamedTuple):
-    """The value of a population; its standard error is 0 where it follows from the definition."""
-
-    value: float
-    error: float
+    value: float  # of a population
+    error: float  # its standard error, 0 where it follows from the definition
 
 
 class Coverage(NamedTuple):
@@ -151,15 +149,12 @@ def coverages_over_groups(
         data = population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number)
         result = grouped(*data, **_SETTINGS, seed=number)[MEASURE]
         for name, method in OVER_GROUPS.items():
-            interval = result.interval(
-                confidence_level=LEVEL, method=method, n_resamples=_RESAMPLES, seed=number
-            ).expected
-            drawn.setdefault(name, []).append((result.expected, interval))
+            found = result.interval(confidence_level=LEVEL, method=method, n_resamples=_RESAMPLES, seed=number)
+            drawn.setdefault(name, []).append((result.expected, found.expected))
         if repeated:
             result = grouped(*data, **_SETTINGS, seed=number, repeats=_REPEATS)[MEASURE]
-            drawn.setdefault(REPEATED, []).append(
-                (result.expected, result.interval(confidence_level=LEVEL, method="t").expected)
-            )
+            found = result.interval(confidence_level=LEVEL, method="t")
+            drawn.setdefault(REPEATED, []).append((result.expected, found.expected))
     return [_coverage(population, name, n_group, known, each) for name, each in drawn.items()]
 
 
@@ -190,16 +185,10 @@ def _coverage(
     population: Population, method: str, n_group: int, known: Known, drawn: Sequence[tuple[float, Interval]]
 ) -> Coverage:
     """Count; a NaN interval holds nothing."""
-    return Coverage(
-        population.name,
-        method,
-        n_group,
-        len(drawn),
-        sum(interval.low <= known.value <= interval.high for _, interval in drawn),
-        known,
-        math.fsum(value for value, _ in drawn) / len(drawn),
-        math.fsum(interval.high - interval.low for _, interval in drawn) / len(drawn),
-    )
+    n_hold = sum(interval.low <= known.value <= interval.high for _, interval in drawn)
+    mean = math.fsum(value for value, _ in drawn) / len(drawn)
+    width = math.fsum(interval.high - interval.low for _, interval in drawn) / len(drawn)
+    return Coverage(population.name, method, n_group, len(drawn), n_hold, known, mean, width)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -214,7 +203,6 @@ _WHY = {
     "plain, z over queries": "queries of one class are dependent",
     "plain, z over classes": "classes are in each other's gallery, so that they are not fully independent",
 }
-_VALUES = ("population_value", "population_error", "mean_value", "mean_width")
 _NAIVE = "plain, z over queries"
 _WHY_RANDOM = f"about {RANDOM.samples - 1} hits are expected in all, for any number of classes: far from normal"
 
@@ -222,21 +210,19 @@ _WHY_RANDOM = f"about {RANDOM.samples - 1} hits are expected in all, for any num
 def by_coverage(setting: Setting, extent: Extent, known: Known) -> Outcome:
     coverages: list[Coverage] = []
     for population in (RANDOM, CLUSTERED):
-        exact = population is RANDOM
         for n_group in _GROUPS:
             setting.say(f"  coverage: {population.name}, {n_group} groups")
-            value = Known(population.chance(GROUP_SIZE), 0.0) if exact else known
+            inside, n_class, n_draw = known, n_group * GROUP_SIZE, extent.plain_draws
+            if population is RANDOM:
+                inside, plain = (Known(population.chance(n), 0.0) for n in (GROUP_SIZE, n_class))
+            else:
+                plain = value_of_plain(population, n_class, n_draw)
             repeated = n_group == _REPEATED_AT
-            coverages += coverages_over_groups(population, n_group, extent.draws, value, repeated=repeated)
-            n_class = n_group * GROUP_SIZE
-            value = (
-                Known(population.chance(n_class), 0.0)
-                if exact
-                else value_of_plain(population, n_class, extent.plain_draws)
-            )
-            coverages += coverages_of_plain(population, n_group, extent.plain_draws, value)
+            coverages += coverages_over_groups(population, n_group, extent.draws, inside, repeated=repeated)
+            coverages += coverages_of_plain(population, n_group, n_draw, plain)
+    kinds = dict.fromkeys((each.population, each.method) for each in coverages)
     return Outcome(
-        _coverage_findings(coverages),
+        [finding_of([each for each in coverages if (each.population, each.method) == kind]) for kind in kinds],
         [_coverage_picture(coverages)],
         [_coverage_table(coverages)],
         conclusion=_conclusion(coverages),
@@ -252,29 +238,17 @@ def _conclusion(coverages: Sequence[Coverage]) -> str:
     )
 
 
-def _coverage_findings(coverages: Sequence[Coverage]) -> list[Finding]:
-    """One for each population and method; it differs if the level is excluded for any number of groups."""
-    kinds = dict.fromkeys((each.population, each.method) for each in coverages)
-    return [finding_of([each for each in coverages if (each.population, each.method) == kind]) for kind in kinds]
-
-
 def finding_of(coverages: Sequence[Coverage]) -> Finding:
-    """Coverages of one population and method, at several numbers of groups, together."""
+    """Coverages of one population and method; it differs if the level is excluded for any number of groups."""
     around = [each.interval(1 - (1 - LEVEL) / len(coverages)) for each in coverages]
     holds = all(end.low <= LEVEL <= end.high for end in around)
     mark = Mark.by_interval(holds, max((end.high - end.low) / 2 for end in around), 1.0)  # of a share
-    why = (
-        _WHY_RANDOM if coverages[0][:2] in [(RANDOM.name, method) for method in OF_PLAIN] else _WHY[coverages[0].method]
-    )
+    population, method, _, n_draw, *_ = coverages[0]
+    why = _WHY_RANDOM if population == RANDOM.name and method in OF_PLAIN else _WHY[method]
     shares = ", ".join(f"{each.n_group}: {100 * each.share:.1f}" for each in coverages)
-    return Finding(
-        f"{LEVEL_TEXT} intervals that hold, {coverages[0].population}, {coverages[0].method}; by number of groups",
-        f"{shares} % of {coverages[0].n_draw} draws",
-        mark,
-        LEVEL_TEXT,
-        "the intervals' own level",
-        "" if holds else why,
-    )
+    what = f"{LEVEL_TEXT} intervals that hold, {population}, {method}; by number of groups"
+    here = f"{shares} % of {n_draw} draws"
+    return Finding(what, here, mark, LEVEL_TEXT, "the intervals' own level", "" if holds else why)
 
 
 def _coverage_picture(coverages: Sequence[Coverage]) -> Picture:
@@ -287,9 +261,8 @@ def _coverage_picture(coverages: Sequence[Coverage]) -> Picture:
         ax.get_legend().remove()
     both[1].set_ylabel("")
     handles, names = both[0].get_legend_handles_labels()
-    figure.legend(
-        handles, names, loc="outside upper center", ncols=len(names), frameon=False, fontsize="small", handlelength=3.0
-    )
+    look: dict[str, Any] = {"ncols": len(names), "frameon": False, "fontsize": "small", "handlelength": 3.0}
+    figure.legend(handles, names, loc="outside upper center", **look)
     caption = (
         f"How many of the {LEVEL_TEXT} intervals for {MEASURE} hold the population's value. Bars: confidence "
         "intervals of this share. The plain measure is of as many classes as the groups have, and for their value."
@@ -307,16 +280,14 @@ def _band(coverages: Sequence[Coverage], population: str, method: str) -> Band:
 
 
 def _coverage_table(coverages: Sequence[Coverage]) -> Table:
-    columns = ["population", "method", "n_group", "n_draw", "n_hold", "share", "low", "high"]
+    columns = ["population", "method", "n_group", "n_draw", "n_hold", "share", "low", "high",
+               "population_value", "population_error", "mean_value", "mean_width"]  # fmt: skip
     rows = [
         [*each[:5], each.share, *each.interval(LEVEL), each.known.value, each.known.error, each.mean, each.width]
         for each in coverages
     ]
-    return Table(
-        "coverage",
+    caption = (
         f"Intervals that hold the population's value, with the {LEVEL_TEXT} interval of Clopper and Pearson; that "
-        "value and its standard error (0: exact); mean value and mean width of the interval over the draws",
-        [*columns, *_VALUES],
-        rows,
-        percent=("share", "low", "high", *_VALUES),
+        "value and its standard error (0: exact); mean value and mean width of the interval over the draws"
     )
+    return Table("coverage", caption, columns, rows, percent=columns[5:])

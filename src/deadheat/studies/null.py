@@ -14,20 +14,13 @@ from deadheat.analyses.comparison import compare
 from deadheat.reports.averaging import Average
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
-from deadheat.studies.sampling import (
-    DIM,
-    N_RESAMPLES,
-    PER_CLASS,
-    percent_of,
-    points_of,
-    range_of,
-    shares_figure,
-    spreads,
-)
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
+from deadheat.studies import sampling
+from deadheat.studies.sampling import DIM, PER_CLASS, percent_of, points_of, range_of, spreads
+from deadheat.studies.study import Finding, Outcome, Picture, Setting, Table
 
-_SOURCE = "No publication: a check of deadheat.compare where the null hypothesis holds by construction."
-_ABOUT = (
+TITLE = "The size of the test: p-values where neither system is better"
+SOURCE = "No publication: a check of deadheat.compare where the null hypothesis holds by construction."
+ABOUT = (
     "Points are drawn from classes. System A uses one half of their dimensions and B the other, and both halves have "
     "the same distribution, so that neither system is better. A test at level 0.05 should give p < 0.05 in 5 of 100 "
     "test sets. In leave one out the points are both queries and gallery. For comparison, both systems have the same "
@@ -58,7 +51,7 @@ def run(setting: Setting) -> Outcome:
         setting.say(f"{n_class} classes of {PER_CLASS}, p < {ALPHA:g} in {shown}")
     kinds = list(found[sizes[0]])
     findings = [
-        Finding(f"{kind}; {n_class} classes", percent_of(shares[kind], n_set), Mark.NEW)
+        Finding(f"{kind}; {n_class} classes", percent_of(shares[kind], n_set))
         for n_class, shares in found.items()
         for kind in kinds
     ]
@@ -66,16 +59,11 @@ def run(setting: Setting) -> Outcome:
     caption = f"Share of {n_set} test sets without any difference for which the test gives p < {ALPHA:g}."
     rows = [[n_class, *shares.values()] for n_class, shares in found.items()]
     curves = {kind: [shares[kind] for shares in found.values()] for kind in kinds}
-    figure = shares_figure(
-        sizes, {str(kind): shares for kind, shares in curves.items()}, ALPHA, f"test sets with p < {ALPHA:g} (%)"
-    )
+    named = {str(kind): shares for kind, shares in curves.items()}
+    figure = sampling.shares_figure(sizes, named, ALPHA, f"test sets with p < {ALPHA:g} (%)")
     figure.axes[0].set_ylim(0, None)
-    return Outcome(
-        findings,
-        [Picture("size", caption, figure)],
-        [Table("size", caption, columns, rows, percent=columns[1:])],
-        conclusion=_conclusion(curves),
-    )
+    table = Table("size", caption, columns, rows, percent=columns[1:])
+    return Outcome(findings, [Picture("size", caption, figure)], [table], conclusion=_conclusion(curves))
 
 
 def _conclusion(curves: dict[Kind, list[float]]) -> str:
@@ -98,7 +86,7 @@ def false_alarms(n_class: int, n_set: int, threads: int | None = None, seed: int
         for number in range(n_set):
             a, b = (leave_one_out if gallery == "leave one out" else separate_gallery)(rng, n_class, threads)
             for unit in units[gallery]:
-                found = compare(a, b, resample=unit, n_resamples=N_RESAMPLES, seed=number)
+                found = compare(a, b, resample=unit, n_resamples=sampling.N_RESAMPLES, seed=number)
                 for name in MEASURES:
                     counts[Kind(gallery, unit, name)] += found[name].pvalue < ALPHA
     return {kind: count / n_set for kind, count in counts.items()}
@@ -127,8 +115,3 @@ def _reports(points: NDArray[np.float64], others: tuple[Any, ...], threads: int 
         for half in (points[:, :DIM], points[:, DIM:])
     )
     return a, b
-
-
-STUDY = Study(
-    title="The size of the test: p-values where neither system is better", source=_SOURCE, about=_ABOUT, run=run
-)

@@ -22,17 +22,19 @@ from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.studies import published
 from deadheat.studies.published import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, missing
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, missing
 
-_SOURCE = (
+TITLE = "The same embeddings in fewer bits"
+SOURCE = (
     "A. Nicolaou et al., Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings, 2018, "
     "arXiv:1806.07171 (ties come from quantized distances); data of github.com/anguelos/embedding_map"
 )
-_ABOUT = (
+ABOUT = (
     "Embeddings are stored and compared in shorter and shorter types. Each number of an embedding is rounded to a "
     "type, and distances are then compared exactly, so that every change is due to rounding. For comparison the scores "
     "are rounded instead, as in a system that serves them in a short type. Cosine distance, leave one out."
 )
+NEEDS = ("sklearn",)
 
 MEASURES = ("mAP", "Hit@1")
 _FORMATS = ("float64", "float32", "bfloat16", "float16", "int8", "1 bit")
@@ -50,13 +52,11 @@ _TEXT = (
 
 
 class Data(NamedTuple):
-    """Embeddings and labels, and the threshold for one bit where that is not 0."""
-
     name: str
     title: str
     embeddings: NDArray[Any]
     labels: NDArray[Any]
-    split: float | None
+    split: float | None  # the threshold for one bit where that is not 0
 
 
 def run(setting: Setting) -> Outcome:
@@ -128,19 +128,17 @@ def _rounded_distances(dtype: str, report: Report) -> list[Finding]:
     groups, lower, upper, decimals = WASHINGTON_ROUNDED[dtype]
     title = f"George Washington, cosine distance in {dtype}"
     result, mixed = report["mAP"], report.ties.mixed_groups
-    mark = Mark.of(mixed == groups)
     return [
-        Finding(f"{title}: mixed tie groups", str(mixed), mark, str(groups), _BY_CDIST),
+        compared(f"{title}: mixed tie groups", mixed, groups, unit="", digits=0, source=_BY_CDIST),
         compared(f"{title}: mAP, lower", 100 * result.lower, lower, digits=decimals, source=_BY_CDIST),
         compared(f"{title}: mAP, upper", 100 * result.upper, upper, digits=decimals, source=_BY_CDIST),
     ]
 
 
 def _range(data: Data, name: str, report: Report) -> Finding:
-    result = report["mAP"]
-    here = f"{100 * result.lower:.2f} to {100 * result.upper:.2f} %"
+    here = "{:.2f} to {:.2f} %".format(*(100 * end for end in (report["mAP"].lower, report["mAP"].upper)))
     ties = f"{report.ties.mixed_groups} mixed tie groups"
-    return Finding(f"{data.title}: mAP in {name}, lower to upper", here, Mark.NEW, why=ties)
+    return Finding(f"{data.title}: mAP in {name}, lower to upper", here, why=ties)
 
 
 def _conclusion(data: Data, reports: Mapping[str, Report]) -> str:
@@ -153,20 +151,16 @@ def _conclusion(data: Data, reports: Mapping[str, Report]) -> str:
     return f"{data.title}: {whole:.2f} % in float64; {', '.join(changes)}."
 
 
-def _bits(name: str) -> int | str:
-    row = FORMATS.get(name.split(",")[0])
-    return "" if row is None else row.bits  # empty where the score is rounded
-
-
 def _table(data: Data, reports: Mapping[str, Report]) -> Table:
     columns = ["rounded to", "bits per number", "measure", "lower", "expected", "upper", "upper - lower",
                "mixed tie groups", "queries with one", "largest"]  # fmt: skip
     rows: list[Sequence[Any]] = []
     for measure in MEASURES:
         for name, report in reports.items():
-            result, ties = report[measure], report.ties
+            result, ties, form = report[measure], report.ties, FORMATS.get(name.split(",")[0])
+            bits = "" if form is None else form.bits  # empty where the score is rounded
             values = result.lower, result.expected, result.upper, result.upper - result.lower
-            rows.append([name, _bits(name), measure, *values, ties.mixed_groups, ties.queries, ties.largest])
+            rows.append([name, bits, measure, *values, ties.mixed_groups, ties.queries, ties.largest])
     caption = f"{data.title}: {len(data.labels)} items. The last rows of each measure round the score"
     return Table(f"precision-{data.name}", caption, columns, rows, percent=columns[3:7])
 
@@ -185,6 +179,3 @@ def _picture(data: Data, reports: Mapping[str, Report]) -> Picture:
         "below it scores."
     )
     return Picture(f"precision-{data.name}", caption, figure)
-
-
-STUDY = Study(title="The same embeddings in fewer bits", source=_SOURCE, about=_ABOUT, run=run, needs=("sklearn",))

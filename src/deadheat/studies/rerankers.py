@@ -12,10 +12,11 @@ from matplotlib.figure import Figure
 
 from deadheat.plots import style
 from deadheat.reports.runs import RULES, by_rule, evaluate_run
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared
+from deadheat.studies.study import Finding, Outcome, Picture, Setting, Table, compared
 
-_SOURCE = "embeddings-benchmark/mteb issue 5092 and results pull request 706: WebLINXCandidatesReranking, 2026."
-_ABOUT = (
+TITLE = "Rerankers: truncated inputs, equal scores, and five rules for ties"
+SOURCE = "embeddings-benchmark/mteb issue 5092 and results pull request 706: WebLINXCandidatesReranking, 2026."
+ABOUT = (
     "Constructed like that task: each query has one positive among many candidates, the positive is listed first, and "
     "ids are numbered in the order of the list. A pair is the query followed by the candidate, cut at a maximum "
     "length. Candidates begin with the same words, as elements of one page do. The reranker is a function of its "
@@ -33,10 +34,8 @@ _MARGIN = 0.35  # added to the weights of the positive's words, in standard devi
 
 
 class Truncated(NamedTuple):
-    """A row of the table: the share of queries whose candidates all tie, and MRR@10 by rule and at its bounds."""
-
-    constant: float
-    rules: dict[str, float]
+    constant: float  # the share of queries whose candidates all tie
+    rules: dict[str, float]  # MRR@10 by rule
     lower: float
     upper: float
 
@@ -55,7 +54,7 @@ def run(setting: Setting) -> Outcome:
     for length, row in found.items():
         values = "; ".join(f"{100 * value:.1f} {rule}" for rule, value in row.rules.items())
         setting.say(f"inputs of {length}: {values}")
-        findings.append(Finding(f"MRR@10 (%), inputs cut at {length} words", values, Mark.NEW))
+        findings.append(Finding(f"MRR@10 (%), inputs cut at {length} words", values))
     columns = ["cut at", "queries with one score", *rules, "lower", "upper"]
     rows = [[length, row.constant, *row.rules.values(), row.lower, row.upper] for length, row in found.items()]
     caption = f"{MEASURE} by rule for ties, over {n_query} queries of {n_candidate} candidates."
@@ -122,8 +121,3 @@ def _figure(found: dict[int, Truncated]) -> Figure:
     ax.set(xlabel="words of query and candidate that the reranker sees", ylabel=f"{MEASURE} (%)")
     figure.legend(*ax.get_legend_handles_labels(), frameon=False, fontsize="small", loc="outside lower center", ncols=1)
     return figure
-
-
-STUDY = Study(
-    title="Rerankers: truncated inputs, equal scores, and five rules for ties", source=_SOURCE, about=_ABOUT, run=run
-)

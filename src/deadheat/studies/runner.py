@@ -18,7 +18,7 @@ from typing import Any
 
 from deadheat import __version__
 from deadheat.errors import InvalidValueError
-from deadheat.studies.study import Mark, Outcome, Setting, Study
+from deadheat.studies.study import Mark, Outcome, Setting
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
 from deadheat.support.lazy import require
@@ -41,11 +41,11 @@ _RECORD = "outcome.json"
 _SHOWN_ROWS = 40  # of a table on the page; its file has them all
 
 
-def load(name: str) -> Study:
+def load(name: str) -> Any:
     """Import a study. A `ModuleNotFoundError` says what to install if Matplotlib or what it needs is not there."""
     require("matplotlib", "reproduce", "reproduce")  # studies import it without saying who needs it
-    study: Study = import_module(f"deadheat.studies.{name}").STUDY
-    for package in ("jinja2", *study.needs):
+    study = import_module(f"deadheat.studies.{name}")
+    for package in ("jinja2", *getattr(study, "NEEDS", ())):
         require(package, "reproduce", "reproduce")
     return study
 
@@ -113,7 +113,7 @@ def _folder(place: Path, argument: str) -> Path:
     return place
 
 
-def _write_study(own: Path, study: Study, outcome: Outcome, quick: bool) -> None:
+def _write_study(own: Path, study: Any, outcome: Outcome, quick: bool) -> None:
     own.mkdir(exist_ok=True)
     for picture in outcome.pictures:
         content = io.BytesIO()
@@ -127,9 +127,9 @@ def _write_study(own: Path, study: Study, outcome: Outcome, quick: bool) -> None
         _write(own / f"{table.name}.csv", text.getvalue().encode())
     record = {
         "name": own.name,
-        "title": study.title,
-        "source": study.source,
-        "about": study.about,
+        "title": study.TITLE,
+        "source": study.SOURCE,
+        "about": study.ABOUT,
         "quick": quick,
         "conclusion": outcome.conclusion,
         "text": list(outcome.text),
@@ -150,15 +150,9 @@ def _write_page(folder: Path) -> None:
     records = [json.loads(path.read_text()) for path in paths if path.is_file()]
     loader = jinja2.PackageLoader("deadheat.studies", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["cell"] = _cell
-    page = environment.get_template("page.html").render(
-        studies=records, marks=list(Mark), version=__version__, shown=_SHOWN_ROWS
-    )
-    _write(folder / PAGE, page.encode())
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    page = environment.get_template("page.html")
+    shown = page.render(studies=records, marks=list(Mark), version=__version__, shown=_SHOWN_ROWS)
+    _write(folder / PAGE, shown.encode())
 
 
 def _write(path: Path, content: bytes) -> None:

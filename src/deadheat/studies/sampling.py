@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -15,16 +16,17 @@ from numpy.typing import NDArray
 from deadheat.plots import style
 from deadheat.reports.averaging import Average
 from deadheat.reports.evaluating import evaluate
-from deadheat.reports.statistics.interval import Interval
 from deadheat.reports.statistics.intervals import mean_interval
-from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Study, Table
+from deadheat.studies.study import LEVEL, Finding, Outcome, Picture, Setting, Table
 
-_SOURCE = "No publication: a check of Report.interval on a population with known mean."
-_ABOUT = (
+TITLE = "Intervals: queries or classes as sampling units"
+SOURCE = "No publication: a check of Report.interval on a population with known mean."
+ABOUT = (
     "Points are drawn from classes with random centres and spreads, and evaluated with leave one out. The mean over "
     "many test sets is the population's value. A 95 % interval from one test set should hold it 95 times in 100. For "
     "comparison, queries are drawn one by one against a fixed gallery."
 )
+NEEDS = ("scipy",)
 
 DIM, PER_CLASS, N_RESAMPLES = 8, 10, 999
 _SPREAD = 0.5
@@ -46,11 +48,10 @@ def run(setting: Setting) -> Outcome:
         shares = whole_classes(n_class, n_set, setting.threads)
         rows.append([n_class, *shares.values(), single_queries(n_class, n_set, setting.threads)])
     findings = [
-        Finding(what, percent_of(row[1 + at], n_set), Mark.NEW)
-        for at, name in enumerate([*KINDS, SINGLY])
-        for row in rows
-        for what in [f"{name}; {row[0]} classes {'in the gallery' if name == SINGLY else 'drawn whole'}"]
-    ]
+        Finding(f"{name}; {row[0]} classes {'in the gallery' if name == SINGLY else 'drawn whole'}",
+                percent_of(row[1 + at], n_set))
+        for at, name in enumerate([*KINDS, SINGLY]) for row in rows
+    ]  # fmt: skip
     columns = ["classes", *KINDS, SINGLY]
     caption = f"Share of {n_set} intervals at level 0.95 for mAP that hold the population's value."
     table = Table("coverage", caption, columns, rows, percent=columns[1:])
@@ -86,10 +87,9 @@ def whole_classes(n_class: int, n_set: int, threads: int | None = None, seed: in
     held = dict.fromkeys(KINDS, 0)
     for number, report in enumerate(reports[:n_set]):
         for kind, (unit, method) in KINDS.items():
-            interval = report.interval(
-                "mAP", confidence_level=LEVEL, resample=unit, method=method, n_resamples=N_RESAMPLES, seed=number
-            ).expected
-            held[kind] += _holds(interval, truth)
+            how: dict[str, Any] = {"resample": unit, "method": method, "n_resamples": N_RESAMPLES, "seed": number}
+            low, high = report.interval("mAP", confidence_level=LEVEL, **how).expected
+            held[kind] += low <= truth <= high
     return {kind: count / n_set for kind, count in held.items()}
 
 
@@ -108,13 +108,9 @@ def single_queries(n_class: int, n_set: int, threads: int | None = None, seed: i
     result = evaluate(queries, drawn, gallery, labels, distance="euclidean", measures="mAP", threads=threads)["mAP"]
     held = 0
     for number, values in enumerate(result.per_query.expected.reshape(n_set, -1)):
-        interval = mean_interval(values, method="percentile", n_resamples=N_RESAMPLES, seed=number)
-        held += _holds(interval, result.expected)
+        low, high = mean_interval(values, method="percentile", n_resamples=N_RESAMPLES, seed=number)
+        held += low <= result.expected <= high
     return held / n_set
-
-
-def _holds(interval: Interval, truth: float) -> bool:
-    return interval.low <= truth <= interval.high
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -151,12 +147,3 @@ def shares_figure(n_class: Sequence[int], curves: dict[str, list[float]], level:
     ax.set(xlabel="classes in the test set", ylabel=ylabel)
     figure.legend(*ax.get_legend_handles_labels(), frameon=False, fontsize="small", loc="outside lower center", ncols=1)
     return figure
-
-
-STUDY = Study(
-    title="Intervals: queries or classes as sampling units",
-    source=_SOURCE,
-    about=_ABOUT,
-    run=run,
-    needs=("scipy",),
-)

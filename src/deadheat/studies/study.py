@@ -1,7 +1,9 @@
 """The input and output of a study: values compared with published ones, tables and pictures.
 
-A study is a module that exports one `Study`; a part of it, like the whole, takes a `Setting` and returns an `Outcome`.
-Only `deadheat.studies.runner` writes files.
+A study is a module with `TITLE`, its heading on the page; `SOURCE`, what was published where; `ABOUT`, what is done;
+and `run`. A part of it, like the whole, takes a `Setting` and returns an `Outcome`. `NEEDS` names the optional packages
+without which it cannot run, as they are imported; Matplotlib and Jinja are always needed. Only
+`deadheat.studies.runner` writes files.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,19 +138,14 @@ class Table:
         return [f"{column} (%)" if column in self.percent else column for column in self.columns]
 
     def cells(self) -> list[list[Any]]:
-        """The rows with plain Python values, None for NaN."""
-        return [
-            [_plain(value, column in self.percent) for column, value in zip(self.columns, row, strict=True)]
-            for row in self.rows
-        ]
+        """The rows with values that JSON and CSV can hold: None for NaN, and per cent without digits from rounding."""
+        return [list(starmap(self._cell, zip(self.columns, row, strict=True))) for row in self.rows]
 
-
-def _plain(value: Any, in_percent: bool) -> Any:
-    """A value that JSON and CSV can hold; a fraction in per cent, without the last digits that the product rounds."""
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    return float(f"{100 * value:.12g}") if in_percent and isinstance(value, int | float) else value
+    def _cell(self, column: str, value: Any) -> Any:
+        value = value.item() if hasattr(value, "item") else value
+        if isinstance(value, float) and math.isnan(value):
+            return None
+        return float(f"{100 * value:.12g}") if column in self.percent and isinstance(value, int | float) else value
 
 
 @dataclass(frozen=True)
@@ -161,17 +159,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of a study.
-
-    `conclusion` answers its question with the values found, and comes first on the page; `text` is paragraphs of plain
-    text below it.
-    """
-
     findings: Sequence[Finding]
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
-    text: Sequence[str] = ()
-    conclusion: str = ""
+    text: Sequence[str] = ()  # paragraphs below the conclusion
+    conclusion: str = ""  # answers the study's question with the values found; comes first on the page
 
 
 def joined(parts: Iterable[Outcome], text: Sequence[str] = (), conclusion: str = "") -> Outcome:
@@ -191,18 +183,3 @@ def joined(parts: Iterable[Outcome], text: Sequence[str] = (), conclusion: str =
         [*text, *(paragraph for part in outcomes for paragraph in part.text)],
         conclusion or " ".join(part.conclusion for part in outcomes if part.conclusion),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Study:
-    """A study: its heading on the page, what was published where, what is done, and the function that does it.
-
-    `needs` names the optional packages without which it cannot run, as they are imported; Matplotlib and Jinja
-    are always needed.
-    """
-
-    title: str
-    source: str
-    about: str
-    run: Callable[[Setting], Outcome]
-    needs: tuple[str, ...] = ()

@@ -20,35 +20,31 @@ import deadheat as dh
 from deadheat.plots import style
 from deadheat.plots.confidences import labelled_points
 from deadheat.studies import published
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
 
-_SOURCE = (
+TITLE = "Three toy embeddings that Hit@1 cannot distinguish"
+SOURCE = (
     "Musgrave, Belongie, Lim 2020, A Metric Learning Reality Check (arXiv:2003.08505), toy examples; "
     "points as in the study arrrrrmin/ranking-metrics, tests/conftest.py"
 )
-_ABOUT = (
+ABOUT = (
     "Points of two classes lie in uniform stripes of a plane: each class in two stripes, in one, and in one with a gap "
     "between the classes. Every point is a query among all others by euclidean distance. The measures are printed "
     "under each example, with their spread over several draws of the points."
 )
 
 MEASURES = ("R-Precision", "MAP@R", "Hit@1", "Hit@10")
-_THIRD = 1 / 3
 STRIPES = {
-    1: ((-1, -2 * _THIRD), (-_THIRD, 0), (0, _THIRD), (2 * _THIRD, 1)),
+    1: ((-1, -2 / 3), (-1 / 3, 0), (0, 1 / 3), (2 / 3, 1)),
     2: ((-1, 0), (0, 1)),
-    3: ((-1, -_THIRD), (_THIRD, 1)),
+    3: ((-1, -1 / 3), (1 / 3, 1)),
 }
-WIDER = {
-    1: ((-3, -2), (-1, 0), (0, 1), (2, 3)),
-    2: ((-1, 0), (0, 1)),
-    3: ((-3, -1), (1, 3)),
-}  # the study's first version
+WIDER = {1: ((-3, -2), (-1, 0), (0, 1), (2, 3)), 2: ((-1, 0), (0, 1)), 3: ((-3, -1), (1, 3))}  # its first version
 SEED = 42  # of the study
 
-Stripes = Sequence[tuple[float, float]]
 Values = dict[int, NDArray[np.float64]]  # by example: (draws, measures)
 Titles = dict[int, tuple[list[float], list[float]]]  # by example: by the study's code, and by deadheat
+Versions = dict[tuple[str, int], tuple["Scores", "Scores"]]  # by version and example: the same
 
 
 class Points(NamedTuple):
@@ -58,9 +54,7 @@ class Points(NamedTuple):
     labels: NDArray[np.int64]
 
 
-class Scores(NamedTuple):
-    """What a version of the study's code prints, as fractions."""
-
+class Scores(NamedTuple):  # fractions, as a version of the study's code prints them
     r_precision: float
     map_at_r: float
     recall_at_1: float
@@ -83,29 +77,23 @@ def draw(example: int, seed: int, n: int = 2000, *, wider: bool = False) -> Poin
     return Points(points, (x > 0).astype(np.int64))
 
 
-class Uniform:
-    """Uniform float32 numbers as `torch.distributions.Uniform` draws them after `torch.manual_seed`.
+def uniform(twister: np.random.RandomState, low: float, high: float, n: int) -> NDArray[np.float32]:
+    """Draw n numbers in [low, high) as `torch.distributions.Uniform` does after `torch.manual_seed`.
 
     Examples
     --------
-    >>> print(*Uniform(42).draw(0.0, 1.0, 3))  # torch.manual_seed(42); torch.rand(3)
+    >>> print(*uniform(np.random.RandomState(42), 0.0, 1.0, 3))  # torch.manual_seed(42); torch.rand(3)
     0.88226926 0.91500396 0.38286376
     """
-
-    def __init__(self, seed: int = SEED) -> None:
-        self._twister = np.random.RandomState(seed)
-
-    def draw(self, low: float, high: float, n: int) -> NDArray[np.float32]:
-        """Draw n numbers in [low, high)."""
-        bits = self._twister.randint(0, 2**32, size=n, dtype=np.uint32) & np.uint32(2**24 - 1)
-        unit = bits.astype(np.float32) / np.float32(2**24)
-        return np.asarray(np.float32(low) + unit * (np.float32(high) - np.float32(low)))
+    bits = twister.randint(0, 2**32, size=n, dtype=np.uint32) & np.uint32(2**24 - 1)
+    unit = bits.astype(np.float32) / np.float32(2**24)
+    return np.asarray(np.float32(low) + unit * (np.float32(high) - np.float32(low)))
 
 
-def points_there(uniform: Uniform, stripes: Stripes) -> Points:
+def points_there(twister: np.random.RandomState, stripes: Sequence[tuple[float, float]]) -> Points:
     """The 2000 points of an example as the study draws them: stripe after stripe, all x and then all y of each."""
     size = 2000 // len(stripes)
-    drawn = [(uniform.draw(low, high, size), uniform.draw(0.0, 1.0, size)) for low, high in stripes]
+    drawn = [(uniform(twister, low, high, size), uniform(twister, 0.0, 1.0, size)) for low, high in stripes]
     points = np.concatenate([np.column_stack(each) for each in drawn]).astype(np.float64)
     return Points(points, (points[:, 0] > 0).astype(np.int64))
 
@@ -185,14 +173,12 @@ def run(setting: Setting) -> Outcome:
 
 
 def _conclusion(values: Values) -> str:
-    means = {
-        name: ", ".join(f"{100 * table[:, MEASURES.index(name)].mean():.1f}" for table in values.values())
+    hit, mapr = (
+        ", ".join(f"{100 * table[:, MEASURES.index(name)].mean():.1f}" for table in values.values())
         for name in ("Hit@1", "MAP@R")
-    }
-    return (
-        f"Hit@1 is nearly the same for the three embeddings ({means['Hit@1']} %); MAP@R distinguishes "
-        f"them ({means['MAP@R']} %). Report both."
     )
+    text = f"Hit@1 is nearly the same for the three embeddings ({hit} %); MAP@R distinguishes them ({mapr} %)."
+    return f"{text} Report both."
 
 
 def _shapes(values: Values) -> list[Finding]:
@@ -203,27 +189,20 @@ def _shapes(values: Values) -> list[Finding]:
     spread = {name: 100 * (max(m[at] for m in means) - min(m[at] for m in means)) for at, name in enumerate(MEASURES)}
     worst = 100 * min(table[:, hit].min() for table in values.values())
     return [
-        Finding(
-            "draws in which MAP@R puts example 1 below 2 below 3",
-            f"{ordered} of {len(first)}",
-            Mark.of_every_draw(ordered, len(first)),
-            "MAP@R rewards well clustered embedding spaces",
-            published.RANKING_METRICS,
-            "each step brings a class closer together or the classes further apart",
-        ),
-        Finding("the lowest Hit@1 of all draws and examples", f"{worst:.2f} %", Mark.NEW),
-        *[
-            Finding(f"{name}: from the worst to the best of the three means", f"{value:.2f} points", Mark.NEW)
-            for name, value in spread.items()
-        ],
-    ]
+        Finding("draws in which MAP@R puts example 1 below 2 below 3", f"{ordered} of {len(first)}",
+                Mark.of_every_draw(ordered, len(first)), "MAP@R rewards well clustered embedding spaces",
+                published.RANKING_METRICS, "each step brings a class closer together or the classes further apart"),
+        Finding("the lowest Hit@1 of all draws and examples", f"{worst:.2f} %"),
+        *(Finding(f"{name}: from the worst to the best of the three means", f"{value:.2f} points")
+          for name, value in spread.items()),
+    ]  # fmt: skip
 
 
 def _titles(setting: Setting) -> Titles:
     """What the titles of the study's figures print, from its own points in the order in which its tests draw them."""
-    found, uniform = {}, Uniform()
+    found, twister = {}, np.random.RandomState(SEED)
     for example, stripes in STRIPES.items():
-        toy = points_there(uniform, stripes)
+        toy = points_there(twister, stripes)
         theirs, report = as_published(toy), measured(toy, setting.threads)
         by_code = [theirs.recall_at_1, theirs.r_precision, theirs.map_at_r]
         found[example] = by_code, [report[name].lower for name in published.TOY_MEASURES]
@@ -235,53 +214,30 @@ def _printed(titles: Titles) -> list[Finding]:
     for example, (theirs, ours) in titles.items():
         here = " / ".join(f"{100 * value:.1f}" for value in theirs)
         printed = " / ".join(f"{value:.1f}" for value in published.TOY_TITLES[example])
-        findings.append(
-            Finding(
-                f"example {example}, the study's own points and code: Recall@1 / R-Precision / MAP@R",
-                f"{here} %",
-                Mark.of(here == printed),
-                f"{printed} %",
-                published.TOY_FIGURES,
-                f"by deadheat on the same points {' / '.join(f'{100 * value:.2f}' for value in ours)} %",
-            )
-        )
+        what = f"example {example}, the study's own points and code: Recall@1 / R-Precision / MAP@R"
+        why = f"by deadheat on the same points {' / '.join(f'{100 * value:.2f}' for value in ours)} %"
+        mark = Mark.of(here == printed)
+        findings.append(Finding(what, f"{here} %", mark, f"{printed} %", published.TOY_FIGURES, why))
     return findings
 
 
-def _other_code(versions: dict[tuple[str, int], tuple[Scores, Scores]], n: int) -> list[Finding]:
-    later, ours = versions["later", 3]
-    first, plain = versions["first", 2]
-    size = n // 2
+def _other_code(versions: Versions, n: int) -> list[Finding]:
+    (later, ours), (first, plain), size = versions["later", 3], versions["first", 2], n // 2
     return [
-        Finding(
-            "example 3: R-Precision, and by the study's code",
-            f"{100 * ours.r_precision:.2f} %",
-            Mark.DIFFERS,
-            f"{100 * later.r_precision:.2f} % (recomputed)",
-            "metrics.py, r_precision",
-            f"it counts hits among the {size - 1} nearest other points but divides by the size of the class, {size}, "
-            f"which includes the query: a perfect embedding gets {100 * (size - 1) / size:.2f} %",
-        ),
-        Finding(
-            "example 3: MAP@R, and by the study's code",
-            f"{100 * ours.map_at_r:.2f} %",
-            Mark.of(abs(ours.map_at_r - later.map_at_r) < 1e-12),
-            f"{100 * later.map_at_r:.2f} % (recomputed)",
-            "metrics.py, mean_average_precision_at_r",
-        ),
-        Finding(
-            "example 2: Hit@10, and recall@10 by the study's first code",
-            f"{100 * plain.recall_at_10:.2f} %",
-            Mark.DIFFERS,
-            f"{100 * first.recall_at_10:.2f} % (recomputed)",
-            "embed_metrics.py at its first commit",
-            "it took the query for its own nearest neighbour, and printed the share of hits among ten as recall",
-        ),
-    ]
+        Finding("example 3: R-Precision, and by the study's code", f"{100 * ours.r_precision:.2f} %", Mark.DIFFERS,
+                f"{100 * later.r_precision:.2f} % (recomputed)", "metrics.py, r_precision",
+                f"it counts hits among the {size - 1} nearest other points but divides by the size of the class, "
+                f"{size}, which includes the query: a perfect embedding gets {100 * (size - 1) / size:.2f} %"),
+        Finding("example 3: MAP@R, and by the study's code", f"{100 * ours.map_at_r:.2f} %",
+                Mark.of(abs(ours.map_at_r - later.map_at_r) < 1e-12), f"{100 * later.map_at_r:.2f} % (recomputed)",
+                "metrics.py, mean_average_precision_at_r"),
+        Finding("example 2: Hit@10, and recall@10 by the study's first code", f"{100 * plain.recall_at_10:.2f} %",
+                Mark.DIFFERS, f"{100 * first.recall_at_10:.2f} % (recomputed)", "embed_metrics.py at its first commit",
+                "it took the query for its own nearest neighbour, and printed the share of hits among ten as recall"),
+    ]  # fmt: skip
 
 
-def _versions(n: int, setting: Setting) -> dict[tuple[str, int], tuple[Scores, Scores]]:
-    """What each version of the study's code gives on its own stripes, and deadheat on the same points."""
+def _versions(n: int, setting: Setting) -> Versions:
     scores = {}
     for version, code in (("first", as_first_published), ("later", as_published)):
         for example in STRIPES:
@@ -308,19 +264,12 @@ def _titles_table(titles: Titles, values: Values) -> Table:
             drawn = values[example][:, MEASURES.index(name)]
             printed = published.TOY_TITLES[example][at] / 100
             rows.append([example, name, printed, theirs[at], ours[at], drawn.mean(), drawn.std(ddof=1)])
-    columns = [
-        "example",
-        "measure",
-        "printed",
-        "study's points and code",
-        "study's points, deadheat",
-        "new draws, mean",
-        "new draws, deviation",
-    ]
+    columns = ["example", "measure", "printed", "study's points and code", "study's points, deadheat",
+               "new draws, mean", "new draws, deviation"]  # fmt: skip
     return Table("printed", "The titles of the study's figures", columns, rows, percent=columns[2:])
 
 
-def _versions_table(versions: dict[tuple[str, int], tuple[Scores, Scores]]) -> Table:
+def _versions_table(versions: Versions) -> Table:
     rows = [
         [version, example, who, *scores]
         for (version, example), both in versions.items()
@@ -358,6 +307,3 @@ def _draws(values: Values) -> Figure:
     ax.set(yticks=range(len(MEASURES)), yticklabels=MEASURES, xlabel="value (%)", ylim=(len(MEASURES) - 0.5, -0.5))
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     return figure
-
-
-STUDY = Study(title="Three toy embeddings that Hit@1 cannot distinguish", source=_SOURCE, about=_ABOUT, run=run)

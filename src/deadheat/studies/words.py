@@ -12,9 +12,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,20 +31,22 @@ from deadheat.plots.reports import bounds
 from deadheat.plots.ties import tie_sizes
 from deadheat.reports.evaluating import measure
 from deadheat.reports.report import Report
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, missing
+from deadheat.studies.study import Finding, Outcome, Picture, Setting, Table, missing
 from deadheat.support.lazy import require
 
-_SOURCE = (
+TITLE = "Edit distances and PHOC codes, where nearly all distances tie"
+SOURCE = (
     "A. Nicolaou et al., Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings, 2018, "
     "arXiv:1806.07171, whose slides leave edit distances open; PHOC: J. Almazán et al., Word Spotting and "
     "Recognition with Embedded Attributes, IEEE TPAMI 36(12), 2014"
 )
-_ABOUT = (
+ABOUT = (
     "The words are a system's list, because the word-spotting file (George Washington) has no transcriptions for edit "
     "distances. Forms of the same English word are relevant to each other: walk, walks, walked, walking. Each word is "
     "a query against all others, ranked by an edit distance or by the distance of two codes. Such distances are small "
     "integers, or computed from a few of them, so that many are equal."
 )
+NEEDS = ("rapidfuzz",)
 
 _FAMILIES, _QUICK_FAMILIES, _SEED = 1500, 150, 4
 
@@ -60,30 +61,31 @@ def run(setting: Setting) -> Outcome:
         raise FileError(word_list.source, f" must hold two families of word forms or more, but holds {len(chosen)}")
     words = listed(chosen)
     setting.say(f"  {len(words.words)} words of {len(chosen)} families, from {word_list.source}")
-    rankings = []
-    for name, rank in ways(words, setting.threads):
-        setting.say(f"  {name}")
-        rankings.append(rank(name))
+    rankings = list(ranked(words, setting))
+    rows = [[root, len(members), " ".join(members)] for root, members in chosen.items()]
+    families = Table("words-families", "The families of the sample", ["root", "words", "forms"], rows)
     return Outcome(
         findings=[*_findings(rankings), _rounded_phoc(word_list.words)],
         pictures=_pictures(rankings),
-        tables=[_bounds_table(rankings), _ties_table(rankings), _sorts_table(rankings), _family_table(chosen)],
+        tables=[_bounds_table(rankings), _ties_table(rankings), _sorts_table(rankings), families],
         text=_text(word_list, joined, chosen, words),
         conclusion=_conclusion(rankings),
     )
 
 
 def _conclusion(rankings: Sequence[Ranking]) -> str:
-    by_width = sorted(rankings, key=lambda ranking: ranking.report["mAP"].upper - ranking.report["mAP"].lower)
-    widths = {ranking.name: 100 * (ranking.report["mAP"].upper - ranking.report["mAP"].lower) for ranking in by_width}
-    (narrow, least), (wide, most) = next(iter(widths.items())), next(reversed(widths.items()))
-    sorts = max(rankings, key=lambda ranking: max(ranking.sorts.values()) - min(ranking.sorts.values()))
-    spread = 100 * (max(sorts.sorts.values()) - min(sorts.sorts.values()))
+    widths = [(100 * (each.report["mAP"].upper - each.report["mAP"].lower), each.name) for each in rankings]
+    (least, narrow), *_, (most, wide) = sorted(widths, key=lambda width: width[0])
+    sorts = max(rankings, key=spread_of_sorts)
     return (
         f"With distances that take few values, one mAP is not enough: lower and upper differ by {most:.1f} points by "
         f"{wide}, and by {least:.2g} by {narrow}. The order of the samples alone changes a plain sort by up to "
-        f"{spread:.1f} points ({sorts.name}). Report the interval, or a distance with fewer ties."
+        f"{100 * spread_of_sorts(sorts):.1f} points ({sorts.name}). Report the interval, or a distance with fewer ties."
     )
+
+
+def spread_of_sorts(ranking: Ranking) -> float:
+    return max(ranking.sorts.values()) - min(ranking.sorts.values())
 
 
 def _findings(rankings: Sequence[Ranking]) -> list[Finding]:
@@ -96,13 +98,11 @@ def _findings(rankings: Sequence[Ranking]) -> list[Finding]:
         Finding(
             "tie profiles of PHOC under hamming, euclidean and city block distance",
             "the same" if len(digests) == 1 else f"{len(digests)} different ones",
-            Mark.NEW,
             why="for bits, they are the number of differing bits, its root, and the same number",
         ),
         Finding(
             "PHOC, cosine: mixed tie groups in float64, of the exact ones",
             f"{cosine.floats.ties.mixed_groups} of {cosine.report.ties.mixed_groups}",
-            Mark.NEW,
             why="some equal cosines, rounded, differ in their last bit, and a sort orders them by it",
         ),
         *(_best_first(edits, column) for column in ("lower", "upper")),
@@ -113,26 +113,21 @@ def _width(ranking: Ranking) -> Finding:
     result, sorts = ranking.report["mAP"], ranking.sorts.values()
     here = f"{100 * result.lower:.2f} to {100 * result.upper:.2f} %"
     sorted_to = f"plain sorts give {100 * min(sorts):.2f} to {100 * max(sorts):.2f} %"
-    return Finding(f"mAP, {ranking.name}: lower to upper", here, Mark.NEW, why=sorted_to)
+    return Finding(f"mAP, {ranking.name}: lower to upper", here, why=sorted_to)
 
 
 def _best_first(rankings: Sequence[Ranking], column: str) -> Finding:
     ordered = sorted(rankings, key=lambda ranking: getattr(ranking.report["mAP"], column), reverse=True)
     here = " > ".join(ranking.name for ranking in ordered)
-    return Finding(
-        f"edit distances by their {column} mAP", here, Mark.NEW, why="which is best depends on how ties are broken"
-    )
+    return Finding(f"edit distances by their {column} mAP", here, why="which is best depends on how ties are broken")
 
 
 def _rounded_phoc(words: Sequence[str]) -> Finding:
     """How many words get a different PHOC when overlaps of one half are decided in floating point."""
     differs = sum(differs_in_floats(length) * count for length, count in Counter(map(len, words)).items())
-    return Finding(
-        "words of the list whose regions change if the overlap is computed in float64",
-        f"{differs} of {len(words)}",
-        Mark.NEW,
-        why="an overlap of exactly one half is rounded to slightly less; default levels, for any letters",
-    )
+    what = "words of the list whose regions change if the overlap is computed in float64"
+    why = "an overlap of exactly one half is rounded to slightly less; default levels, for any letters"
+    return Finding(what, f"{differs} of {len(words)}", why=why)
 
 
 def differs_in_floats(length: int) -> bool:
@@ -158,41 +153,24 @@ def _bounds_table(rankings: Sequence[Ranking]) -> Table:
 
 
 def _ties_table(rankings: Sequence[Ranking]) -> Table:
-    columns: dict[str, Callable[[Ranking], Any]] = {
-        "distance": lambda ranking: ranking.name,
-        "distinct distances per query": lambda ranking: ranking.distinct,
-        "items with a shared distance": lambda ranking: ranking.shared,
-        "mixed tie groups": lambda ranking: ranking.report.ties.mixed_groups,
-        "queries with one": lambda ranking: ranking.report.ties.queries,
-        "share of queries": lambda ranking: ranking.report.ties.queries / ranking.report.n_query,
-        "largest": lambda ranking: ranking.report.ties.largest,
-        "mixed in float64": lambda ranking: ranking.floats.ties.mixed_groups,
-        "digest of the profile": lambda ranking: ranking.report.profile.digest()[:16],
-    }
-    rows = [[value(ranking) for value in columns.values()] for ranking in rankings]
+    columns = [
+        "distance", "distinct distances per query", "items with a shared distance", "mixed tie groups",
+        "queries with one", "share of queries", "largest", "mixed in float64", "digest of the profile",
+    ]  # fmt: skip
+    rows = []
+    for each in rankings:
+        ties, share = each.report.ties, each.report.ties.queries / each.report.n_query
+        rows.append([each.name, each.distinct, each.shared, ties.mixed_groups, ties.queries, share, ties.largest,
+                     each.floats.ties.mixed_groups, each.report.profile.digest()[:16]])  # fmt: skip
     caption = "Ties, counted exactly; the first two columns of numbers are for float64 distances, a median and a share"
-    in_percent = ("items with a shared distance", "share of queries")
-    return Table("words-ties", caption, list(columns), rows, percent=in_percent)
+    return Table("words-ties", caption, columns, rows, percent=(columns[2], columns[5]))
 
 
 def _sorts_table(rankings: Sequence[Ranking]) -> Table:
-    orders = list(rankings[0].sorts)
-    rows = [
-        [
-            ranking.name,
-            *(ranking.sorts[order] for order in orders),
-            max(ranking.sorts.values()) - min(ranking.sorts.values()),
-        ]
-        for ranking in rankings
-    ]
+    rows = [[ranking.name, *ranking.sorts.values(), spread_of_sorts(ranking)] for ranking in rankings]
     caption = "mAP by a plain stable sort of float64 distances, by the order of the samples"
-    columns = ["distance", *orders, "largest - smallest"]
+    columns = ["distance", *rankings[0].sorts, "largest - smallest"]
     return Table("words-sorts", caption, columns, rows, percent=columns[1:])
-
-
-def _family_table(chosen: dict[str, list[str]]) -> Table:
-    rows = [[root, len(members), " ".join(members)] for root, members in chosen.items()]
-    return Table("words-families", "The families of the sample", ["root", "words", "forms"], rows)
 
 
 def _pictures(rankings: Sequence[Ranking]) -> list[Picture]:
@@ -202,19 +180,11 @@ def _pictures(rankings: Sequence[Ranking]) -> list[Picture]:
     bounds(reports, sorts=sorts, ax=first.subplots())
     tie_sizes({name: report.profile for name, report in reports.items()}, ax=second.subplots())
     return [
-        Picture(
-            "words-bounds",
-            "mAP by distance: lower bound, expectation, upper bound; the ticks below each bar are the values of a "
-            "plain stable sort for five orders of the samples.",
-            first,
-        ),
-        Picture(
-            "words-tie-sizes",
-            "Number of items exactly at the distance of a relevant item, over all pairs of a query and a relevant "
-            "item: median, middle half, middle 90 %, and largest.",
-            second,
-        ),
-    ]
+        Picture("words-bounds", "mAP by distance: lower bound, expectation, upper bound; the ticks below each bar are "
+                "the values of a plain stable sort for five orders of the samples.", first),
+        Picture("words-tie-sizes", "Number of items exactly at the distance of a relevant item, over all pairs of a "
+                "query and a relevant item: median, middle half, middle 90 %, and largest.", second),
+    ]  # fmt: skip
 
 
 def _text(word_list: WordList, joined: dict[str, list[str]], chosen: dict[str, list[str]], words: Words) -> list[str]:
@@ -319,31 +289,17 @@ def parent(word: str, known: Collection[str]) -> str | None:
     >>> parent("string", {"str", "stre"}) is None
     True
     """
-    return next((candidate for candidate in _candidates(word) if candidate in known), None)
-
-
-def _candidates(word: str) -> Iterator[str]:
     if word.endswith("'s"):
-        yield word[:-2]
-    elif word.endswith("s") and not word.endswith("ss"):
-        yield from _if_long(word[:-1])
-        if word.endswith("es"):
-            yield from _if_long(word[:-2])
-        if word.endswith("ies"):
-            yield from _if_long(word[:-3], "y")
+        return word[:-2] if word[:-2] in known else None
+    stems: list[tuple[str, str]] = []  # what is left, and what is added to it
+    if word.endswith("s") and not word.endswith("ss"):
+        stems = [(word[:-1], ""), *[(word[:-2], "")] * word.endswith("es"), *[(word[:-3], "y")] * word.endswith("ies")]
     elif word.endswith(("ed", "ing")):
         stem = word[: -2 if word.endswith("ed") else -3]
-        yield from _if_long(stem, "e")
-        yield from _if_long(stem)
-        if word.endswith("ied"):
-            yield from _if_long(word[:-3], "y")
-        if stem[-1:] == stem[-2:-1]:
-            yield from _if_long(stem[:-1])
-
-
-def _if_long(stem: str, end: str = "") -> Iterator[str]:
-    if len(stem) >= _LEFT and not _VOWELS.isdisjoint(stem):
-        yield stem + end
+        stems = [(stem, "e"), (stem, ""), *[(word[:-3], "y")] * word.endswith("ied")]
+        stems += [(stem[:-1], "")] * (stem[-1:] == stem[-2:-1])
+    long = (stem + end for stem, end in stems if len(stem) >= _LEFT and not _VOWELS.isdisjoint(stem))
+    return next((candidate for candidate in long if candidate in known), None)
 
 
 def _root(word: str, known: Collection[str]) -> str:
@@ -364,10 +320,8 @@ def sample(joined: dict[str, list[str]], size: int, seed: int) -> dict[str, list
 
 
 class Words(NamedTuple):
-    """The words of some families, in code point order, and the number of the family of each."""
-
-    words: list[str]
-    family: Codes
+    words: list[str]  # of some families, in code point order
+    family: Codes  # of each, by number
 
 
 @dataclass(frozen=True)
@@ -385,9 +339,8 @@ def listed(families: dict[str, list[str]]) -> Words:
     return Words([word for word, _ in pairs], np.array([number for _, number in pairs]))
 
 
-def ways(words: Words, threads: int | None) -> Iterator[tuple[str, Callable[[str], Ranking]]]:
-    """The distances by name, and a function that ranks the words by each."""
-    by_edits, by_code = partial(_by_edits, words, threads), partial(_by_code, words, threads)
+def ranked(words: Words, setting: Setting) -> Iterator[Ranking]:
+    """Rank the words by each distance."""
     for name, kind, normalized in (
         ("Levenshtein", "levenshtein", False),
         ("OSA", "osa", False),
@@ -396,12 +349,20 @@ def ways(words: Words, threads: int | None) -> Iterator[tuple[str, Callable[[str
         ("Levenshtein, normalised", "levenshtein", True),
         ("indel, normalised", "indel", True),
     ):
-        yield name, partial(by_edits, kind, normalized)
-    codes = phoc(words.words)
-    for distance in ("hamming", "euclidean", "cityblock", "cosine"):
-        yield f"PHOC, {distance}", partial(by_code, codes, distance)
-    yield "bigrams, cosine", partial(by_code, bigrams(words.words), "cosine")
-    yield "floats, cosine", partial(by_code, projected(codes), "cosine")
+        setting.say(f"  {name}")
+        distances = edit_distances(words.words, kind=kind, normalized=normalized, threads=setting.threads)
+        counts = _counted(distances, words)
+        yield _ranking(name, counts, counts, distances, words)
+    bits = phoc(words.words)
+    by_code: dict[str, tuple[Matrix, DistanceName]] = {
+        f"PHOC, {distance}": (bits, distance) for distance in ("hamming", "euclidean", "cityblock", "cosine")
+    }
+    by_code |= {"bigrams, cosine": (bigrams(words.words), "cosine"), "floats, cosine": (projected(bits), "cosine")}
+    for name, (codes, distance) in by_code.items():
+        setting.say(f"  {name}")
+        exact = profile(codes, words.family, distance=distance, threads=setting.threads)
+        distances = float_distances(codes, distance)
+        yield _ranking(name, exact, _counted(distances, words), distances, words)
 
 
 def bigrams(words: Sequence[str]) -> NDArray[np.uint8]:
@@ -421,18 +382,6 @@ def projected(codes: NDArray[np.bool_], dim: int = 64) -> NDArray[np.float32]:
     """
     entries = np.rint(np.random.default_rng(_SEED).normal(size=(codes.shape[1], dim)) * 2.0**30) * 2.0**-30
     return (codes.astype(np.float64) @ entries).astype(np.float32)
-
-
-def _by_edits(words: Words, threads: int | None, kind: str, normalized: bool, name: str) -> Ranking:
-    distances = edit_distances(words.words, kind=kind, normalized=normalized, threads=threads)
-    counts = _counted(distances, words)
-    return _ranking(name, counts, counts, distances, words)
-
-
-def _by_code(words: Words, threads: int | None, codes: Matrix, distance: DistanceName, name: str) -> Ranking:
-    exact = profile(codes, words.family, distance=distance, threads=threads)
-    distances = float_distances(codes, distance)
-    return _ranking(name, exact, _counted(distances, words), distances, words)
 
 
 def _ranking(name: str, exact: TieProfile, floats: TieProfile, distances: Matrix, words: Words) -> Ranking:
@@ -493,21 +442,8 @@ def plain_map(distances: Matrix, family: Codes, order: Codes) -> float:
         ranking = np.argsort(distances[rows][:, order], axis=1, kind="stable")
         relevant = family[order][ranking] == family[rows][:, None]
         own = ranking == np.arange(start, start + len(rows))[:, None]
-        values += _average_precisions(relevant[~own].reshape(len(rows), -1))
+        relevant = relevant[~own].reshape(len(rows), -1)
+        row, rank = np.nonzero(relevant)
+        precision = relevant.cumsum(axis=1)[row, rank] / (rank + 1)
+        values += list(np.bincount(row, precision) / np.bincount(row))  # average precisions
     return math.fsum(values) / len(values)
-
-
-def _average_precisions(relevant: NDArray[np.bool_]) -> list[float]:
-    """Average precision of rankings, one per row, each with a relevant item."""
-    row, rank = np.nonzero(relevant)
-    precision = relevant.cumsum(axis=1)[row, rank] / (rank + 1)
-    return list(np.bincount(row, precision) / np.bincount(row))
-
-
-STUDY = Study(
-    title="Edit distances and PHOC codes, where nearly all distances tie",
-    source=_SOURCE,
-    about=_ABOUT,
-    run=run,
-    needs=("rapidfuzz",),
-)

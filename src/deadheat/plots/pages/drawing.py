@@ -44,12 +44,8 @@ def _bar(values: Any, interval: tuple[float, float] | None, place: Any) -> dict[
 def differences(found: Sequence[Difference]) -> dict[str, Any]:
     """Each difference A − B with its interval, on one axis that holds 0: its ticks in points, and the bars."""
     intervals = [(each.interval().lower.low, each.interval().upper.high) for each in found]
-    ends = [
-        0.0,
-        *(end for each in found for end in (each.lower, each.upper)),
-        *(end for pair in intervals for end in pair),
-    ]
-    known = [100 * end for end in ends if not math.isnan(end)]
+    ends = [(0.0,), *((each.lower, each.upper) for each in found), *intervals]
+    known = [100 * end for pair in ends for end in pair if not math.isnan(end)]
     width = max(known) - min(known) or 1.0
     power = 10.0 ** math.floor(math.log10(width / _TICKS))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * _TICKS >= width)

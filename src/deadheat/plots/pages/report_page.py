@@ -14,21 +14,12 @@ from numpy.typing import ArrayLike
 from deadheat.analyses.collisions import Collisions, CollisionTable
 from deadheat.analyses.comparison import Comparison, compare
 from deadheat.analyses.confidence.rejecting import error_reject_curve
-from deadheat.analyses.difference import Difference
 from deadheat.errors import InvalidTypeError
 from deadheat.plots.pages import drawing
+from deadheat.reports import tables
 from deadheat.reports.breakdown import Breakdown, triples
 from deadheat.reports.report import Report
-from deadheat.reports.tables import (
-    DIGITS,
-    TabularResult,
-    columns_of_values,
-    decimals,
-    has_ties,
-    number,
-    program,
-    value,
-)
+from deadheat.reports.tables import DIGITS, columns_of_values, decimals, has_ties, number, program, value
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
@@ -170,7 +161,7 @@ def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
     if found.ahead is None:
         return f"No significant difference in {name} ({a} − {b}: {value(found, digits)} points, {p})."
     first, last = (a, b) if found.ahead == "A" else (b, a)
-    by = value(found if found.ahead == "A" else _mirrored(found), digits)
+    by = value(found if found.ahead == "A" else Triple(-found.upper, -found.expected, -found.lower), digits)
     certain = ", whatever the ties do" if found.ahead == found.ahead_worst_case else ", but not for every tie-breaking"
     return f"{first} is ahead of {last} in {name} by {by} points{certain if has_ties(found) else ''} ({p})."
 
@@ -184,11 +175,6 @@ def _order(comparison: Comparison, digits: int) -> str:
         return f"By the lower bound of {found.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
     shown = (f"{name} ({number(100 * lower, form)} %)" for lower, name in ((most, first), (least, last)))
     return f"By the lower bound of {found.name}, {' ranks before '.join(shown)}."
-
-
-def _mirrored(found: Difference) -> Triple[float]:
-    """B − A."""
-    return Triple(-found.upper, -found.expected, -found.lower)
 
 
 def _cards(report: Report, comparison: Comparison | None, system: str, digits: int) -> list[dict[str, Any]]:
@@ -249,19 +235,14 @@ def _spreads(systems: Mapping[str, Report]) -> list[dict[str, Any]]:
 
 def _grid(name: str, title: str, found: Breakdown, digits: int) -> dict[str, Any]:
     """A table that sorts and filters: the rows of a breakdown, column by column, each with what it is sorted by."""
-    columns: list[dict[str, Any]] = [
-        {"name": heading, "numeric": all(isinstance(cell, int) for cell in cells), "text": list(map(str, cells))}
-        for heading, cells in found.rows.items()
-    ]
-    for column, cells in zip(columns, found.rows.values(), strict=True):
-        column["keys"] = list(cells) if column["numeric"] else column["text"]
+    columns: list[dict[str, Any]] = []
+    for heading, cells in found.rows.items():
+        text, numeric = list(map(str, cells)), all(isinstance(cell, int) for cell in cells)
+        keys: list[Any] = list(cells) if numeric else text
+        columns.append({"name": heading, "numeric": numeric, "text": text, "keys": keys})
     for heading, values in found.per_row.items():
-        columns.append(
-            {
-                "name": f"{heading} (%)", "numeric": True, "text": [value(each, digits) for each in triples(values)],
-                "keys": [_key(each) for each in triples(values)],
-            }
-        )  # fmt: skip
+        text, keys = [value(each, digits) for each in triples(values)], list(map(_key, triples(values)))
+        columns.append({"name": f"{heading} (%)", "numeric": True, "text": text, "keys": keys})
     return {"name": name, "title": title, "columns": columns, "n": len(columns[0]["text"]), "notes": found.notes()}
 
 
@@ -283,5 +264,5 @@ def _compared(comparison: Comparison, digits: int) -> dict[str, Any]:
     return {"names": comparison.names, **drawn, **_tabular(comparison, digits=digits)}
 
 
-def _tabular(result: TabularResult, **options: Any) -> dict[str, Any]:
+def _tabular(result: tables.TabularResult, **options: Any) -> dict[str, Any]:
     return {"tables": result.tables(**options), "notes": result.notes()}
