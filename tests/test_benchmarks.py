@@ -351,8 +351,7 @@ def test_kinds_of_cliffs_are_finite_numbers_of_the_shape_asked_for(name: str) ->
 
 
 @pytest.mark.parametrize(
-    ("kind", "sizes"),
-    [(cliffs.GIANT, [5, 235]), (cliffs.HALVES, [120, 120]), (cliffs.NINE_TENTHS, [5, 5, 5, 5, 220])],
+    ("kind", "sizes"), [(cliffs.GIANT, [5, 235]), (cliffs.HALVES, [120, 120]), (cliffs.NINE_TENTHS, [5, 5, 5, 5, 220])]
 )
 def test_classes_are_as_large_as_their_name_says(kind: str, sizes: list[int]) -> None:
     assert np.bincount(data.make(dataclasses.replace(CLIFF, data=kind)).query_labels).tolist() == sizes

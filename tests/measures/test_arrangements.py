@@ -8,16 +8,7 @@ import random
 import numpy as np
 import oracles
 import pytest
-from graded_queries import (
-    GAIN_NAMES,
-    INTERPOLATED_NAMES,
-    NAMES,
-    assert_agrees,
-    close,
-    profile_of,
-    random_query,
-    value,
-)
+from graded_queries import GAIN_NAMES, INTERPOLATED_NAMES, NAMES, assert_agrees, close, profile_of, random_query, value
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.profiles.profile import TieProfile

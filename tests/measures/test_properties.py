@@ -8,12 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graded_queries import (
-    GAIN_NAMES,
-    INTERPOLATED_NAMES,
-    NAMES,
-    SET_NAMES,
-)
+from graded_queries import GAIN_NAMES, INTERPOLATED_NAMES, NAMES, SET_NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal

@@ -173,11 +173,7 @@ def _array(archive: Any, path: Path, key: str) -> Array:
 
 
 def _pieces(path: Path, key: str) -> Iterator[Array]:
-    with (
-        _archive(path) as archive,
-        reading(path, f" array {key!r}"),
-        archive.zip.open(_entry(archive, key)) as file,
-    ):
+    with _archive(path) as archive, reading(path, f" array {key!r}"), archive.zip.open(_entry(archive, key)) as file:
         found = header(file)
         assert found is not None
         n_byte = found.shape[1] * found.dtype.itemsize
