@@ -18,18 +18,8 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import (
-    ClosedForms,
-    Counted,
-    Fill,
-    Measure,
-    NoRankSum,
-    RankSum,
-    defined,
-    filled,
-    kernel_arrays,
-    sum_by_query,
-)
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum
+from deadheat.measures.groups import defined, filled, kernel_arrays, sum_by_query
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 
