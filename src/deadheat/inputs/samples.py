@@ -230,15 +230,11 @@ def read(
 
 
 def _reject_unused_options(layout: Layout, samples: Sequence[tuple[Any, Any]]) -> None:
-    """Refuse an option that none of the files uses: it would be ignored."""
     if layout == USUAL:
         return
     embeddings = [path for rows, _ in samples for path in paths_in(rows)]
     labels = [path for rows, given in samples for path in paths_in(rows if given is None else given)]
-    found = registry.unused_option(layout, embeddings, labels)
-    if found is not None:
-        name, endings = found
-        raise InvalidValueError(name, f"must be left out unless a file that it is for is read: {', '.join(endings)}")
+    registry.reject_unused_options(layout, embeddings, labels)
 
 
 def _are_files(embeddings: Any) -> bool:

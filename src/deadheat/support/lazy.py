@@ -50,14 +50,8 @@ if TYPE_CHECKING:
     import tempfile
     from concurrent import futures
 else:
-    difflib = lazy("difflib")
-    fractions = lazy("fractions")
-    futures = lazy("concurrent.futures")
-    glob = lazy("glob")
-    hashlib = lazy("hashlib")
-    html = lazy("html")
-    json = lazy("json")
-    tempfile = lazy("tempfile")
+    difflib, fractions, futures, glob = map(lazy, ("difflib", "fractions", "concurrent.futures", "glob"))
+    hashlib, html, json, tempfile = map(lazy, ("hashlib", "html", "json", "tempfile"))
 
 __all__ = ["difflib", "fractions", "futures", "glob", "hashlib", "html", "json", "lazy", "require", "tempfile"]
 

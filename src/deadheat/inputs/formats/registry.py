@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, TypeAlias
+from typing import IO, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -103,7 +103,7 @@ def read(path: str, layout: Layout, title: str, what: What) -> Any:
     if not _is_stream(path):
         with _whatever_is_raised(path):
             return _guarded(_reader(path, ending_of(path), title, what)(Path(path), layout), path)
-    with landed(path, alone=".txt" if what == "labels" else ".csv") as (file, ending):
+    with _landed(path, alone=".txt" if what == "labels" else ".csv") as (file, ending):
         try:
             with _whatever_is_raised(path):
                 return in_memory(_reader(path, ending, title, what)(file, layout))
@@ -148,18 +148,17 @@ def _reader(path: str, ending: str, title: str, what: What) -> Callable[[Path, L
     return reader
 
 
-def unused_option(layout: Layout, embeddings: Iterable[str], labels: Iterable[str]) -> tuple[str, list[str]] | None:
-    """A field of a layout that none of these files uses, and the endings of files that would use it."""
+def reject_unused_options(layout: Layout, embeddings: Iterable[str], labels: Iterable[str]) -> None:
+    """Refuse a field of a layout that none of these files uses: it would be ignored."""
     of_embeddings, of_labels = [*map(ending_of, embeddings)], [*map(ending_of, labels)]
     if not {*of_embeddings, *of_labels} <= FORMATS.keys():  # a pipe, say, of which nothing is known yet
-        return None
+        return
     used = {name for ending in of_embeddings for name in FORMATS[ending].embeddings_options}
     used |= {name for ending in of_labels for name in FORMATS[ending].labels_options}
     for name in ("embeddings_key", "labels_key", "label_column", "header"):
         if getattr(layout, name) is not None and name not in used:
-            rows = FORMATS.items()
-            return name, [ending for ending, row in rows if name in (*row.embeddings_options, *row.labels_options)]
-    return None
+            users = [end for end, row in FORMATS.items() if name in (*row.embeddings_options, *row.labels_options)]
+            raise InvalidValueError(name, f"must be left out unless a file that it is for is read: {', '.join(users)}")
 
 
 LIMIT = "DEADHEAT_STREAM_LIMIT"  # in the environment: bytes, or 500M, 32G
@@ -183,13 +182,6 @@ def _is_stream(path: str) -> bool:
     return path.startswith("/dev/") or is_special(Path(path))
 
 
-class Landed(NamedTuple):
-    """A file with all of a stream, and the ending of such files."""
-
-    path: Path
-    ending: str
-
-
 def limit() -> int:
     """How many bytes of a stream are taken in.
 
@@ -208,13 +200,10 @@ def limit() -> int:
 
 
 @contextmanager
-def landed(path: str, alone: str) -> Iterator[Landed]:
-    """A file with all that comes; text without commas or tabs in its first line ends as `alone` says.
+def _landed(path: str, alone: str) -> Iterator[tuple[Path, str]]:
+    """A file with all of a stream, and the ending of such files.
 
-    Raises
-    ------
-    FileError
-        If it is of no known kind, or more than `limit`.
+    Text without commas or tabs in its first line ends as `alone` says.
     """
     limit()  # refused before anything is read
     kept = Unnamed()
@@ -222,7 +211,7 @@ def landed(path: str, alone: str) -> Iterator[Landed]:
         with open(path, "rb") as stream:
             ending = copy(path, stream, kept.file, alone)
         kept.written()
-        yield Landed(Path(kept.path), ending)
+        yield Path(kept.path), ending
     finally:
         kept.close()
 
