@@ -114,14 +114,6 @@ def test_adding_a_small_e_does_not_separate_ties():
     assert reference.map_by_adding(distances, shown, e=1e-10) == pytest.approx((lower, upper), abs=1e-15)
 
 
-def test_the_trap_of_the_design_notes():
-    """Six items tied at 0.3 and "bounds" of .7556 twice: relevant items at ranks 1, 3 and 5."""
-    shown = [[1, 0, 1, 0, 1, 0]]
-    both = reference.map_by_adding([[0.3] * 6], shown, e=1e-20, kind="stable")
-    assert [round(value, 4) for value in both] == [0.7556, 0.7556]
-    assert [round(value, 4) for value in reference.map_bounds([[0.3] * 6], shown)] == [0.3833, 0.645, 1.0]
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # George Washington, as published and mended
 
@@ -239,15 +231,6 @@ def test_variance_of_every_small_group(tied):
             assert reference.ap_variance(groups) == reference.ap_by_arrangements(groups).variance
 
 
-@given(st.integers(0, 40), st.integers(0, 10), st.integers(1, 40), st.data())
-@settings(max_examples=40)
-def test_the_dynamic_programme_equals_the_closed_form_on_larger_groups(gap, before, tied, data):
-    tied_relevant = data.draw(st.integers(1, tied))
-    groups = [(0, 0, before, before)] if before else []
-    groups.append((before + gap, before, tied, tied_relevant))
-    assert reference.ap_expected_by_paths(groups) == reference.ap_expected(groups)
-
-
 @given(small_matrices)
 @settings(max_examples=100)
 def test_tie_groups_equal_the_oracle(rng):
@@ -302,14 +285,6 @@ def test_distances_agree_with_scipy(distance):
     got = reference.distance_matrix(query, gallery, distance=distance)
     wanted = reference.distance_matrix(query, gallery, distance=distance, use_scipy=True)
     np.testing.assert_allclose(got, wanted, rtol=1e-13, atol=1e-15)
-
-
-def test_matrices_by_hand():
-    ranked = [[0, 1, 0, 1]]
-    assert reference.correct_matrix(ranked).tolist() == [[0, 1, 1, 2]]
-    assert reference.precision_matrix(ranked).tolist() == [[0, 1 / 2, 1 / 3, 1 / 2]]
-    assert reference.recall_matrix(ranked).tolist() == [[0, 1 / 2, 1 / 2, 1]]
-    assert reference.average_precision(ranked).tolist() == [0.5]
 
 
 def test_undefined_is_nan():

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow
-import pyarrow.parquet
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -169,14 +167,3 @@ def test_a_column_is_a_name_or_a_plain_number(tmp_path: Path, column: Any) -> No
     path = tmp_path / "a.csv"
     path.write_text("\n".join(",".join(map(str, range(12))) for _ in range(2)))
     assert refusal(path, label_column=column, header=False).startswith(" has no column ")
-
-
-@pytest.mark.parametrize(
-    "values",
-    [[[[1.0, 2.0]], [[3.0, 4.0]]], [["a", "b"], ["c", "d"]], [[{"a": 1}], [{"a": 2}]]],
-    ids=["lists", "text", "structs"],
-)
-def test_lists_in_parquet_hold_numbers(tmp_path: Path, values: Any) -> None:
-    path = tmp_path / "a.parquet"
-    pyarrow.parquet.write_table(pyarrow.table({"label": ["a", "b"], "v": values}), path)
-    assert refusal(path).startswith(", column 'v' must hold lists of numbers, but holds list<")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -71,46 +70,6 @@ def test_pickles_are_never_loaded(ending: str, tmp_path: Path) -> None:
     assert "pickles are never loaded" in refusal(path, tmp_path / "labels.npy")
 
 
-@pytest.mark.parametrize("ending", ["npz", "npy", "parquet"])
-def test_truncated_files(ending: str, tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    labels, path = tmp_path / "labels.npy", tmp_path / f"a.{ending}"
-    embeddings = np.random.default_rng(0).normal(size=(50, 4))
-    np.save(labels, np.arange(50))
-    if ending == "npz":
-        np.savez_compressed(path, embeddings=embeddings, labels=np.arange(50))
-    elif ending == "npy":
-        np.save(path, embeddings)
-    else:
-        parquet.write_table(pa.table({"embedding": list(embeddings), "label": np.arange(50)}), path)
-    content = path.read_bytes()
-    for length in (0, 1, 7, 100, len(content) // 2, len(content) - 1):
-        path.write_bytes(content[:length])
-        refusal(path, labels)
-
-
-def said(path: Path) -> str | None:
-    """What reading a damaged file says; None if the damage was where it does not matter."""
-    try:
-        read(path)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
-def test_damaged_npz(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    np.savez_compressed(path, embeddings=np.random.default_rng(0).normal(size=(50, 4)), labels=np.arange(50))
-    content = bytearray(path.read_bytes())
-    for place in range(60, len(content) - 1, len(content) // 40):
-        damaged = content.copy()
-        damaged[place] ^= 0xFF
-        path.write_bytes(damaged)
-        message = said(path)
-        assert message is None or (message.startswith(str(path)) and "\n" not in message)
-
-
 def test_npz_and_npy_take_each_other_for_what_they_are(tmp_path: Path) -> None:
     np.save(tmp_path / "b.npy", EMBEDDINGS)
     (tmp_path / "b.npy").rename(tmp_path / "a.npz")
@@ -176,10 +135,6 @@ def test_cells_in_quotes_keep_their_blanks(ending: str, between: str, write: Wri
 def test_blanks_in_quotes_hide_no_integer_that_float64_does_not_hold(write: Write) -> None:
     with pytest.raises(FileError, match="is an integer too large to be exact in float64"):
         read(write("a.csv", f'label,a,b\nx,1,"{2**53 + 1} "\ny,1,2\n'))
-
-
-def test_tsv(write: Write) -> None:
-    check(read(write("a.tsv", "who\ta\tb\ncat\t.5\t1\ndog\t2\t3\ncat\t4\t5\n")))
 
 
 @pytest.mark.parametrize("column", ["who", 1, -2, "1"])
@@ -267,57 +222,6 @@ def test_empty_line_among_labels(write: Write, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", EMBEDDINGS)
     with pytest.raises(ValueError, match=r"labels\.txt, line 2: the label is empty$"):
         read(tmp_path / "a.npy", write("labels.txt", "cat\n\ncat\n"))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Parquet
-
-
-def _parquet(path: Path, **columns: object) -> Path:
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(pa.table(columns), path)
-    return path
-
-
-@pytest.mark.parametrize("kind", ["list", "large_list", "fixed"])
-def test_parquet_with_a_column_of_lists(kind: str, tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    number = pa.float32()
-    kinds = {"list": pa.list_(number), "large_list": pa.large_list(number), "fixed": pa.list_(number, 2)}
-    lists = pa.array(EMBEDDINGS.tolist(), kinds[kind])
-    labels = pa.array(WORDS.tolist()).dictionary_encode()
-    samples = read(_parquet(tmp_path / "a.parquet", id=[1, 2, 3], vector=lists, label=labels))
-    check(samples)
-    assert samples.embeddings.dtype == np.float32
-
-
-def test_parquet_with_two_columns_of_lists(tmp_path: Path) -> None:
-    rows = EMBEDDINGS.tolist()
-    path = _parquet(tmp_path / "a.parquet", v=rows, w=[row[::-1] for row in rows], label=[2**60, 1, 2**60])
-    assert "more than one column of lists: name the embedding (--embeddings-key), one of 'v', 'w'" in refusal(path)
-    check(read(path, embeddings_key="v"), [2**60, 1, 2**60])
-    assert "has no column 'x', only 'v', 'w', 'label'" in refusal(path, embeddings_key="x")
-
-
-def test_bad_parquet(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    _parquet(path, v=[[1.0, 2.0], [3.0]], label=[1, 1])
-    assert "column 'v' must hold lists of one length, but row 1 has 1 numbers and row 0 has 2" in refusal(path)
-    _parquet(path, v=[[1.0, None], [3.0, 4.0]], label=[1, 1])
-    assert "column 'v' must have no missing values, but row 0 has one" in refusal(path)
-    _parquet(path, v=[1.0, None], label=[1, 1])
-    assert "column 'v' must have no missing values, but row 1 has one" in refusal(path)
-    _parquet(path, v=[1, 2**53 + 1], label=[1, 1])
-    assert "column 'v' holds integers too large to be exact in float64" in refusal(path)
-    _parquet(path, v=["a", "b"], label=[1, 1])
-    assert "column 'v' must hold numbers" in refusal(path)
-
-
-def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ModuleNotFoundError, match=r"needs pyarrow: pip install 'deadheat\[files\]'$"):
-        read(tmp_path / "a.parquet")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from deadheat.errors import DeadheatError
 from deadheat.inputs import arrays, disk
 from deadheat.inputs.disk import File, Mapped
 from deadheat.inputs.files import Layout
-from deadheat.inputs.formats import columns as column_files
 from deadheat.inputs.samples import open_labels, open_rows, open_samples
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
 
@@ -342,54 +340,6 @@ def _own_folder_for_temporary_files(tmp_path_factory: pytest.TempPathFactory, mo
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("spool")))
 
 
-@pytest.mark.parametrize("form", ["list", "large_list", "fixed", "columns"])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int16"])
-def test_parquet(form: str, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pa = pytest.importorskip("pyarrow")
-    arrow = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(column_files, "PIECE", 6 * 10)
-    rows = rows_as(dtype)
-    flat = pa.array(rows.ravel())
-    if form == "columns":
-        columns = {f"x.{i}": rows[:, i] for i in range(6)}
-    elif form == "fixed":
-        columns = {"embedding": pa.FixedSizeListArray.from_arrays(flat, 6)}
-    else:
-        kind = pa.ListArray if form == "list" else pa.LargeListArray
-        columns = {"embedding": kind.from_arrays(np.arange(0, 57 * 6 + 1, 6), flat)}
-    path = tmp_path / "a.parquet"
-    arrow.write_table(pa.table({"label": ["cat"] * 57, **columns}), path, row_group_size=23)
-    source = open_rows(path, "gallery")
-    expected = rows.astype(np.float64) if form == "columns" and dtype == "int16" else rows
-    check(source, expected)
-    check(open_rows([path, ROWS, path], "gallery"), np.concatenate([rows, ROWS, rows]))
-    samples = open_samples(path)
-    check(samples.embeddings, expected)
-    assert set(samples.labels.tolist()) == {"cat"}
-    assert len(temporary()) == 2
-    del source, samples
-    gc.collect()
-    assert not temporary()
-
-
-def test_parquet_columns_are_chosen_as_ever(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    path = tmp_path / "a.parquet"
-    table = pa.table({"one": list(ROWS), "two": list(-ROWS), "who": ["cat"] * 57})
-    parquet.write_table(table, path)
-    check(open_rows(path, "gallery", Layout(embeddings_key="two")), -ROWS)
-    assert "more than one column of lists" in refusal(path)
-    with pytest.raises(ValueError, match="has no column 'three', only 'one', 'two', 'who'"):
-        open_rows(path, "gallery", Layout(embeddings_key="three"))
-    parquet.write_table(pa.table({"x": ROWS[:, 0], "y": ROWS[:, 1], "who": ["cat"] * 57}), path)
-    chosen = open_rows(path, "gallery", Layout(label_column="who"))
-    np.testing.assert_array_equal(chosen.read(0, 57), ROWS[:, :2])
-    del chosen
-    assert "column 'who' must hold numbers" in refusal(path)
-    assert not temporary()
-
-
 def test_labels_in_the_files_of_embeddings(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -410,28 +360,6 @@ def test_labels_in_the_files_of_embeddings(tmp_path: Path) -> None:
         np.testing.assert_array_equal(samples.labels, np.arange(57))
     with pytest.raises(ValueError, match=r"e-1\.npy holds embeddings only: give a file of labels too$"):
         open_samples(tmp_path / "e-*.npy")
-
-
-def test_parquet_with_bad_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pa = pytest.importorskip("pyarrow")
-    arrow = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(column_files, "PIECE", 6 * 10)
-    path = tmp_path / "a.parquet"
-    rows = ROWS.copy()
-    rows[51, 4] = np.nan
-    lists = [*ROWS[:40], ROWS[0, :5], *ROWS[41:]]
-    for column, said in [
-        (list(rows), f"gallery: {path} must be finite, but holds nan in row 51, column 4"),
-        (lists, f"{path}, column 'e' must hold lists of one length, but row 40 has 5 numbers and row 0 has 6"),
-        ([*ROWS[:40], None], f"{path}, column 'e' must have no missing values, but row 40 has one"),
-        ([[]] * 5, f"gallery: {path} must have at least one row and one column, but has shape (5, 0)"),
-        (pa.array([], pa.list_(pa.float32())), f"gallery: {path} must have at least one row and one column, "
-         "but has shape (0, 0)"),
-    ]:  # fmt: skip
-        arrow.write_table(pa.table({"e": column}), path)
-        assert refusal(path) == said
-    check(open_rows([ROWS, path], "gallery"), ROWS)  # the last one has no rows
-    assert not temporary()
 
 
 @pytest.mark.parametrize("files", [1024, 16])
