@@ -32,7 +32,7 @@ from deadheat.cli.main import main
 from deadheat.errors import FileError, InputError, MissingPackageError
 from deadheat.inputs import disk
 from deadheat.inputs.files import Layout
-from deadheat.inputs.formats import columns, keyed, numpy_files, safetensors
+from deadheat.inputs.formats import chunked, columns, keyed, numpy_files, safetensors
 from deadheat.inputs.samples import open_rows, open_samples, read
 from deadheat.support import scratch
 
@@ -136,6 +136,18 @@ def test_what_lies_in_one_piece_is_not_copied(tmp_path: Path) -> None:
         source = open_rows(saved(kind, tmp_path), "gallery")
         assert_array_equal(source.read(5, 30), ROWS[5:30])
         assert not temporary()
+
+
+def test_strips_are_whole_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    strips, whole = [], chunked._zarr_array
+
+    def watched(path: Path, array: Any, rows: slice) -> Any:
+        strips.append(rows.start)
+        return whole(path, array, rows)
+
+    monkeypatch.setattr(chunked, "_zarr_array", watched)
+    open_rows(saved("zarr, shards", tmp_path), "gallery")
+    assert strips == [*range(0, 57, 6)]
 
 
 @pytest.mark.slow
@@ -387,13 +399,6 @@ def test_numbers_that_are_none(kind: str, tmp_path: Path) -> None:
     path = saved(kind, tmp_path, rows)
     assert refusal(read, path) == f"embeddings: {path} must be finite, but holds nan in row 51, column 4"
     assert not temporary()
-
-
-@pytest.mark.parametrize("ending", [".h5", ".safetensors", ".arrow"])
-def test_folders_are_no_files(ending: str, tmp_path: Path) -> None:
-    (tmp_path / f"a{ending}").mkdir()
-    with pytest.raises(IsADirectoryError):
-        read(tmp_path / f"a{ending}")
 
 
 def test_a_folder_that_is_no_zarr(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from deadheat.errors import FileError
-from deadheat.inputs.labels import common_kind
 from deadheat.inputs.samples import Samples, read
 
 EMBEDDINGS = np.array([[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]], dtype=np.float32)
@@ -91,11 +90,6 @@ def test_labels_from_a_file_of_their_own(ending: str, tmp_path: Path) -> None:
     else:
         labels.write_text("\n".join(["label"] * (ending == "csv") + WORDS.tolist()) + "\n")
     check(read(tmp_path / "a.npy", labels))
-
-
-def test_npy_needs_labels(tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", EMBEDDINGS)
-    assert refusal(tmp_path / "a.npy").endswith("holds embeddings only: give a file of labels too")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -234,14 +228,7 @@ def test_other_files_are_refused(ending: str, tmp_path: Path) -> None:
     assert "must be a file of embeddings that ends in one of .npz, .npy, .csv, .tsv, .parquet, .arrow, " in message
 
 
-def test_other_files_of_labels_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError, match=r"labels\.pkl must be a file of labels that ends in one of \.npz, \.npy, \.txt, \.csv"
-    ):
-        read(tmp_path / "a.npy", tmp_path / "labels.pkl")
-
-
-@pytest.mark.parametrize("name", ["a.npz", "a.npy", "a.csv", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.npz", "a.npy", "a.csv", "a.parquet", "a.arrow", "a.safetensors", "a.h5"])
 def test_what_the_system_says_stays_an_oserror(name: str, tmp_path: Path) -> None:
     np.save(tmp_path / "labels.npy", WORDS)
     with pytest.raises(FileNotFoundError):
@@ -249,11 +236,3 @@ def test_what_the_system_says_stays_an_oserror(name: str, tmp_path: Path) -> Non
     (tmp_path / name).mkdir()
     with pytest.raises(IsADirectoryError):
         read(tmp_path / name, tmp_path / "labels.npy")
-
-
-def test_labels_of_two_files_become_one_kind() -> None:
-    one, two = common_kind([np.array([7, 8]), np.array(["7", "x"])])
-    assert one.tolist() == ["7", "8"]
-    assert two.tolist() == ["7", "x"]
-    one, two = common_kind([np.array([7, 8], dtype=np.uint8), np.array([7])])
-    assert (one.dtype, two.dtype) == (np.uint8, np.int64)

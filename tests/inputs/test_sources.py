@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from deadheat.errors import DeadheatError
@@ -117,24 +120,6 @@ def test_an_array_that_is_not_ready_stays_as_it_is(value: np.ndarray) -> None:
     assert not hasattr(source, "array")
     assert source.stored == value.dtype
     check(source, value)
-
-
-class Tensor:
-    """What is an array only by its own word, as torch's tensors are."""
-
-    ndim = 2
-
-    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
-        return ROWS
-
-
-@pytest.mark.parametrize(
-    "value", [ROWS.tolist(), tuple(map(tuple, ROWS)), list(ROWS), Tensor(), ROWS.astype(int).tolist()], ids=type
-)
-def test_array_likes_are_arrays(value: object) -> None:
-    source = open_rows(value, "query")
-    assert source.in_memory
-    check(source, np.asarray(value))
 
 
 @pytest.mark.usefixtures("small_windows")
@@ -286,43 +271,8 @@ def test_bad_numbers_are_found_wherever_they_are(
     assert str(caught.value).endswith(said)
 
 
-@pytest.mark.parametrize(
-    ("rows", "kind", "said"),
-    [
-        (np.zeros(4), ValueError, "must be two-dimensional (n, dim), but has shape (4,)"),
-        (np.zeros((2, 2, 2)), ValueError, "must be two-dimensional (n, dim), but has shape (2, 2, 2)"),
-        (np.zeros((4, 0)), ValueError, "must have at least one row and one column, but has shape (4, 0)"),
-        (ROWS.astype(complex), TypeError, "must hold real numbers of at most 64 bits, but has dtype complex128"),
-        (ROWS.astype("U8"), TypeError, "must hold real numbers of at most 64 bits, but has dtype <U8"),
-        (ROWS.astype(np.longdouble), TypeError, "must hold real numbers of at most 64 bits, but has dtype float128"),
-        (ROWS.astype("m8[s]"), TypeError, "must hold real numbers of at most 64 bits, but has dtype timedelta64[s]"),
-    ],
-)
-def test_files_that_are_not_embeddings(rows: np.ndarray, kind: type[Exception], said: str, tmp_path: Path) -> None:
-    if rows.dtype == np.longdouble and rows.itemsize <= 8:
-        pytest.skip("long double is double here")
-    path = save(tmp_path / "a.npy", rows)
-    said = said.replace("float128", str(np.dtype(np.longdouble)))
-    assert refusal(path, kind) == f"gallery: {path} {said}"
-    assert refusal(rows, kind) == f"gallery {said}"
-
-
-def test_other_files(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    np.savez(path, ROWS)
-    path = path.rename(tmp_path / "a.npy")
-    assert refusal(path) == f"{path} is not a .npy file, despite its name"
-    path = path.rename(tmp_path / "a.txt")
-    endings = ".npz, .npy, .csv, .tsv, .parquet, .arrow, .feather, .safetensors, .h5, .hdf5, .zarr"
-    said = f"must be a file of embeddings that ends in one of {endings}, but ends in '.txt'"
-    assert refusal(path) == f"gallery: {path} {said}"
-    (tmp_path / "a.parquet").write_bytes(b"")
-    pytest.importorskip("pyarrow")
-    assert "a.parquet cannot be read as Parquet; truncated or damaged? " in refusal(tmp_path / "a.parquet")
-
-
 # ---------------------------------------------------------------------------------------------------------------------
-# Parquet
+# temporary files
 
 
 def temporary() -> list[str]:
@@ -338,28 +288,6 @@ def temporary() -> list[str]:
 @pytest.fixture(autouse=True)
 def _own_folder_for_temporary_files(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("spool")))
-
-
-def test_labels_in_the_files_of_embeddings(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    labels = np.array(["cat", "dog", "cow"])[np.arange(57) % 3]
-    for part in (slice(0, 20), slice(20, 20), slice(20, 57)):
-        table = pa.table({"e": pa.array(list(ROWS[part]), pa.list_(pa.float64())), "who": labels[part]})
-        parquet.write_table(table, tmp_path / f"{part.start}-{part.stop}.parquet")
-    whole = tmp_path / "*.parquet"
-    for layout in (Layout(), Layout(label_column="who")):
-        samples = open_samples(whole, layout=layout)
-        check(samples.embeddings, ROWS)
-        np.testing.assert_array_equal(samples.labels, labels)
-    numbers = save(tmp_path / "l-1.npy", np.arange(57))
-    save(tmp_path / "e-1.npy", ROWS)
-    for embeddings, given in ((whole, numbers), (tmp_path / "e-*.npy", tmp_path / "l-*.npy")):
-        samples = open_samples(embeddings, given, layout=Layout(label_column="who"))
-        check(samples.embeddings, ROWS)
-        np.testing.assert_array_equal(samples.labels, np.arange(57))
-    with pytest.raises(ValueError, match=r"e-1\.npy holds embeddings only: give a file of labels too$"):
-        open_samples(tmp_path / "e-*.npy")
 
 
 @pytest.mark.parametrize("files", [1024, 16])
@@ -390,7 +318,32 @@ def test_a_full_disk_leaves_nothing_and_is_named(tmp_path: Path, monkeypatch: py
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# labels and digests
+# places, labels and digests
+
+
+def test_places_on_disk_open_as_the_same_rows(tmp_path: Path) -> None:
+    path, beyond = save(tmp_path / "a.npy", ROWS), 2 * mmap.ALLOCATIONGRANULARITY + 64
+    (tmp_path / "raw").write_bytes(bytes(beyond) + ROWS.tobytes())
+    whole, raw = np.load(path, mmap_mode="r"), np.memmap(tmp_path / "raw", ROWS.dtype, "r", beyond, ROWS.shape)
+    for value in (path, whole, whole[5:40], [path, raw[7:]], raw, np.load(path, mmap_mode="r+")):
+        source = open_rows(value, "query")
+        places = disk.places_of(source)
+        assert all(isinstance(place, disk.Place) for place in places)
+        check(disk.open_places(places, str, "query"), source.whole())
+    for value in (ROWS, whole[::2], np.load(path, mmap_mode="c")):
+        source = open_rows(value, "query")
+        assert disk.places_of(source) == [source]
+
+
+def test_labels_in_the_files_of_embeddings(tmp_path: Path) -> None:
+    labels = np.array(["cat", "dog", "cow"])[np.arange(57) % 3]
+    for part in (slice(0, 20), slice(20, 20), slice(20, 57)):
+        table = pa.table({"e": pa.array(list(ROWS[part]), pa.list_(pa.float64())), "who": labels[part]})
+        pyarrow.parquet.write_table(table, tmp_path / f"{part.start}-{part.stop}.parquet")
+    for given, expected in ((None, labels), (save(tmp_path / "l-1.npy", np.arange(57)), np.arange(57))):
+        samples = open_samples(tmp_path / "*.parquet", given, layout=Layout(label_column="who"))
+        check(samples.embeddings, ROWS)
+        np.testing.assert_array_equal(samples.labels, expected)
 
 
 @pytest.mark.parametrize("labels", [["cat", "dog"], [1, 2], np.array([3, 4]), ("a.txt", "b.npy"), [], range(3), None])
