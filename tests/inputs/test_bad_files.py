@@ -92,7 +92,10 @@ def test_an_archive_of_what_could_be_data_is_left_to_the_system(
 
 
 def test_nothing_is_unpacked_to_find_an_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    np.savez(tmp_path / "a.npz", rows=np.ones((2, 3)), cube=np.ones((2, 2, 2)), classes=np.array([1, 2]))
+    objects = np.array([{}], dtype=object)
+    np.savez(tmp_path / "a.npz", rows=np.ones((2, 3)), cube=np.ones((2, 2, 2)), classes=np.array([1, 2]), odd=objects)
+    with zipfile.ZipFile(tmp_path / "a.npz", "a") as archive:
+        archive.writestr("damaged.npy", b"nonsense")
     loaded: list[str] = []
     whole = np.lib.npyio.NpzFile.__getitem__
 
