@@ -33,6 +33,7 @@ from deadheat.errors import FileError, InputError, MissingPackageError
 from deadheat.inputs import disk
 from deadheat.inputs.files import Layout
 from deadheat.inputs.formats import chunked, columns, keyed, numpy_files, safetensors
+from deadheat.inputs.formats.keyed import strips
 from deadheat.inputs.samples import open_rows, open_samples, read
 from deadheat.support import scratch
 
@@ -139,15 +140,10 @@ def test_what_lies_in_one_piece_is_not_copied(tmp_path: Path) -> None:
 
 
 def test_strips_are_whole_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    strips, whole = [], chunked._zarr_array
-
-    def watched(path: Path, array: Any, rows: slice) -> Any:
-        strips.append(rows.start)
-        return whole(path, array, rows)
-
-    monkeypatch.setattr(chunked, "_zarr_array", watched)
+    cuts = []
+    monkeypatch.setattr(chunked, "strips", lambda *of: (cuts.append(rows.start) or rows for rows in strips(*of)))
     open_rows(saved("zarr, shards", tmp_path), "gallery")
-    assert strips == [*range(0, 57, 6)]
+    assert cuts == [*range(0, 57, 6)]
 
 
 @pytest.mark.slow

@@ -111,14 +111,14 @@ def test_what_no_format_foresees_is_one_line_too(tmp_path: Path, monkeypatch: py
     def break_off(*_: Any, **__: Any) -> Any:
         raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
 
-    said = r"a\.parquet cannot be read; truncated or damaged\? 'utf-8' codec"
+    said = r"a\.parquet cannot be read as Parquet; truncated or damaged\? 'utf-8' codec"
     for module, function in ((columns.Reader, "_labels"), (columns, "_column")):
         with monkeypatch.context() as patched:
             patched.setattr(module, function, break_off)
             with pytest.raises(FileError, match=said):
                 dh.read(path)
     with pytest.raises(FileError, match=said):
-        list(registry._guarded(iter(map(break_off, [1])), str(path)))
+        list(registry._guarded(iter(map(break_off, [1])), str(path), "Parquet"))
 
 
 def header(text: bytes, version: bytes = b"\1\0") -> bytes:

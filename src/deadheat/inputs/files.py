@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
 
-from deadheat.errors import FileError, InvalidValueError, reason
+from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
 from deadheat.support import checks, remote
 from deadheat.support.lazy import glob
 
@@ -38,12 +38,19 @@ Orders = Mapping[str, tuple[str, ...]]
 
 
 @contextmanager
-def unreadable(path: str | os.PathLike[str], kind: str, *errors: type[Exception]) -> Iterator[None]:
-    """Say in one line what a library says in many of a file that it cannot read."""
+def unreadable(path: str | os.PathLike[str], kind: str = "") -> Iterator[None]:
+    """Say in one line what a library raises on a damaged file of its kind; what the system says of the file passes."""
     try:
         yield
-    except errors as error:
-        raise FileError(path, f" cannot be read as {kind}; truncated or damaged? {reason(error)}") from None
+    except DeadheatError:
+        raise
+    except Exception as error:
+        of_system = isinstance(error, OSError) and (not kind or str(error.filename) == os.fspath(path))
+        no_memory = isinstance(error, MemoryError) and not type(error).__module__.startswith("pyarrow")
+        if of_system or no_memory:  # pyarrow has no memory for what a damaged file says that it needs
+            raise
+        named = f" as {kind}" if kind else ""
+        raise FileError(path, f" cannot be read{named}; truncated or damaged? {reason(error)}") from None
 
 
 def is_path(value: Any) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import FileError
-from deadheat.inputs.files import Content, unreadable
+from deadheat.inputs.files import Content
 from deadheat.inputs.formats.keyed import Arrays, Reader, Shape
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import json, require
@@ -39,9 +39,7 @@ def _opened(path: Path) -> Iterator[Arrays]:
     package = require("safetensors", "files", f"{path}: reading safetensors")
     with open(path, "rb"):  # what the system says of it comes first
         pass
-    with unreadable(path, "safetensors", package.SafetensorError):
-        file = package.safe_open(path, framework="numpy")
-    with file as opened:
+    with package.safe_open(path, framework="numpy") as opened:
         shapes = {key: partial(_shape, opened, key) for key in opened.keys()}  # noqa: SIM118 - it is no dictionary
         yield Arrays(
             shapes,
