@@ -12,12 +12,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrow
-
-Array = NDArray[Any]
+from deadheat.support.arrays import Array
 
 _EXACT = 2.0**53  # from here on a float64 may be an integer that was rounded
 _RAGGED = "must be a matrix, but its rows differ in length or kind"
@@ -91,15 +89,11 @@ def n_dim(values: Any) -> int | None:
     return None
 
 
-def is_masked(values: Any) -> bool:
-    """Whether values are a masked array of NumPy's; where these are not imported, there are none."""
-    masked = sys.modules.get("numpy.ma")
-    return masked is not None and isinstance(values, masked.MaskedArray)
-
-
 def _require_unmasked(values: Any, name: str, instead: str) -> None:
     """Refuse masked arrays, also as rows of a list: NumPy would go on without the mask."""
-    if is_masked(values) or (isinstance(values, (list, tuple)) and any(map(is_masked, values))):
+    masked = sys.modules.get("numpy.ma")  # where it is not imported, there are none
+    parts = values if isinstance(values, (list, tuple)) else [values]
+    if masked is not None and any(isinstance(part, masked.MaskedArray) for part in parts):
         raise InvalidTypeError(name, f"must be a plain array, but is a masked one{instead and f'; {instead}'}")
 
 

@@ -259,10 +259,6 @@ class Part(NamedTuple):
     value: Any
     title: str
 
-    @property
-    def is_file(self) -> bool:
-        return is_path(self.value)
-
 
 def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
     """Check embeddings, wherever they are, and make a source of them.
@@ -330,8 +326,8 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
         return value
     parts = _files(value, name) if is_path(value) else _parts(value, name)
     arrays = [
-        registry.read(part.value, layout, part.title, "labels") if part.is_file else plain(part.value, part.title)
-        for part in parts
+        registry.read(value, layout, title, "labels") if is_path(value) else plain(value, title)
+        for value, title in parts
     ]
     return _join_labels(arrays, parts, name)
 
@@ -378,7 +374,7 @@ def _join_labels(arrays: Sequence[Labels], parts: Sequence[Part], name: str) -> 
     for array, part in zip(arrays, parts, strict=True):
         if array.ndim != 1:
             raise InvalidValueError(part.title, f"must be one-dimensional, but has shape {array.shape}")
-    compared = common_kind(arrays) if all(part.is_file for part in parts) else arrays
+    compared = common_kind(arrays) if all(is_path(part.value) for part in parts) else arrays
     return joined([(array, part.title) for array, part in zip(compared, parts, strict=True)], name)
 
 
@@ -397,7 +393,7 @@ def _files(path: str | os.PathLike[str], name: str) -> list[Part]:
 def _open_part(part: Part, layout: Layout) -> Source:
     if isinstance(part.value, Source):
         return part.value
-    if part.is_file:
+    if is_path(part.value):
         return _open_content(registry.read(part.value, layout, part.title, "embeddings"), part)
     return _open_array(part.value, part.title)
 
