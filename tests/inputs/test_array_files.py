@@ -92,15 +92,6 @@ def test_a_file_holds_both(kind: str, tmp_path: Path) -> None:
     assert not temporary()
 
 
-@pytest.mark.parametrize("kind", IN_PIECES)
-def test_parts_are_one_whole(kind: str, tmp_path: Path) -> None:
-    for part in (slice(20), slice(20, 21), slice(21, 57)):
-        saved(kind, tmp_path, ROWS[part], NUMBERS[part], name=f"part-{part.stop}")
-    pattern = str(tmp_path / f"part-*{IN_PIECES[kind][0]}")
-    assert dh.profile(pattern) == dh.profile(ROWS, NUMBERS)
-    assert dh.profile(ROWS, NUMBERS, pattern) == dh.profile(ROWS, NUMBERS, ROWS, NUMBERS)
-
-
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
 @pytest.mark.parametrize("kind", IN_PIECES)
 def test_every_type(kind: str, dtype: str, tmp_path: Path) -> None:
@@ -386,15 +377,6 @@ def test_a_header_of_safetensors_that_lies(tmp_path: Path) -> None:
         path = tmp_path / "a.safetensors"
         path.write_bytes(len(header).to_bytes(8, "little") + header + ROWS.tobytes())
         assert "cannot be read as safetensors; truncated or damaged? " in refusal(open_rows, path, "gallery")
-
-
-@pytest.mark.parametrize("kind", IN_PIECES)
-def test_numbers_that_are_none(kind: str, tmp_path: Path) -> None:
-    rows = ROWS.copy()
-    rows[51, 4] = np.nan
-    path = saved(kind, tmp_path, rows)
-    assert refusal(read, path) == f"embeddings: {path} must be finite, but holds nan in row 51, column 4"
-    assert not temporary()
 
 
 def test_a_folder_that_is_no_zarr(tmp_path: Path) -> None:

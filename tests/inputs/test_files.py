@@ -48,12 +48,6 @@ def refusal(*args: object, **options: object) -> str:
 # NumPy files
 
 
-def test_npz_prefers_usual_names_to_other_objects(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    np.savez(path, embeddings=EMBEDDINGS, labels=WORDS, meta=np.array([{}], dtype=object))
-    check(read(path))
-
-
 def test_npz_objects_are_never_loaded(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, embeddings=EMBEDDINGS, labels=WORDS.astype(object))

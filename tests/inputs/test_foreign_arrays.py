@@ -64,12 +64,6 @@ def test_integers_of_four_bits_are_integers() -> None:
     assert dh.profile(ROWS[:4], np.array([1, 2, 1, 2]).astype(ml_dtypes.int4)) == dh.profile(ROWS[:4], [1, 2, 1, 2])
 
 
-def test_what_is_not_finite_is_refused_in_any_type() -> None:
-    rows = ROWS.astype(ml_dtypes.bfloat16)
-    rows[3, 1] = np.nan
-    assert refusal(dh.profile, rows, LABELS) == "embeddings must be finite, but holds nan in row 3, column 1"
-
-
 def test_a_file_of_numpys_has_forgotten_bfloat16(tmp_path: Any) -> None:
     np.save(tmp_path / "a.npy", ROWS.astype(ml_dtypes.bfloat16))
     said = "but has dtype |V2, as bfloat16 and float8 have in NumPy's files: save them as float32"
@@ -129,10 +123,6 @@ def test_arrays_are_taken_by_protocol(kind: Any) -> None:
     assert dh.profile([kind(row) for row in ROWS], LABELS) == PROFILE
     assert dh.profile(ROWS, LABELS, kind(ROWS), LABELS) == dh.profile(ROWS, LABELS, ROWS, LABELS)
     assert dh.profile_scores(kind(ROWS), kind(ROWS > 0)) == dh.profile_scores(ROWS, ROWS > 0)
-
-
-def test_a_device_array_with_bfloat16() -> None:
-    assert dh.profile(OnDevice(ROWS.astype(ml_dtypes.bfloat16)), LABELS) == PROFILE  # quarters, which it holds
 
 
 def test_an_array_that_cannot_come_here() -> None:

@@ -42,12 +42,6 @@ def test_a_file_holds_both(kind: str, labels: np.ndarray, tmp_path: Path) -> Non
     assert dh.evaluate(whole, gallery=whole, measures="mAP")["mAP"].lower == dh.measure(against, "mAP")["mAP"].lower
 
 
-def test_the_report_knows_the_labels_that_were_in_the_file(tmp_path: Path) -> None:
-    report = dh.evaluate(saved("npz", tmp_path / "a", POINTS, WORDS), average="class")
-    assert report.labels.tolist() == WORDS.tolist()
-    assert report.n_class == 2
-
-
 @pytest.mark.parametrize("codes", [POINTS > 0.7, np.array([[1, 2], [3, 4], [1, 3], [7, 255]], dtype=np.uint8)])
 def test_binary_codes_keep_their_type(codes: np.ndarray, tmp_path: Path) -> None:
     expected = dh.profile(codes, NUMBERS, distance="hamming")
@@ -58,17 +52,6 @@ def test_binary_codes_keep_their_type(codes: np.ndarray, tmp_path: Path) -> None
         assert dh.profile(given, NUMBERS, distance="hamming") == expected
     assert dh.profile(whole, distance="hamming") == expected
     assert dh.read(whole).embeddings.dtype == codes.dtype
-
-
-def test_labels_one_a_line(tmp_path: Path) -> None:
-    (tmp_path / "1.txt").write_text("7\n8\n")
-    (tmp_path / "2.txt").write_text("7\n8\n")
-    for given in (
-        tmp_path / "?.txt",
-        [tmp_path / "1.txt", tmp_path / "2.txt"],
-        [f"{tmp_path}/1.txt", f"{tmp_path}/2.txt"],
-    ):
-        assert open_samples(POINTS, given).labels.tolist() == [7, 8, 7, 8]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -132,10 +115,6 @@ def test_a_gallery_without_labels_must_be_files_that_hold_them(tmp_path: Path) -
 
 def test_labels_are_counted_against_the_rows_of_all_files(tmp_path: Path) -> None:
     files = [saved("npz", tmp_path / name, POINTS, NUMBERS) for name in "ab"]
-    with pytest.raises(
-        ValueError, match=r"^labels must have one entry per row of embeddings, but got 4 labels for 8 rows$"
-    ):
-        open_samples(files, NUMBERS)
     np.savez(files[1], embeddings=POINTS, labels=NUMBERS[:3])
     message = "^gallery_labels must have one entry per row of gallery, but got 7 labels for 8 rows$"
     with pytest.raises(InputError, match=message) as caught:
