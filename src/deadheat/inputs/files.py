@@ -106,7 +106,7 @@ def orders(**arguments: Any) -> Orders:
     """
     found = {}
     for name, value in arguments.items():
-        files = [fitting(path, name) for path in _given(value)]
+        files = [fitting(path, name) for path in paths_given(value)]
         if any(len(some) > 1 for some in files):
             found[name] = tuple(path for some in files for path in some)
     return found
@@ -114,10 +114,10 @@ def orders(**arguments: Any) -> Orders:
 
 def paths_in(value: Any) -> list[str]:
     """The files of an argument, with those that patterns stand for; none where it is not all files."""
-    return [path for given in _given(value) for path in fitting(given)]
+    return [path for given in paths_given(value) for path in fitting(given)]
 
 
-def _given(value: Any) -> list[str | os.PathLike[str]]:
+def paths_given(value: Any) -> list[str | os.PathLike[str]]:
     """The paths and patterns of an argument; none where it is not all paths."""
     paths = [value] if is_path(value) else list(value) if isinstance(value, (list, tuple)) else []
     return paths if all(map(is_path, paths)) else []

@@ -27,7 +27,7 @@ from deadheat.inputs.arrays import embeddings as checked_array
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
 from deadheat.inputs.conversion import n_dim, plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
-from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matching, orders, paths_in
+from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matching, orders, paths_given, paths_in
 from deadheat.inputs.labels import common_kind, joined, require_together
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.source import Array, Shards, Source
@@ -138,7 +138,7 @@ def open_pair(
     >>> pair.query.labels, pair.gallery.embeddings.shape
     (array(['a', 'b'], dtype=object), (1, 1))
     """
-    if gallery is None or (gallery_labels is None and not _are_files(gallery)):
+    if gallery is None or (gallery_labels is None and not paths_given(gallery)):
         require_together(gallery, gallery_labels, names[2:])
     _reject_unused_options(layout, [(embeddings, labels), (gallery, gallery_labels)])
     label_files = {
@@ -237,14 +237,8 @@ def _reject_unused_options(layout: Layout, samples: Sequence[tuple[Any, Any]]) -
     registry.reject_unused_options(layout, embeddings, labels)
 
 
-def _are_files(embeddings: Any) -> bool:
-    """Whether embeddings come from files, all of them; a pattern need not fit any."""
-    parts = embeddings if isinstance(embeddings, (list, tuple)) else [embeddings]
-    return len(parts) > 0 and all(map(is_path, parts))
-
-
 def _open_both(embeddings: Any, name: str, labels_name: str, layout: Layout) -> tuple[Source, Labels]:
-    if not _are_files(embeddings):
+    if not paths_given(embeddings):
         raise InvalidTypeError(labels_name, "must be given: only files can hold labels too")
     parts = _row_parts(embeddings, name)
     contents = [registry.read(part.value, layout, part.title, "samples") for part in parts]

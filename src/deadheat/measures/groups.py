@@ -45,6 +45,11 @@ def sum_by_query(profile: TieProfile, group: Int64, values: Float64 | Int64) -> 
     return np.bincount(profile.query_of_group[group], values, profile.n_query).astype(np.float64)
 
 
+def found(profile: TieProfile) -> Float64:
+    """How many relevant items of each query are ranked, (n_query,)."""
+    return sum_by_query(profile, np.arange(profile.n_group), profile.tied_relevant)
+
+
 def distinct(*keys: Int64) -> tuple[Int64, Int64]:
     """Where rows of keys stand that differ, each once, and which of them every row equals: none is computed twice."""
     order = np.lexsort(keys)
