@@ -32,7 +32,7 @@ from deadheat.cli.main import main
 from deadheat.errors import FileError, InputError, MissingPackageError
 from deadheat.inputs import disk
 from deadheat.inputs.files import Layout
-from deadheat.inputs.formats import chunked, columns, keyed, numpy_files, safetensors
+from deadheat.inputs.formats import chunked, columns, keyed
 from deadheat.inputs.formats.keyed import strips
 from deadheat.inputs.samples import open_rows, open_samples, read
 from deadheat.support import scratch
@@ -48,7 +48,7 @@ def _small_pieces_in_a_folder_of_their_own(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("spool")))
-    for module in (columns, numpy_files, safetensors, keyed):
+    for module in (columns, keyed):
         monkeypatch.setattr(module, "PIECE", 6 * 4 * 10)
 
 
@@ -151,7 +151,7 @@ def test_strips_are_whole_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_memory_does_not_hold_the_whole(
     kind: str, save: written.Save, options: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (columns, numpy_files, safetensors, keyed):
+    for module in (columns, keyed):
         monkeypatch.setattr(module, "PIECE", 1 << 18)
     monkeypatch.setattr(disk, "RESIDENT", 1 << 18)
     rows = RNG.standard_normal((40000, 32)).astype(np.float32)  # 5 MB

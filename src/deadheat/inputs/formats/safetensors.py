@@ -17,11 +17,9 @@ import numpy as np
 
 from deadheat.errors import FileError
 from deadheat.inputs.files import Content
-from deadheat.inputs.formats.keyed import Arrays, Reader, Shape
+from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, strips
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import json, require
-
-PIECE = 8 << 20  # bytes that are widened at once
 
 _NUMPY = {
     "BOOL": "?", "U8": "u1", "I8": "i1", "U16": "<u2", "I16": "<i2", "U32": "<u4", "I32": "<i4", "U64": "<u8",
@@ -54,7 +52,7 @@ def _shape(file: Any, key: str) -> Shape:
 
 def _embeddings(path: Path, key: str, kind: str) -> Content:
     array = _mapped(path, key, kind)
-    return _widened(array) if kind in _SHORT and array.ndim == 2 else array
+    return _widened(array) if kind in _SHORT and array.ndim == 2 and array.size else array
 
 
 def _mapped(path: Path, key: str, kind: str) -> Array:
@@ -77,10 +75,9 @@ def _mapped(path: Path, key: str, kind: str) -> Array:
 
 def _widened(array: Array) -> Iterator[Array]:
     """Numbers of a type that NumPy does not have as float32, which holds them, a few rows at a time."""
-    step = max(1, PIECE // max(1, 4 * array.shape[1]))
-    for start in range(0, max(1, len(array)), step):
+    for rows in strips(array.shape, 4):
         with np.errstate(invalid="ignore"):
-            yield np.asarray(array[start : start + step]).astype(np.float32)
+            yield np.asarray(array[rows]).astype(np.float32)
 
 
 SAFETENSORS = Reader(_opened)
