@@ -223,10 +223,12 @@ def test_other_files_are_refused(ending: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.npy", "a.csv", "a.parquet", "a.arrow", "a.safetensors", "a.h5"])
-def test_what_the_system_says_stays_an_oserror(name: str, tmp_path: Path) -> None:
-    np.save(tmp_path / "labels.npy", WORDS)
-    with pytest.raises(FileNotFoundError):
-        read(tmp_path / name, tmp_path / "labels.npy")
-    (tmp_path / name).mkdir()
+def test_what_the_system_says_stays_an_oserror(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("labels.npy", WORDS)
+    for path in (name, f"./{name}", tmp_path / name):
+        with pytest.raises(FileNotFoundError):
+            read(path, "labels.npy")
+    Path(name).mkdir()
     with pytest.raises(IsADirectoryError):
-        read(tmp_path / name, tmp_path / "labels.npy")
+        read(f".//{name}", "labels.npy")

@@ -45,12 +45,16 @@ def unreadable(path: str | os.PathLike[str], kind: str = "") -> Iterator[None]:
     except DeadheatError:
         raise
     except Exception as error:
-        of_system = isinstance(error, OSError) and (not kind or str(error.filename) == os.fspath(path))
+        of_system = isinstance(error, OSError) and (not kind or _same(error.filename, path))
         no_memory = isinstance(error, MemoryError) and not type(error).__module__.startswith("pyarrow")
         if of_system or no_memory:  # pyarrow has no memory for what a damaged file says that it needs
             raise
         named = f" as {kind}" if kind else ""
         raise FileError(path, f" cannot be read{named}; truncated or damaged? {reason(error)}") from None
+
+
+def _same(one: Any, other: str | os.PathLike[str]) -> bool:
+    return os.path.normpath(str(one)) == os.path.normpath(other)
 
 
 def is_path(value: Any) -> bool:
