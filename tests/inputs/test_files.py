@@ -136,6 +136,7 @@ def test_csv_label_column(column: str | int, write: Write) -> None:
 def test_csv_header_can_be_said(write: Write) -> None:
     path = write("a.csv", "0,1,who\n.5,1,cat\n2,3,dog\n4,5,cat\n")
     assert "line 1: '0,1,who' may be names or data; say which (--header, --no-header)" in refusal(path)
+    assert "line 1: '1,cat' may be names or data" in refusal(write("b.csv", "1,cat\n2,dog\n"))
     check(read(path, header=True))
     assert read(path, header=False).labels.tolist() == ["who", "cat", "dog", "cat"]
 
