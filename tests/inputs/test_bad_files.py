@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import zipfile
 from pathlib import Path
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from deadheat.errors import FileError
+from deadheat.errors import FileError, InvalidValueError
+from deadheat.inputs.predictions import read_predictions
 from deadheat.inputs.samples import read
 from deadheat.support import scratch
 
@@ -170,3 +172,15 @@ def test_a_column_is_a_name_or_a_plain_number(tmp_path: Path, column: Any) -> No
     path = tmp_path / "a.csv"
     path.write_text("\n".join(",".join(map(str, range(12))) for _ in range(2)))
     assert refusal(path, label_column=column, header=False).startswith(" has no column ")
+
+
+def test_predictions_of_a_subset_and_a_split(tmp_path: Path) -> None:
+    path, splits = tmp_path / "p.json", {"test": {"q": {"a": 0.5}}, "dev": {"q": {"a": 1.0}}}
+    path.write_text(json.dumps({"mteb_model_meta": {}, "en": splits}))
+    assert read_predictions(path, split="test") == splits["test"]
+    for options, said in (
+        ({}, "split must be one of those in the file, test, dev, but is not given"),
+        ({"subset": "de"}, "subset must be one of those in the file, en, but is 'de'"),
+    ):
+        with pytest.raises(InvalidValueError, match=f"^{said}$"):
+            read_predictions(path, **options)
