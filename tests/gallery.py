@@ -19,10 +19,7 @@ _PART = re.compile(
 )
 _PAPER, _INK = "#1e2129", "#e6e8eb"  # about those of the site in the dark
 _INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
-STYLES = {
-    "light": {},
-    "dark": dict.fromkeys(_INKED, _INK) | {"axes.facecolor": _PAPER, "figure.facecolor": _PAPER},
-}
+STYLES = {"light": {}, "dark": dict.fromkeys(_INKED, _INK) | {"axes.facecolor": _PAPER, "figure.facecolor": _PAPER}}
 
 
 def drawn(paper: str, page: Path = PAGE) -> Iterator[tuple[Path, Any]]:

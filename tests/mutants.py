@@ -126,19 +126,8 @@ def outcome(folder: Path, tests: list[str], seconds: float | None) -> str:
     """What pytest makes of the copy: `survived`, `caught` or, if it takes longer, `late`."""
     data = os.environ.get("DEADHEAT_DATA", str(ROOT.parent / "shared" / "data"))
     environment = os.environ | {"PYTHONPATH": str(folder / "src"), "DEADHEAT_DATA": data}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-m",
-        "",
-        "-p",
-        "no:cacheprovider",
-        "--hypothesis-seed=0",
-        *tests,
-    ]
+    options = ["-x", "-q", "-m", "", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+    command = [sys.executable, "-m", "pytest", *options, *tests]
     with (folder.parent / f"{folder.name}.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True)
         try:

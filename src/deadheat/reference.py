@@ -745,16 +745,14 @@ def map_bounds(distances: ArrayLike, relevant: ArrayLike) -> Triple[float]:
         groups = tie_groups(d, r)
         if not groups:
             continue
-        worst, best = _cached_bounds(tuple(groups))
+        worst, best = _bounds(tuple(groups))
         lower.append(float(worst))
         expected.append(float(ap_expected(groups)))
         upper.append(float(best))
     return Triple(_mean(lower), _mean(expected), _mean(upper))
 
 
-@lru_cache(maxsize=64)
-def _cached_bounds(groups: tuple[TieGroup, ...]) -> tuple[Fraction, Fraction]:
-    return ap_bounds(groups)
+_bounds = lru_cache(maxsize=64)(ap_bounds)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -18,9 +18,12 @@ import ml_dtypes
 import numpy as np
 import pyarrow as pa
 import pyarrow.feather
+import pyarrow.parquet
 import pytest
 import zarr
 from click.testing import CliRunner
+from inputs import written
+from inputs.written import IN_PIECES
 from numpy.testing import assert_array_equal
 from safetensors.numpy import save_file
 
@@ -29,7 +32,8 @@ from deadheat.cli.main import main
 from deadheat.errors import FileError, InputError, MissingPackageError
 from deadheat.inputs import disk
 from deadheat.inputs.files import Layout
-from deadheat.inputs.formats import columns, keyed, numpy_files, safetensors
+from deadheat.inputs.formats import chunked, columns, keyed
+from deadheat.inputs.formats.keyed import strips
 from deadheat.inputs.samples import open_rows, open_samples, read
 from deadheat.support import scratch
 
@@ -44,7 +48,7 @@ def _small_pieces_in_a_folder_of_their_own(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("spool")))
-    for module in (columns, numpy_files, safetensors, keyed):
+    for module in (columns, keyed):
         monkeypatch.setattr(module, "PIECE", 6 * 4 * 10)
 
 
@@ -52,80 +56,11 @@ def temporary() -> list[str]:
     return os.listdir(tempfile.gettempdir())
 
 
-# Writers --------------------------------------------------------------------------------------------------------------
-
-Save = Callable[..., Path]
-
-
-def table_of(rows: Any, labels: Any, fixed: bool = False) -> pa.Table:
-    flat = pa.array(np.ravel(rows))
-    offsets = np.arange(0, flat.__len__() + 1, rows.shape[1]).astype(np.int32)
-    lists = pa.FixedSizeListArray.from_arrays(flat, rows.shape[1]) if fixed else pa.ListArray.from_arrays(offsets, flat)
-    return pa.table({"id": np.arange(len(rows)).astype("U"), "vector": lists, "label": labels}).select([1, 2])
-
-
-def save_arrow(path: Path, rows: Any, labels: Any, *, batch: int = 20, **options: Any) -> Path:
-    table = table_of(rows, labels)
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema, **options) as writer:
-        writer.write_table(table, batch)
-    return path
-
-
-def save_stream(path: Path, rows: Any, labels: Any) -> Path:
-    table = table_of(rows, labels, fixed=True)
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
-        writer.write_table(table, 13)
-    return path
-
-
-def save_feather(path: Path, rows: Any, labels: Any, **options: Any) -> Path:
-    pyarrow.feather.write_feather(table_of(rows, labels, fixed=True), str(path), **options)
-    return path
-
-
-def save_safetensors(path: Path, rows: Any, labels: Any) -> Path:
-    arrays = {"embeddings": rows} | ({} if labels is None else {"labels": labels})
-    save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, path)
-    return path
-
-
-def save_hdf5(path: Path, rows: Any, labels: Any, *, block: int = 0, **options: Any) -> Path:
-    with h5py.File(path, "w", userblock_size=block) as file:
-        file.create_dataset("embeddings", data=rows, **options)
-        file["labels"] = labels.astype(object) if labels.dtype.kind == "U" else labels
-        file["name"] = "a model"
-    return path
-
-
-def save_zarr(path: Path, rows: Any, labels: Any, **options: Any) -> Path:
-    group = zarr.open_group(path, mode="w", zarr_format=options.pop("zarr_format", 3))
-    group.create_array("embeddings", data=rows, **({"chunks": (7, 4)} | options))
-    if labels.dtype.kind == "U":
-        labels = labels.astype(np.dtypes.StringDType())
-    group.create_array("labels", data=labels)
-    return path
-
-
-SAVE: dict[str, tuple[str, Save]] = {
-    "arrow": (".arrow", save_arrow),
-    "arrow, compressed": (".arrow", lambda *a: save_arrow(*a, options=pa.ipc.IpcWriteOptions(compression="zstd"))),
-    "arrow stream": (".arrow", save_stream),
-    "feather": (".feather", save_feather),
-    "feather, plain": (".feather", lambda *a: save_feather(*a, compression="uncompressed")),
-    "safetensors": (".safetensors", save_safetensors),
-    "hdf5": (".h5", save_hdf5),
-    "hdf5, user block": (".h5", lambda *a: save_hdf5(*a, block=512)),
-    "hdf5, chunks": (".hdf5", lambda *a: save_hdf5(*a, chunks=(7, 4), maxshape=(None, None), compression="gzip")),
-    "zarr": (".zarr", save_zarr),
-    "zarr 2": (".zarr", lambda *a: save_zarr(*a, zarr_format=2)),
-    "zarr, shards": (".zarr", lambda *a: save_zarr(*a, chunks=(3, 6), shards=(6, 6))),
-}
-KEYED = ["npz", *(kind for kind in SAVE if kind.startswith(("safetensors", "hdf5", "zarr")))]
+KEYED = ["npz", *(kind for kind in IN_PIECES if kind.startswith(("safetensors", "hdf5", "zarr")))]
 
 
 def saved(kind: str, folder: Path, rows: Any = ROWS, labels: Any = NUMBERS, name: str = "a") -> Path:
-    ending, save = SAVE[kind]
-    return save(folder / f"{name}{ending}", rows, labels)
+    return written.saved(kind, folder / name, rows, labels)
 
 
 def refusal(function: Callable[..., Any], *arguments: Any, **options: Any) -> str:
@@ -138,7 +73,7 @@ def refusal(function: Callable[..., Any], *arguments: Any, **options: Any) -> st
 # The same from each ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", SAVE)
+@pytest.mark.parametrize("kind", IN_PIECES)
 def test_a_file_holds_both(kind: str, tmp_path: Path) -> None:
     words = WORDS if kind != "safetensors" else NUMBERS  # which has no text
     path = saved(kind, tmp_path, labels=words)
@@ -157,17 +92,8 @@ def test_a_file_holds_both(kind: str, tmp_path: Path) -> None:
     assert not temporary()
 
 
-@pytest.mark.parametrize("kind", SAVE)
-def test_parts_are_one_whole(kind: str, tmp_path: Path) -> None:
-    for part in (slice(20), slice(20, 21), slice(21, 57)):
-        saved(kind, tmp_path, ROWS[part], NUMBERS[part], name=f"part-{part.stop}")
-    pattern = str(tmp_path / f"part-*{SAVE[kind][0]}")
-    assert dh.profile(pattern) == dh.profile(ROWS, NUMBERS)
-    assert dh.profile(ROWS, NUMBERS, pattern) == dh.profile(ROWS, NUMBERS, ROWS, NUMBERS)
-
-
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
-@pytest.mark.parametrize("kind", SAVE)
+@pytest.mark.parametrize("kind", IN_PIECES)
 def test_every_type(kind: str, dtype: str, tmp_path: Path) -> None:
     rows = (ROWS > 0) if dtype == "?" else np.abs(ROWS * 8).astype(dtype)
     found = read(saved(kind, tmp_path, rows))
@@ -175,7 +101,7 @@ def test_every_type(kind: str, dtype: str, tmp_path: Path) -> None:
     assert found.embeddings.dtype == rows.dtype
     if dtype in ("?", "u1"):
         expected = dh.profile(rows, NUMBERS, distance="hamming")
-        assert dh.profile(tmp_path / f"a{SAVE[kind][0]}", distance="hamming") == expected
+        assert dh.profile(tmp_path / f"a{IN_PIECES[kind][0]}", distance="hamming") == expected
 
 
 @pytest.mark.parametrize("dtype", [">f4", ">f8", ">i2", ">u8"])
@@ -204,24 +130,33 @@ def test_what_lies_in_one_piece_is_not_copied(tmp_path: Path) -> None:
         assert not temporary()
 
 
+def test_strips_are_whole_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cuts = []
+    monkeypatch.setattr(chunked, "strips", lambda *of: (cuts.append(rows.start) or rows for rows in strips(*of)))
+    open_rows(saved("zarr, shards", tmp_path), "gallery")
+    assert cuts == [*range(0, 57, 6)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", SAVE)
-def test_memory_does_not_hold_the_whole(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (columns, numpy_files, safetensors, keyed):
+@pytest.mark.parametrize(
+    ("kind", "save", "options"),
+    [
+        ("arrow", written.arrow, {"batch": 1000, "options": pa.ipc.IpcWriteOptions(compression="zstd")}),
+        ("safetensors", written.safetensors, {}),
+        ("hdf5", written.hdf5, {"chunks": (500, 32), "compression": "gzip"}),
+        ("zarr", written.zarred, {"chunks": (500, 32), "zarr_format": 2}),
+        ("zarr", written.zarred, {"chunks": (500, 32), "shards": (1000, 32)}),
+    ],
+)
+def test_memory_does_not_hold_the_whole(
+    kind: str, save: written.Save, options: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (columns, keyed):
         monkeypatch.setattr(module, "PIECE", 1 << 18)
     monkeypatch.setattr(disk, "RESIDENT", 1 << 18)
     rows = RNG.standard_normal((40000, 32)).astype(np.float32)  # 5 MB
-    options = {"chunks": (500, 32)} if kind.startswith("zarr") and "shards" not in kind else {}
-    ending, save = SAVE[kind]
-    if kind == "zarr, shards":
-        path = save_zarr(tmp_path / "a.zarr", rows, np.arange(40000), chunks=(500, 32), shards=(1000, 32))
-    elif kind == "arrow, compressed":
-        settings = pa.ipc.IpcWriteOptions(compression="zstd")
-        path = save_arrow(tmp_path / "a.arrow", rows, np.arange(40000), batch=1000, options=settings)
-    elif options:
-        path = save_zarr(tmp_path / "a.zarr", rows, np.arange(40000), **options, zarr_format=2 if "2" in kind else 3)
-    else:
-        path = save(tmp_path / f"a{ending}", rows, np.arange(40000))
+    path = tmp_path / f"a{IN_PIECES[kind][0]}"
+    save(path, rows, np.arange(40000), **options)
     open_rows(path, "gallery")  # imports and caches are not counted
     tracemalloc.start()
     source = open_rows(path, "gallery")
@@ -313,31 +248,62 @@ def test_shapes_that_are_no_matrix(kind: str, tmp_path: Path) -> None:
     assert "must be integers or strings" in refusal(read, path)
 
 
-@pytest.mark.parametrize("ending", [".arrow", ".feather"])
-def test_columns_of_arrow_are_chosen_as_of_parquet(ending: str, tmp_path: Path) -> None:
-    def save(**columns: Any) -> Path:
-        pyarrow.feather.write_feather(pa.table(columns), str(tmp_path / f"c{ending}"))
-        return tmp_path / f"c{ending}"
+@pytest.fixture(params=[".parquet", ".arrow"])
+def save(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Path]:
+    """Write a file of columns."""
+    write = pyarrow.parquet.write_table if request.param == ".parquet" else pyarrow.feather.write_feather
 
+    def to(**columns: Any) -> Path:
+        write(pa.table(columns), str(tmp_path / f"c{request.param}"))
+        return tmp_path / f"c{request.param}"
+
+    return to
+
+
+def test_columns_are_chosen_by_name_and_kind(save: Callable[..., Path]) -> None:
     path = save(v=list(ROWS), w=list(-ROWS), label=WORDS)
     assert_array_equal(read(path, embeddings_key="w").embeddings, -ROWS)
-    assert "more than one column of lists: name the embedding (--embeddings-key), one of 'v', 'w'" in refusal(
-        read, path
-    )
+    said = "more than one column of lists: name the embedding (--embeddings-key), one of 'v', 'w'"
+    assert said in refusal(read, path)
     assert "has no column 'x', only 'v', 'w', 'label'" in refusal(read, path, embeddings_key="x")
-    found = read(save(x=ROWS[:, 0], y=ROWS[:, 1], who=WORDS), label_column="who")
-    assert_array_equal(found.embeddings, ROWS[:, :2])
+    path = save(x=NUMBERS, y=ROWS[:, 1], who=WORDS)
+    found = read(path, label_column="who")
+    assert_array_equal(found.embeddings, np.stack([NUMBERS, ROWS[:, 1]], axis=1))
     assert_array_equal(found.labels, WORDS)
+    assert "column 'who' must hold numbers" in refusal(open_rows, path, "gallery")
+    assert open_rows(path, "gallery", Layout(label_column="who")).shape == (57, 2)
     assert_array_equal(read(save(v=list(ROWS), label=pa.array(WORDS).dictionary_encode())).labels, WORDS)
-    path = save(v=[*ROWS[:40].tolist(), [1.0]], label=WORDS[:41])
-    assert (
-        refusal(read, path)
-        == f"{path}, column 'v' must hold lists of one length, but row 40 has 1 numbers and row 0 has 6"
-    )
-    path = save(v=[*ROWS[:40].tolist(), None], label=WORDS[:41])
-    assert refusal(read, path) == f"{path}, column 'v' must have no missing values, but row 40 has one"
     path = save(v=list(ROWS), label=[*WORDS[:56].tolist(), None])
     assert refusal(read, path) == f"{path}, column 'label' must have no missing values, but row 56 has one"
+    large = [2**60 + 1, *NUMBERS[1:].tolist()]
+    assert read(save(v=list(ROWS), label=large)).labels.tolist() == large
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (
+            [*ROWS[:40].tolist(), [1.0]],
+            ", column 'v' must hold lists of one length, but row 40 has 1 numbers and row 0",
+        ),
+        ([*ROWS[:40].tolist(), None], ", column 'v' must have no missing values, but row 40 has one"),
+        ([[1.0, None], [3.0, 4.0]], ", column 'v' must have no missing values, but row 0 has one"),
+        ([1.0, None], ", column 'v' must have no missing values, but row 1 has one"),
+        ([1, 2**53 + 1], ": column 'v' holds integers too large to be exact in float64"),
+        (["a", "b"], ": column 'v' must hold numbers, but holds <U1"),
+        ([[[1.0, 2.0]], [[3.0, 4.0]]], ", column 'v' must hold lists of numbers, but holds list<"),
+        ([["a", "b"], ["c", "d"]], ", column 'v' must hold lists of numbers, but holds list<"),
+        ([[{"a": 1}], [{"a": 2}]], ", column 'v' must hold lists of numbers, but holds list<"),
+        ([[]] * 5, " must have at least one row and one column, but has shape (5, 0)"),
+        (pa.array([], pa.list_(pa.float32())), " must have at least one row and one column, but has shape (0, 0)"),
+    ],
+)
+def test_columns_that_are_no_embedding(column: Any, said: str, save: Callable[..., Path]) -> None:
+    path = save(v=column)
+    assert refusal(open_rows, path, "gallery").removeprefix("gallery: ").startswith(f"{path}{said}")
+    if len(column) == 0:
+        assert_array_equal(open_rows([ROWS, path], "gallery").whole(), ROWS)
+    assert not temporary()
 
 
 def test_one_array_alone_may_be_a_folder_of_zarr(tmp_path: Path) -> None:
@@ -373,7 +339,7 @@ def test_zarr_has_text_of_a_fixed_width_too(tmp_path: Path) -> None:
 # What is wrong --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", SAVE)
+@pytest.mark.parametrize("kind", IN_PIECES)
 def test_truncated_files(kind: str, tmp_path: Path) -> None:
     path = saved(kind, tmp_path)
     if path.is_dir():
@@ -413,22 +379,6 @@ def test_a_header_of_safetensors_that_lies(tmp_path: Path) -> None:
         assert "cannot be read as safetensors; truncated or damaged? " in refusal(open_rows, path, "gallery")
 
 
-@pytest.mark.parametrize("kind", SAVE)
-def test_numbers_that_are_none(kind: str, tmp_path: Path) -> None:
-    rows = ROWS.copy()
-    rows[51, 4] = np.nan
-    path = saved(kind, tmp_path, rows)
-    assert refusal(read, path) == f"embeddings: {path} must be finite, but holds nan in row 51, column 4"
-    assert not temporary()
-
-
-@pytest.mark.parametrize("ending", [".h5", ".safetensors", ".arrow"])
-def test_folders_are_no_files(ending: str, tmp_path: Path) -> None:
-    (tmp_path / f"a{ending}").mkdir()
-    with pytest.raises(IsADirectoryError):
-        read(tmp_path / f"a{ending}")
-
-
 def test_a_folder_that_is_no_zarr(tmp_path: Path) -> None:
     (tmp_path / "a.zarr").mkdir()
     assert "cannot be read as Zarr; truncated or damaged? " in refusal(read, tmp_path / "a.zarr")
@@ -436,7 +386,7 @@ def test_a_folder_that_is_no_zarr(tmp_path: Path) -> None:
     assert "cannot be read as Zarr; truncated or damaged? " in refusal(read, tmp_path / "b.zarr")
 
 
-PACKAGES = {"arrow": "pyarrow", "feather": "pyarrow", "safetensors": "safetensors", "hdf5": "h5py", "zarr": "zarr"}
+PACKAGES = {"parquet": "pyarrow", "arrow": "pyarrow", "safetensors": "safetensors", "hdf5": "h5py", "zarr": "zarr"}
 
 
 @pytest.mark.parametrize(("kind", "module"), PACKAGES.items())
@@ -468,19 +418,8 @@ def test_hdf5_that_points_elsewhere(tmp_path: Path) -> None:
     assert "array 'nothing' is empty" in refusal(open_rows, path, "gallery", Layout(embeddings_key="nothing"))
 
 
-# The command ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", SAVE)
-def test_the_command_reads_them(kind: str, tmp_path: Path) -> None:
-    path = saved(kind, tmp_path)
-    result = CliRunner().invoke(main, ["evaluate", str(path), "--gallery", str(path), "-m", "mAP"])
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == f"{dh.evaluate(ROWS, NUMBERS, ROWS, NUMBERS, measures='mAP')}\n"
-
-
 @pytest.mark.skipif(os.name == "nt", reason="pipes are those of Unix")
-@pytest.mark.parametrize("kind", [kind for kind in SAVE if not kind.startswith("zarr") and "block" not in kind])
+@pytest.mark.parametrize("kind", [kind for kind in IN_PIECES if not kind.startswith("zarr") and "block" not in kind])
 def test_the_first_bytes_of_a_pipe_decide_its_format(kind: str, tmp_path: Path) -> None:
     path, pipe = saved(kind, tmp_path), tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow
-import pyarrow.parquet
 import pytest
 from numpy.testing import assert_array_equal
 
-from deadheat.errors import FileError
+from deadheat.errors import FileError, InvalidValueError
+from deadheat.inputs.predictions import read_predictions
 from deadheat.inputs.samples import read
 from deadheat.support import scratch
 
@@ -94,7 +94,10 @@ def test_an_archive_of_what_could_be_data_is_left_to_the_system(
 
 
 def test_nothing_is_unpacked_to_find_an_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    np.savez(tmp_path / "a.npz", rows=np.ones((2, 3)), cube=np.ones((2, 2, 2)), classes=np.array([1, 2]))
+    objects = np.array([{}], dtype=object)
+    np.savez(tmp_path / "a.npz", rows=np.ones((2, 3)), cube=np.ones((2, 2, 2)), classes=np.array([1, 2]), odd=objects)
+    with zipfile.ZipFile(tmp_path / "a.npz", "a") as archive:
+        archive.writestr("damaged.npy", b"nonsense")
     loaded: list[str] = []
     whole = np.lib.npyio.NpzFile.__getitem__
 
@@ -171,12 +174,13 @@ def test_a_column_is_a_name_or_a_plain_number(tmp_path: Path, column: Any) -> No
     assert refusal(path, label_column=column, header=False).startswith(" has no column ")
 
 
-@pytest.mark.parametrize(
-    "values",
-    [[[[1.0, 2.0]], [[3.0, 4.0]]], [["a", "b"], ["c", "d"]], [[{"a": 1}], [{"a": 2}]]],
-    ids=["lists", "text", "structs"],
-)
-def test_lists_in_parquet_hold_numbers(tmp_path: Path, values: Any) -> None:
-    path = tmp_path / "a.parquet"
-    pyarrow.parquet.write_table(pyarrow.table({"label": ["a", "b"], "v": values}), path)
-    assert refusal(path).startswith(", column 'v' must hold lists of numbers, but holds list<")
+def test_predictions_of_a_subset_and_a_split(tmp_path: Path) -> None:
+    path, splits = tmp_path / "p.json", {"test": {"q": {"a": 0.5}}, "dev": {"q": {"a": 1.0}}}
+    path.write_text(json.dumps({"mteb_model_meta": {}, "en": splits}))
+    assert read_predictions(path, split="test") == splits["test"]
+    for options, said in (
+        ({}, "split must be one of those in the file, test, dev, but is not given"),
+        ({"subset": "de"}, "subset must be one of those in the file, en, but is 'de'"),
+    ):
+        with pytest.raises(InvalidValueError, match=f"^{said}$"):
+            read_predictions(path, **options)

@@ -7,12 +7,15 @@ import random
 import re
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from inputs.written import SAVE
 
 import deadheat as dh
 from deadheat.errors import DeadheatError, FileError
@@ -24,67 +27,28 @@ TIMES = 60  # for each kind of file
 ROWS = np.random.default_rng(0).standard_normal((40, 4)).astype(np.float32)
 WORDS, NUMBERS = np.array(["café", "b", "cc", "日本"] * 10), np.arange(40) % 5
 
-Make = Callable[[Path], None]
-
-
-def arrow(writer: str, **options: Any) -> Make:
-    def make(path: Path) -> None:
-        pyarrow = pytest.importorskip("pyarrow")
-        table = pyarrow.table({"e": list(ROWS), "label": WORDS})
-        if writer == "stream":
-            with pyarrow.ipc.new_stream(str(path), table.schema) as stream:
-                stream.write_table(table)
-        else:
-            module, function = writer.rsplit(".", 1)
-            getattr(pytest.importorskip(f"pyarrow.{module}"), function)(table, path, **options)
-
-    return make
-
-
-def hdf5(path: Path) -> None:
-    with pytest.importorskip("h5py").File(path, "w") as file:
-        file.create_dataset("embeddings", data=ROWS, chunks=(8, 4), compression="gzip")
-        file["labels"] = WORDS.tolist()
-
-
-def safetensors(path: Path) -> None:
-    pytest.importorskip("safetensors.numpy").save_file({"embeddings": ROWS, "labels": NUMBERS}, path)
-
-
-def zarr(path: Path) -> None:
-    group = pytest.importorskip("zarr").open_group(path, mode="w")
-    group.create_array("embeddings", data=ROWS, chunks=(8, 4))
-    group.create_array("labels", data=NUMBERS)
-
-
-def table(delimiter: str) -> Make:
-    lines = [f'"{label}"{delimiter}{row[0]}{delimiter}{row[1]}' for label, row in zip(WORDS, ROWS, strict=True)]
-    return lambda path: path.write_text("\n".join([delimiter.join(["label", "a", "b"]), *lines])) and None
+Make = Callable[[Path], object]
 
 
 RUN = "".join(f"q{i % 3} Q0 d{i} 1 {i / 7} t\n" for i in range(30)).encode()
+
+
+def write(kind: str, path: Path) -> None:
+    SAVE[kind][1](path, ROWS, NUMBERS if kind == "safetensors" else WORDS)  # which has no text
+
+
 FILES: dict[str, Make] = {
     "rows.npy": lambda path: np.save(path, ROWS),
     "labels.npy": lambda path: np.save(path, WORDS),
-    "both.npz": lambda path: np.savez(path, embeddings=ROWS, labels=WORDS),
-    "packed.npz": lambda path: np.savez_compressed(path, embeddings=ROWS, labels=NUMBERS),
-    "both.parquet": arrow("parquet.write_table"),
-    "plain.parquet": arrow("parquet.write_table", compression="none", use_dictionary=False),
-    "both.feather": arrow("feather.write_feather"),
-    "plain.feather": arrow("feather.write_feather", compression="uncompressed"),
-    "both.arrow": arrow("stream"),
-    "both.h5": hdf5,
-    "both.safetensors": safetensors,
-    "both.zarr": zarr,
-    "both.csv": table(","),
-    "both.tsv": table("\t"),
-    "labels.txt": lambda path: path.write_text("\n".join(WORDS)) and None,
-    "a.run": lambda path: path.write_bytes(RUN) and None,
-    "zipped.run": lambda path: path.write_bytes(gzip.compress(RUN)) and None,
-    "a.qrels": lambda path: path.write_bytes(re.sub(rb"Q0 (d\d+) 1 .*", rb"0 \1 1", RUN)) and None,
+    "labels.txt": lambda path: path.write_text("\n".join(WORDS)),
+    "a.run": lambda path: path.write_bytes(RUN),
+    "zipped.run": lambda path: path.write_bytes(gzip.compress(RUN)),
+    "a.qrels": lambda path: path.write_bytes(re.sub(rb"Q0 (d\d+) 1 .*", rb"0 \1 1", RUN)),
     "receipt.json": lambda path: dh.receipt(ROWS, NUMBERS, measures="mAP").save(path),
     "profile.npz": lambda path: dh.evaluate(ROWS, NUMBERS).profile.save(path),
 }
+for kind in sorted(SAVE.keys() - {"arrow, compressed", "hdf5, user block", "zarr 2", "zarr, shards"}):
+    FILES[f"{kind}{SAVE[kind][0]}"] = partial(write, kind)
 
 
 def use(path: Path, whole: Path) -> None:
@@ -142,19 +106,19 @@ def test_a_damaged_file_is_read_or_refused_in_one_line(name: str, tmp_path: Path
 
 def test_what_no_format_foresees_is_one_line_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.parquet"
-    arrow("parquet.write_table")(path)
+    write("parquet", path)
 
     def break_off(*_: Any, **__: Any) -> Any:
         raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
 
-    said = r"a\.parquet cannot be read; truncated or damaged\? 'utf-8' codec"
+    said = r"a\.parquet cannot be read as Parquet; truncated or damaged\? 'utf-8' codec"
     for module, function in ((columns.Reader, "_labels"), (columns, "_column")):
         with monkeypatch.context() as patched:
             patched.setattr(module, function, break_off)
             with pytest.raises(FileError, match=said):
                 dh.read(path)
     with pytest.raises(FileError, match=said):
-        list(registry._guarded(iter(map(break_off, [1])), str(path)))
+        list(registry._guarded(iter(map(break_off, [1])), str(path), "Parquet"))
 
 
 def header(text: bytes, version: bytes = b"\1\0") -> bytes:
@@ -182,7 +146,6 @@ def test_a_hostile_header_is_not_repeated(kind: str, ending: str, tmp_path: Path
     if ending == ".npy":
         path.write_bytes(HOSTILE[kind])
     else:
-        zipfile = pytest.importorskip("zipfile")
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("embeddings.npy", HOSTILE[kind])
             archive.writestr("labels.npy", HOSTILE[kind])
@@ -196,14 +159,13 @@ def test_a_hostile_header_is_not_repeated(kind: str, ending: str, tmp_path: Path
         assert kind != "objects" or "holds Python objects, which are pickled and never loaded" in said
 
 
-@pytest.mark.parametrize("name", ["rows.npy", "labels.npy", "both.npz"])
+@pytest.mark.parametrize("name", ["rows.npy", "labels.npy", "npz.npz"])
 def test_two_files_in_one_are_refused(name: str, tmp_path: Path) -> None:
     """As `cat a.npy b.npy` and two calls of `numpy.save` make them: the second was ignored."""
     path, whole = tmp_path / name, tmp_path / "whole.npy"
     np.save(whole, ROWS)
     FILES[name](path)
     if path.suffix == ".npz":
-        zipfile = pytest.importorskip("zipfile")
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("embeddings.npy", 2 * whole.read_bytes())
             archive.writestr("labels.npy", b"")
@@ -216,7 +178,7 @@ def test_two_files_in_one_are_refused(name: str, tmp_path: Path) -> None:
 def test_a_damaged_footer_does_not_end_the_process(tmp_path: Path) -> None:
     """A column that the schema calls required, and the statistics optional: pyarrow throws where nothing catches."""
     path = tmp_path / "a.parquet"
-    arrow("parquet.write_table")(path)
+    write("parquet", path)
     content = path.read_bytes()
     place = content.index(b"\x25\x02\x18\x05label")  # whether it may be missing, before its name
     path.write_bytes(content[: place + 1] + b"\x5b" + content[place + 2 :])

@@ -57,26 +57,11 @@ def test_every_number_of_a_short_type_stays_what_it_is(name: str) -> None:
     assert_array_equal(wide[:, 0].astype(kind).view(patterns.dtype), short.view(patterns.dtype))
 
 
-def test_bfloat16_is_the_upper_half_of_float32() -> None:
-    patterns = np.arange(2**16, dtype=np.uint16)
-    by_hand = (patterns.astype(np.uint32) << 16).view(np.float32)
-    wide = plain(patterns.view(ml_dtypes.bfloat16)[:, None], "embeddings")[:, 0]
-    kept = ~np.isnan(by_hand)
-    assert_array_equal(wide[kept].view(np.uint32), by_hand[kept].view(np.uint32))  # subnormal numbers and -0 too
-    assert np.isnan(wide[~kept]).all()
-
-
 def test_integers_of_four_bits_are_integers() -> None:
     codes = np.array([[-8, 7], [0, 1]]).astype(ml_dtypes.int4)
     assert plain(codes, "embeddings").dtype == np.int8
     assert plain(codes.astype(np.int8).astype(ml_dtypes.uint4), "embeddings").dtype == np.uint8
     assert dh.profile(ROWS[:4], np.array([1, 2, 1, 2]).astype(ml_dtypes.int4)) == dh.profile(ROWS[:4], [1, 2, 1, 2])
-
-
-def test_what_is_not_finite_is_refused_in_any_type() -> None:
-    rows = ROWS.astype(ml_dtypes.bfloat16)
-    rows[3, 1] = np.nan
-    assert refusal(dh.profile, rows, LABELS) == "embeddings must be finite, but holds nan in row 3, column 1"
 
 
 def test_a_file_of_numpys_has_forgotten_bfloat16(tmp_path: Any) -> None:
@@ -140,10 +125,6 @@ def test_arrays_are_taken_by_protocol(kind: Any) -> None:
     assert dh.profile_scores(kind(ROWS), kind(ROWS > 0)) == dh.profile_scores(ROWS, ROWS > 0)
 
 
-def test_a_device_array_with_bfloat16() -> None:
-    assert dh.profile(OnDevice(ROWS.astype(ml_dtypes.bfloat16)), LABELS) == PROFILE  # quarters, which it holds
-
-
 def test_an_array_that_cannot_come_here() -> None:
     said = "embeddings must be an array that NumPy can take, but DLPack says of this Stuck: cannot be exported"
     assert refusal(dh.profile, Stuck(ROWS), LABELS) == said
@@ -196,13 +177,6 @@ def test_shapes_that_are_no_matrix_are_refused_by_one_rule(shape: tuple[int, ...
     assert str(shape) in said
     for kind in (OnDevice, Exported):
         assert refusal(embeddings, kind(array), "embeddings") == said
-
-
-@pytest.mark.parametrize("values", [ROWS.astype(object), ROWS.astype(complex), ROWS.astype("M8[s]"), ROWS.astype("S")])
-def test_what_are_no_real_numbers(values: np.ndarray) -> None:
-    assert refusal(dh.profile, values, LABELS).startswith(
-        "embeddings must hold real numbers of at most 64 bits, but ha"
-    )
 
 
 # Columns of lists -----------------------------------------------------------------------------------------------------

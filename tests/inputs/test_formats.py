@@ -120,11 +120,3 @@ def test_a_format_may_lack_what_its_row_says_that_it_lacks(folder: Path) -> None
     FORMATS[".toy"] = replace(TOY, samples=None, labels=None)
     with pytest.raises(ValueError, match=r"points\.toy must be a file of labels that ends in one of .*\.parquet, "):
         open_labels(folder / "points.toy", "labels")
-
-
-@pytest.mark.parametrize(("ending", "row"), FORMATS.items())
-def test_every_row_can_work(ending: str, row: Format) -> None:
-    assert ending == Path(f"a{ending}").suffix.lower()
-    assert row.embeddings or row.labels
-    assert not row.samples or (row.embeddings and row.labels)
-    assert {*row.embeddings_options, *row.labels_options} <= {*Layout._fields} - {"left_out"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from inputs.written import OTHERS, saved
 
 import deadheat as dh
 from deadheat.errors import FileError, InputError
@@ -16,54 +16,19 @@ POINTS = np.array([[0.0, 1.0], [1.0, 0.5], [-1.0, 2.0], [5.0, 4.0]])
 NUMBERS = np.array([7, 8, 7, 8])
 WORDS = np.array(["a", "b", "a", "b"])
 
-Save = Callable[[Path, np.ndarray, np.ndarray], Path]
-
-
-def save_npz(stem: Path, points: np.ndarray, labels: np.ndarray) -> Path:
-    path = stem.with_suffix(".npz")
-    np.savez(path, embeddings=points, labels=labels)
-    return path
-
-
-def save_text(ending: str, delimiter: str) -> Save:
-    def save(stem: Path, points: np.ndarray, labels: np.ndarray) -> Path:
-        path = stem.with_suffix(ending)
-        rows = [["label", "x", "y"], *([label, *point] for label, point in zip(labels.tolist(), points, strict=True))]
-        path.write_text("".join(delimiter.join(map(str, row)) + "\n" for row in rows))
-        return path
-
-    return save
-
-
-def save_parquet(stem: Path, points: np.ndarray, labels: np.ndarray) -> Path:
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    path = stem.with_suffix(".parquet")
-    parquet.write_table(pa.table({"x": points[:, 0], "y": points[:, 1], "label": labels}), path)
-    return path
-
-
-FILES: dict[str, Save] = {
-    "npz": save_npz,
-    "csv": save_text(".csv", ","),
-    "tsv": save_text(".tsv", "\t"),
-    "parquet": save_parquet,
-}
-
 
 # ---------------------------------------------------------------------------------------------------------------------
 # the same from every format
 
 
 @pytest.mark.parametrize("labels", [NUMBERS, WORDS], ids=["numbers", "words"])
-@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("kind", OTHERS)
 def test_a_file_holds_both(kind: str, labels: np.ndarray, tmp_path: Path) -> None:
-    whole = FILES[kind](tmp_path / "whole", POINTS, labels)
-    parts = [
-        FILES[kind](tmp_path / f"part-{k}", POINTS[cut], labels[cut]) for k, cut in enumerate([slice(1), slice(1, 4)])
-    ]
+    whole = saved(kind, tmp_path / "whole", POINTS, labels)
+    cuts = [slice(1), slice(1, 4)]
+    parts = [saved(kind, tmp_path / f"part-{k}", POINTS[cut], labels[cut]) for k, cut in enumerate(cuts)]
     expected = dh.profile(POINTS, labels)
-    for given in (whole, str(whole), f"{tmp_path}/part-*.{kind}", parts, list(map(str, parts))):
+    for given in (whole, str(whole), f"{tmp_path}/part-*{OTHERS[kind][0]}", parts, list(map(str, parts))):
         samples = open_samples(given)
         np.testing.assert_array_equal(samples.embeddings.read(0, 4), POINTS)
         np.testing.assert_array_equal(samples.labels, labels)
@@ -77,16 +42,10 @@ def test_a_file_holds_both(kind: str, labels: np.ndarray, tmp_path: Path) -> Non
     assert dh.evaluate(whole, gallery=whole, measures="mAP")["mAP"].lower == dh.measure(against, "mAP")["mAP"].lower
 
 
-def test_the_report_knows_the_labels_that_were_in_the_file(tmp_path: Path) -> None:
-    report = dh.evaluate(save_npz(tmp_path / "a", POINTS, WORDS), average="class")
-    assert report.labels.tolist() == WORDS.tolist()
-    assert report.n_class == 2
-
-
 @pytest.mark.parametrize("codes", [POINTS > 0.7, np.array([[1, 2], [3, 4], [1, 3], [7, 255]], dtype=np.uint8)])
 def test_binary_codes_keep_their_type(codes: np.ndarray, tmp_path: Path) -> None:
     expected = dh.profile(codes, NUMBERS, distance="hamming")
-    whole = save_npz(tmp_path / "whole", codes, NUMBERS)
+    whole = saved("npz", tmp_path / "whole", codes, NUMBERS)
     np.save(tmp_path / "a.npy", codes[:1])
     np.save(tmp_path / "b.npy", codes[1:])
     for given in (whole, [whole], tmp_path / "?.npy", codes.tolist() if codes.dtype == bool else codes):
@@ -95,23 +54,12 @@ def test_binary_codes_keep_their_type(codes: np.ndarray, tmp_path: Path) -> None
     assert dh.read(whole).embeddings.dtype == codes.dtype
 
 
-def test_labels_one_a_line(tmp_path: Path) -> None:
-    (tmp_path / "1.txt").write_text("7\n8\n")
-    (tmp_path / "2.txt").write_text("7\n8\n")
-    for given in (
-        tmp_path / "?.txt",
-        [tmp_path / "1.txt", tmp_path / "2.txt"],
-        [f"{tmp_path}/1.txt", f"{tmp_path}/2.txt"],
-    ):
-        assert open_samples(POINTS, given).labels.tolist() == [7, 8, 7, 8]
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # labels 7 and "7"
 
 
 def test_labels_in_files_are_text_in_all_as_soon_as_in_one(tmp_path: Path) -> None:
-    numbers = save_npz(tmp_path / "numbers", POINTS, NUMBERS)
+    numbers = saved("npz", tmp_path / "numbers", POINTS, NUMBERS)
     (tmp_path / "labels-1.txt").write_text("7\n8\n")
     (tmp_path / "labels-2.txt").write_text("07\nx\n")
     mixed = tmp_path / "labels-?.txt"
@@ -166,11 +114,7 @@ def test_a_gallery_without_labels_must_be_files_that_hold_them(tmp_path: Path) -
 
 
 def test_labels_are_counted_against_the_rows_of_all_files(tmp_path: Path) -> None:
-    files = [save_npz(tmp_path / name, POINTS, NUMBERS) for name in "ab"]
-    with pytest.raises(
-        ValueError, match=r"^labels must have one entry per row of embeddings, but got 4 labels for 8 rows$"
-    ):
-        open_samples(files, NUMBERS)
+    files = [saved("npz", tmp_path / name, POINTS, NUMBERS) for name in "ab"]
     np.savez(files[1], embeddings=POINTS, labels=NUMBERS[:3])
     message = "^gallery_labels must have one entry per row of gallery, but got 7 labels for 8 rows$"
     with pytest.raises(InputError, match=message) as caught:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gc
+import mmap
 import os
 import subprocess
 import sys
@@ -10,13 +10,14 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from deadheat.errors import DeadheatError
 from deadheat.inputs import arrays, disk
 from deadheat.inputs.disk import File, Mapped
 from deadheat.inputs.files import Layout
-from deadheat.inputs.formats import columns as column_files
 from deadheat.inputs.samples import open_labels, open_rows, open_samples
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
 
@@ -119,24 +120,6 @@ def test_an_array_that_is_not_ready_stays_as_it_is(value: np.ndarray) -> None:
     assert not hasattr(source, "array")
     assert source.stored == value.dtype
     check(source, value)
-
-
-class Tensor:
-    """What is an array only by its own word, as torch's tensors are."""
-
-    ndim = 2
-
-    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
-        return ROWS
-
-
-@pytest.mark.parametrize(
-    "value", [ROWS.tolist(), tuple(map(tuple, ROWS)), list(ROWS), Tensor(), ROWS.astype(int).tolist()], ids=type
-)
-def test_array_likes_are_arrays(value: object) -> None:
-    source = open_rows(value, "query")
-    assert source.in_memory
-    check(source, np.asarray(value))
 
 
 @pytest.mark.usefixtures("small_windows")
@@ -288,43 +271,8 @@ def test_bad_numbers_are_found_wherever_they_are(
     assert str(caught.value).endswith(said)
 
 
-@pytest.mark.parametrize(
-    ("rows", "kind", "said"),
-    [
-        (np.zeros(4), ValueError, "must be two-dimensional (n, dim), but has shape (4,)"),
-        (np.zeros((2, 2, 2)), ValueError, "must be two-dimensional (n, dim), but has shape (2, 2, 2)"),
-        (np.zeros((4, 0)), ValueError, "must have at least one row and one column, but has shape (4, 0)"),
-        (ROWS.astype(complex), TypeError, "must hold real numbers of at most 64 bits, but has dtype complex128"),
-        (ROWS.astype("U8"), TypeError, "must hold real numbers of at most 64 bits, but has dtype <U8"),
-        (ROWS.astype(np.longdouble), TypeError, "must hold real numbers of at most 64 bits, but has dtype float128"),
-        (ROWS.astype("m8[s]"), TypeError, "must hold real numbers of at most 64 bits, but has dtype timedelta64[s]"),
-    ],
-)
-def test_files_that_are_not_embeddings(rows: np.ndarray, kind: type[Exception], said: str, tmp_path: Path) -> None:
-    if rows.dtype == np.longdouble and rows.itemsize <= 8:
-        pytest.skip("long double is double here")
-    path = save(tmp_path / "a.npy", rows)
-    said = said.replace("float128", str(np.dtype(np.longdouble)))
-    assert refusal(path, kind) == f"gallery: {path} {said}"
-    assert refusal(rows, kind) == f"gallery {said}"
-
-
-def test_other_files(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    np.savez(path, ROWS)
-    path = path.rename(tmp_path / "a.npy")
-    assert refusal(path) == f"{path} is not a .npy file, despite its name"
-    path = path.rename(tmp_path / "a.txt")
-    endings = ".npz, .npy, .csv, .tsv, .parquet, .arrow, .feather, .safetensors, .h5, .hdf5, .zarr"
-    said = f"must be a file of embeddings that ends in one of {endings}, but ends in '.txt'"
-    assert refusal(path) == f"gallery: {path} {said}"
-    (tmp_path / "a.parquet").write_bytes(b"")
-    pytest.importorskip("pyarrow")
-    assert "a.parquet cannot be read as Parquet; truncated or damaged? " in refusal(tmp_path / "a.parquet")
-
-
 # ---------------------------------------------------------------------------------------------------------------------
-# Parquet
+# temporary files
 
 
 def temporary() -> list[str]:
@@ -340,98 +288,6 @@ def temporary() -> list[str]:
 @pytest.fixture(autouse=True)
 def _own_folder_for_temporary_files(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("spool")))
-
-
-@pytest.mark.parametrize("form", ["list", "large_list", "fixed", "columns"])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int16"])
-def test_parquet(form: str, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pa = pytest.importorskip("pyarrow")
-    arrow = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(column_files, "PIECE", 6 * 10)
-    rows = rows_as(dtype)
-    flat = pa.array(rows.ravel())
-    if form == "columns":
-        columns = {f"x.{i}": rows[:, i] for i in range(6)}
-    elif form == "fixed":
-        columns = {"embedding": pa.FixedSizeListArray.from_arrays(flat, 6)}
-    else:
-        kind = pa.ListArray if form == "list" else pa.LargeListArray
-        columns = {"embedding": kind.from_arrays(np.arange(0, 57 * 6 + 1, 6), flat)}
-    path = tmp_path / "a.parquet"
-    arrow.write_table(pa.table({"label": ["cat"] * 57, **columns}), path, row_group_size=23)
-    source = open_rows(path, "gallery")
-    expected = rows.astype(np.float64) if form == "columns" and dtype == "int16" else rows
-    check(source, expected)
-    check(open_rows([path, ROWS, path], "gallery"), np.concatenate([rows, ROWS, rows]))
-    samples = open_samples(path)
-    check(samples.embeddings, expected)
-    assert set(samples.labels.tolist()) == {"cat"}
-    assert len(temporary()) == 2
-    del source, samples
-    gc.collect()
-    assert not temporary()
-
-
-def test_parquet_columns_are_chosen_as_ever(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    path = tmp_path / "a.parquet"
-    table = pa.table({"one": list(ROWS), "two": list(-ROWS), "who": ["cat"] * 57})
-    parquet.write_table(table, path)
-    check(open_rows(path, "gallery", Layout(embeddings_key="two")), -ROWS)
-    assert "more than one column of lists" in refusal(path)
-    with pytest.raises(ValueError, match="has no column 'three', only 'one', 'two', 'who'"):
-        open_rows(path, "gallery", Layout(embeddings_key="three"))
-    parquet.write_table(pa.table({"x": ROWS[:, 0], "y": ROWS[:, 1], "who": ["cat"] * 57}), path)
-    chosen = open_rows(path, "gallery", Layout(label_column="who"))
-    np.testing.assert_array_equal(chosen.read(0, 57), ROWS[:, :2])
-    del chosen
-    assert "column 'who' must hold numbers" in refusal(path)
-    assert not temporary()
-
-
-def test_labels_in_the_files_of_embeddings(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    labels = np.array(["cat", "dog", "cow"])[np.arange(57) % 3]
-    for part in (slice(0, 20), slice(20, 20), slice(20, 57)):
-        table = pa.table({"e": pa.array(list(ROWS[part]), pa.list_(pa.float64())), "who": labels[part]})
-        parquet.write_table(table, tmp_path / f"{part.start}-{part.stop}.parquet")
-    whole = tmp_path / "*.parquet"
-    for layout in (Layout(), Layout(label_column="who")):
-        samples = open_samples(whole, layout=layout)
-        check(samples.embeddings, ROWS)
-        np.testing.assert_array_equal(samples.labels, labels)
-    numbers = save(tmp_path / "l-1.npy", np.arange(57))
-    save(tmp_path / "e-1.npy", ROWS)
-    for embeddings, given in ((whole, numbers), (tmp_path / "e-*.npy", tmp_path / "l-*.npy")):
-        samples = open_samples(embeddings, given, layout=Layout(label_column="who"))
-        check(samples.embeddings, ROWS)
-        np.testing.assert_array_equal(samples.labels, np.arange(57))
-    with pytest.raises(ValueError, match=r"e-1\.npy holds embeddings only: give a file of labels too$"):
-        open_samples(tmp_path / "e-*.npy")
-
-
-def test_parquet_with_bad_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pa = pytest.importorskip("pyarrow")
-    arrow = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(column_files, "PIECE", 6 * 10)
-    path = tmp_path / "a.parquet"
-    rows = ROWS.copy()
-    rows[51, 4] = np.nan
-    lists = [*ROWS[:40], ROWS[0, :5], *ROWS[41:]]
-    for column, said in [
-        (list(rows), f"gallery: {path} must be finite, but holds nan in row 51, column 4"),
-        (lists, f"{path}, column 'e' must hold lists of one length, but row 40 has 5 numbers and row 0 has 6"),
-        ([*ROWS[:40], None], f"{path}, column 'e' must have no missing values, but row 40 has one"),
-        ([[]] * 5, f"gallery: {path} must have at least one row and one column, but has shape (5, 0)"),
-        (pa.array([], pa.list_(pa.float32())), f"gallery: {path} must have at least one row and one column, "
-         "but has shape (0, 0)"),
-    ]:  # fmt: skip
-        arrow.write_table(pa.table({"e": column}), path)
-        assert refusal(path) == said
-    check(open_rows([ROWS, path], "gallery"), ROWS)  # the last one has no rows
-    assert not temporary()
 
 
 @pytest.mark.parametrize("files", [1024, 16])
@@ -462,7 +318,32 @@ def test_a_full_disk_leaves_nothing_and_is_named(tmp_path: Path, monkeypatch: py
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# labels and digests
+# places, labels and digests
+
+
+def test_places_on_disk_open_as_the_same_rows(tmp_path: Path) -> None:
+    path, beyond = save(tmp_path / "a.npy", ROWS), 2 * mmap.ALLOCATIONGRANULARITY + 64
+    (tmp_path / "raw").write_bytes(bytes(beyond) + ROWS.tobytes())
+    whole, raw = np.load(path, mmap_mode="r"), np.memmap(tmp_path / "raw", ROWS.dtype, "r", beyond, ROWS.shape)
+    for value in (path, whole, whole[5:40], [path, raw[7:]], raw, np.load(path, mmap_mode="r+")):
+        source = open_rows(value, "query")
+        places = disk.places_of(source)
+        assert all(isinstance(place, disk.Place) for place in places)
+        check(disk.open_places(places, str, "query"), source.whole())
+    for value in (ROWS, whole[::2], np.load(path, mmap_mode="c")):
+        source = open_rows(value, "query")
+        assert disk.places_of(source) == [source]
+
+
+def test_labels_in_the_files_of_embeddings(tmp_path: Path) -> None:
+    labels = np.array(["cat", "dog", "cow"])[np.arange(57) % 3]
+    for part in (slice(0, 20), slice(20, 20), slice(20, 57)):
+        table = pa.table({"e": pa.array(list(ROWS[part]), pa.list_(pa.float64())), "who": labels[part]})
+        pyarrow.parquet.write_table(table, tmp_path / f"{part.start}-{part.stop}.parquet")
+    for given, expected in ((None, labels), (save(tmp_path / "l-1.npy", np.arange(57)), np.arange(57))):
+        samples = open_samples(tmp_path / "*.parquet", given, layout=Layout(label_column="who"))
+        check(samples.embeddings, ROWS)
+        np.testing.assert_array_equal(samples.labels, expected)
 
 
 @pytest.mark.parametrize("labels", [["cat", "dog"], [1, 2], np.array([3, 4]), ("a.txt", "b.npy"), [], range(3), None])

@@ -89,16 +89,9 @@ def fixed_atanh(numerator: int, denominator: int) -> int:
 
 
 _LN2 = 2 * fixed_atanh(1, 3)
-LN2, TWO_OVER_LN2, THIRD, FIFTH, GAMMA = map(
-    pair,
-    (
-        Fraction(_LN2, UNIT),
-        Fraction(2 * UNIT, _LN2),
-        Fraction(1, 3),
-        Fraction(1, 5),
-        Fraction("0.57721566490153286060651209008240243104215933593992"),
-    ),
-)
+LN2, TWO_OVER_LN2 = pair(Fraction(_LN2, UNIT)), pair(Fraction(2 * UNIT, _LN2))
+THIRD, FIFTH = pair(Fraction(1, 3)), pair(Fraction(1, 5))
+GAMMA = pair(Fraction("0.57721566490153286060651209008240243104215933593992"))
 LOG2 = [pair(Fraction(2 * fixed_atanh(i, 256 + i), _LN2)) for i in range(128)]  # of 1 + i/128
 HARMONIC = [pair(sum((Fraction(1, j) for j in range(1, i + 1)), Fraction(0))) for i in range(128)]
 

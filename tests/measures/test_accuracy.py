@@ -8,11 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from graded_queries import (
-    close,
-    log2,
-    root_close,
-)
+from graded_queries import close, log2, root_close
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.profiles.profile import TieProfile

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import random
 
 import numpy as np
 import oracles
 import pytest
-from graded_queries import (
-    GAIN_NAMES,
-    INTERPOLATED_NAMES,
-    NAMES,
-    assert_agrees,
-    close,
-    profile_of,
-    random_query,
-    value,
-)
+from graded_queries import GAIN_NAMES, INTERPOLATED_NAMES, NAMES, assert_agrees, close, profile_of, random_query, value
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.profiles.profile import TieProfile
@@ -58,15 +48,6 @@ def test_all_zero_embeddings() -> None:
     assert [f"{100 * x[0]:.4f}" for x in (lower, expected, upper)] == ["5.1773", "10.4953", "100.0000"]
     for values in (lower, expected, upper, std(profile, "mAP")):
         assert len(set(values)) == 1
-
-
-@pytest.mark.parametrize(
-    ("ranks", "percent"), [((1, 6), 66.66), ((1, 2), 100), ((1, 5), 70), ((2, 7), 39.28), ((1, 7), 64.28), ((2, 5), 45)]
-)
-def test_two_relevant_in_a_hundred(ranks: tuple[int, int], percent: float) -> None:
-    first, second = ranks
-    profile = TieProfile.from_groups([[(first - 1, 0, 1, 1), (second - 1, 1, 1, 1)]], [100])
-    assert [math.floor(10000 * x[0]) / 100 for x in per_query(profile, "mAP")] == [percent] * 3
 
 
 def test_a_perfect_ranking_is_exactly_one() -> None:

@@ -8,19 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graded_queries import (
-    GAIN_NAMES,
-    INTERPOLATED_NAMES,
-    NAMES,
-    SET_NAMES,
-)
+from graded_queries import GAIN_NAMES, INTERPOLATED_NAMES, NAMES, SET_NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from deadheat import measures
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures import DEFAULT_MEASURES, family, first_last_hit, parse, per_query, std, values
+from deadheat.measures import DEFAULT_MEASURES, first_last_hit, groups, parse, per_query, std, values
 
 
 @st.composite
@@ -129,7 +124,7 @@ def test_many_short_calls_do_the_same_as_one(threads: int, monkeypatch: pytest.M
 
 
 def test_no_pool_is_opened_where_it_is_not_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(family, "Workers", None)
+    monkeypatch.setattr(groups, "Workers", None)
     profile, names = a_fixed_profile(), [parse("mAP")]
     assert len(measures.all_bounds(profile, names, 2)) == 1
     monkeypatch.setattr(values, "WORTH_A_THREAD", 1)

@@ -32,13 +32,8 @@ def test_compensated_products_err_as_if_in_double_double(d):
 
 def two_parts(a, b):
     """The sum and the product of two numbers, each with its rest."""
-    total, product = a + b, a * b
-    return (
-        total,
-        float(Fraction(a) + Fraction(b) - Fraction(total)),
-        product,
-        float(Fraction(a) * Fraction(b) - Fraction(product)),
-    )
+    total, product, x, y = a + b, a * b, Fraction(a), Fraction(b)
+    return total, float(x + y - Fraction(total)), product, float(x * y - Fraction(product))
 
 
 def compensated_dot(a, b):

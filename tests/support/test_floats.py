@@ -69,16 +69,6 @@ def test_subnormal_scores_are_told_apart():
     assert tied() == in_a_flushing_process(tied) == [1]
 
 
-def test_three_points():
-    rows, labels = np.array([[1, 0], [1, 1e-40], [1, 2e-40]]), [0, 0, 1]
-
-    def hits():
-        hit = dh.evaluate(rows, labels, distance="euclidean", measures="Hit@1")["Hit@1"]
-        return hit.lower, hit.expected, hit.upper
-
-    assert hits() == in_a_flushing_process(hits)
-
-
 def test_an_underflow_is_no_error():
     rows, labels = np.array([[1e-300, 1e-310], [2e-300, 0], [1e-5, 1e-320], [3e-300, 5e-324]]), [0, 1, 0, 1]
     for distance in ("euclidean", "cosine", "inner_product", "cityblock"):

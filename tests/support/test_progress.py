@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -33,45 +32,31 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "80")
-    return
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "80"}.items():
+        monkeypatch.setenv(name, value)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # a function
 
 
-def test_a_function_hears_of_every_amount() -> None:
+@pytest.mark.parametrize(
+    ("total", "done", "amounts", "expected"),
+    [
+        (10, 0, [3, 0, 5, 2, 0], [0, 3, 8, 10]),
+        (10, 0, [3], [0, 3]),  # what is not finished does not end with the total
+        (0, 0, [], [0]),
+        (7, 7, [], [7]),  # nothing left to do is reported once
+        (10, 6, [4], [6, 10]),
+    ],
+)
+def test_a_function_hears_of_every_amount(total: int, done: int, amounts: list[int], expected: list[int]) -> None:
     calls: Calls = []
-    with Reporting(lambda done, total: calls.append((done, total)), 10) as report:
-        for amount in (3, 0, 5, 2, 0):
+    with Reporting(lambda done, total: calls.append((done, total)), total, done=done) as report:
+        for amount in amounts:
             report(amount)
-    assert calls == [(0, 10), (3, 10), (8, 10), (10, 10)]
-
-
-def test_what_is_not_finished_does_not_end_with_the_total() -> None:
-    calls: Calls = []
-    with Reporting(lambda done, total: calls.append((done, total)), 10) as report:
-        report(3)
-    assert calls == [(0, 10), (3, 10)]
-
-
-@pytest.mark.parametrize("total", [0, 7])
-def test_nothing_left_to_do_is_told_once(total: int) -> None:
-    calls: Calls = []
-    with Reporting(lambda done, total: calls.append((done, total)), total, done=total):
-        pass
-    assert calls == [(total, total)]
-
-
-def test_work_that_goes_on_starts_where_it_was() -> None:
-    calls: Calls = []
-    with Reporting(lambda done, total: calls.append((done, total)), 10, done=6) as report:
-        report(4)
-    assert calls == [(6, 10), (10, 10)]
+    assert calls == [(each, total) for each in expected]
 
 
 def test_threads_lose_nothing_and_keep_the_order() -> None:
@@ -160,41 +145,27 @@ def test_without_a_terminal_only_the_last_state_is_printed(
     assert err.count("\n") == 1
 
 
-@pytest.mark.usefixtures("terminal")
-def test_a_bar_fits_a_line(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    with Reporting(True, 10**15) as report:
-        clock.now += 9999
-        report(999 * 10**9)
-    _, err = capsys.readouterr()
-    assert "100 M pairs/s 2:46:39, 115 days, 17:30:10 left" in err
-
-
 def text(bar: Bar) -> str:
     assert bar._meter is not None
     return str(bar._meter)
 
 
-def test_what_was_done_before_does_not_count_in_the_rate(clock: Clock) -> None:
-    bar = Bar("counting", patience=60)
-    with bar:
+def test_the_rate_is_of_what_was_done_since_and_stays_between_reports(clock: Clock) -> None:
+    with Bar("counting", patience=60) as bar:
         bar(9_000_000, 10_000_000)
         assert text(bar) == "0:00:00"
         clock.now += 10
         bar(9_500_000, 10_000_000)
         assert text(bar) == "50 k pairs/s 0:00:10, 0:00:10 left"
-
-
-def test_between_reports_the_clock_ticks_and_the_rate_stays(clock: Clock) -> None:
-    bar = Bar("counting", patience=60)
-    with bar:
-        bar(0, 100)
-        clock.now += 10
-        assert text(bar) == "0:00:10"
-        bar(50, 100)
         clock.now += 4
-        assert text(bar) == "5 pairs/s 0:00:14, 0:00:06 left"
+        assert text(bar) == "50 k pairs/s 0:00:14, 0:00:06 left"
         clock.now += 60
-        assert text(bar) == "5 pairs/s 0:01:14, 0:00:00 left"
+        assert text(bar) == "50 k pairs/s 0:01:14, 0:00:00 left"
+    with Bar("counting", patience=60) as bar:
+        bar(0, 10**15)
+        clock.now += 9999
+        bar(999 * 10**9, 10**15)
+        assert text(bar) == "100 M pairs/s 2:46:39, 115 days, 17:30:10 left"
 
 
 @pytest.mark.usefixtures("terminal")

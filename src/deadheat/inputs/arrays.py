@@ -71,17 +71,11 @@ def float_type(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
     (dtype('float32'), dtype('float64'))
     """
     kind, size = dtype.kind, dtype.itemsize
-    if kind == "f" and size <= 8:
-        return np.dtype(np.float32 if size <= 4 else np.float64)
-    if kind in "biu":
-        return np.dtype(np.float32 if size <= 2 else np.float64)
-    raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {dtype}{_forgotten(dtype)}")
-
-
-def _forgotten(dtype: np.dtype[Any]) -> str:
-    """What to do with numbers of a type that NumPy's own files do not keep."""
-    plain_void = dtype.kind == "V" and dtype.names is None and dtype.itemsize <= 2
-    return ", as bfloat16 and float8 have in NumPy's files: save them as float32" if plain_void else ""
+    if kind in "biuf" and size <= 8:
+        return np.dtype(np.float32 if size <= (4 if kind == "f" else 2) else np.float64)
+    is_void = kind == "V" and dtype.names is None and size <= 2  # a type that NumPy's own files do not keep
+    hint = ", as bfloat16 and float8 have in NumPy's files: save them as float32" if is_void else ""
+    raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {dtype}{hint}")
 
 
 def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
@@ -111,11 +105,8 @@ def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
     if array.dtype == np.bool_:
         array = np.packbits(array, axis=1)
     elif array.dtype != np.uint8:
-        raise InvalidTypeError(
-            name,
-            "must be bool, or uint8 with eight bits packed in each, for distance 'hamming', "
-            f"but has dtype {array.dtype}",
-        )
+        rule = "must be bool, or uint8 with eight bits packed in each, for distance 'hamming'"
+        raise InvalidTypeError(name, f"{rule}, but has dtype {array.dtype}")
     words = np.zeros((len(array), -(-array.shape[1] // 8) * 8), dtype=np.uint8)
     words[:, : array.shape[1]] = array
     return words.view("<u8").astype(np.uint64)
@@ -123,16 +114,14 @@ def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
 
 def require_same_dim(query: Any, gallery: Any, codes: bool = False) -> None:
     """Refuse two sets of embeddings, arrays or sources, that differ in dim or, for binary codes, in type."""
+    both = "embeddings and gallery"
     left, right = (values if hasattr(values, "shape") else np.asarray(values) for values in (query, gallery))
-    kinds = [plain(values, "embeddings and gallery").dtype for values in (query, gallery)] if codes else []
+    kinds = [plain(values, both).dtype for values in (query, gallery)] if codes else []
     if codes and (kinds[0] == np.bool_) != (kinds[1] == np.bool_):
-        raise InvalidTypeError(
-            "embeddings and gallery", f"must both be bool or both be packed, but have dtypes {kinds[0]} and {kinds[1]}"
-        )
+        raise InvalidTypeError(both, f"must both be bool or both be packed, but have dtypes {kinds[0]} and {kinds[1]}")
     if left.shape[1] != right.shape[1]:
-        raise InvalidValueError(
-            "embeddings and gallery", f"must have the same dim, but have {left.shape[1]} and {right.shape[1]} columns"
-        )
+        came = f"{left.shape[1]} and {right.shape[1]} columns"
+        raise InvalidValueError(both, f"must have the same dim, but have {came}")
 
 
 def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray[np.bool_] | None:
@@ -141,9 +130,8 @@ def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray
         return None
     mask = plain(values, "junk", ragged="must be a mask, but its rows differ in length or kind")
     if mask.shape not in ((n_gallery,), (n_query, n_gallery)):
-        raise InvalidValueError(
-            "junk", f"must have shape ({n_gallery},) or ({n_query}, {n_gallery}), but has shape {mask.shape}"
-        )
+        rule = f"must have shape ({n_gallery},) or ({n_query}, {n_gallery})"
+        raise InvalidValueError("junk", f"{rule}, but has shape {mask.shape}")
     if mask.dtype != np.bool_:
         raise InvalidTypeError("junk", f"must be bool, but has dtype {mask.dtype}")
     return mask
@@ -152,8 +140,7 @@ def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray
 def scores(values: ArrayLike, name: str) -> NDArray[Any]:
     """Check a matrix of scores or distances, (n_query, n_gallery): any real type, no NaN, no infinity."""
     array = _matrix(values, name)
-    if array.dtype.kind not in "iubf" or array.dtype.itemsize > 8:
-        raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
+    float_type(array.dtype, name)
     if array.dtype.kind == "f":
         _require_finite(array, name, "; to leave an item out, use junk")
     return array
@@ -161,12 +148,11 @@ def scores(values: ArrayLike, name: str) -> NDArray[Any]:
 
 def relevance(values: Any, shape: tuple[int, ...]) -> Any:
     """Check a relevance matrix: bool or integer grades of 0 and more, as NumPy array or as SciPy sparse rows (CSR)."""
-    matrix = values if hasattr(values, "tocsr") else plain(values, "relevant")
+    matrix = entries = values if hasattr(values, "tocsr") else plain(values, "relevant")
     if matrix.shape != shape:
         raise InvalidValueError("relevant", f"must have the shape of scores, {shape}, but has shape {matrix.shape}")
     if matrix.dtype.kind not in "biu":
         raise InvalidTypeError("relevant", f"must be bool or integer grades, but has dtype {matrix.dtype}")
-    entries = matrix
     if hasattr(values, "tocsr"):
         matrix = values.tocsr(copy=True)  # entries that are given twice add up, in a copy
         matrix.sum_duplicates()

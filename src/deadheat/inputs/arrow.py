@@ -10,12 +10,10 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.support.arrays import Array
 from deadheat.support.lazy import require
-
-Array = NDArray[Any]
 
 
 def speaks_arrow(values: Any) -> bool:

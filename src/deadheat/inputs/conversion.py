@@ -8,16 +8,14 @@ float8, int4) become float32, or integers of 8 bits, which hold each of them. Ar
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrow
-
-Array = NDArray[Any]
+from deadheat.support.arrays import Array
 
 _EXACT = 2.0**53  # from here on a float64 may be an integer that was rounded
 _RAGGED = "must be a matrix, but its rows differ in length or kind"
@@ -68,10 +66,8 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
         if not is_frame(values):
             return arrow.to_array(values, name)
     if is_frame(values):
-        lists = column_of_lists(values)
-        if lists is None:
-            return from_frame(values, name, _require_kept)
-        return plain(lists, name, ragged=ragged, unmasked=unmasked)
+        lists = _column_of_lists(values)
+        return _from_frame(values, name) if lists is None else plain(lists, name, ragged=ragged, unmasked=unmasked)
     return _from_rows(on_host(values, name), name, ragged)
 
 
@@ -93,15 +89,11 @@ def n_dim(values: Any) -> int | None:
     return None
 
 
-def is_masked(values: Any) -> bool:
-    """Whether values are a masked array of NumPy's; where these are not imported, there are none."""
-    masked = sys.modules.get("numpy.ma")
-    return masked is not None and isinstance(values, masked.MaskedArray)
-
-
 def _require_unmasked(values: Any, name: str, instead: str) -> None:
     """Refuse masked arrays, also as rows of a list: NumPy would go on without the mask."""
-    if is_masked(values) or (isinstance(values, (list, tuple)) and any(map(is_masked, values))):
+    masked = sys.modules.get("numpy.ma")  # where it is not imported, there are none
+    parts = values if isinstance(values, (list, tuple)) else [values]
+    if masked is not None and any(isinstance(part, masked.MaskedArray) for part in parts):
         raise InvalidTypeError(name, f"must be a plain array, but is a masked one{instead and f'; {instead}'}")
 
 
@@ -127,26 +119,17 @@ def _from_rows(values: Any, name: str, ragged: str) -> Array:
         raise InvalidValueError(name, ragged + _uneven(values)) from None
     array = widened(array)
     if array.dtype.kind == "O" and array.ndim == 1 and any(map(is_row, array)):  # a column of lists
-        _require_rows(array, name)
+        odd = next((f"row {row} has {entry!r:.40}" for row, entry in enumerate(array) if not is_row(entry)), None)
+        if odd is not None:
+            raise InvalidValueError(name, f"must have a list of numbers in each row, but {odd}")
         return _from_rows(array.tolist(), name, ragged)
     if array.dtype.kind == "O" and array.ndim == 2:
-        _require_present(array, name)
+        missing = np.argwhere(array == None)  # noqa: E711 - of each entry
+        if len(missing):
+            raise InvalidValueError(name, f"must have no missing values, but row {missing[0][0]} has one")
     if not hasattr(values, "__array__"):
         _require_unrounded(array, values, name)
     return array
-
-
-def _require_rows(column: Array, name: str) -> None:
-    row = next((row for row, entry in enumerate(column) if not is_row(entry)), None)
-    if row is not None:
-        raise InvalidValueError(name, f"must have a list of numbers in each row, but row {row} has {column[row]!r:.40}")
-
-
-def _require_present(array: Array, name: str) -> None:
-    """Refuse rows in which something is missing, which NumPy keeps as an object."""
-    found = np.argwhere(array == None)  # noqa: E711 - of each entry
-    if len(found):
-        raise InvalidValueError(name, f"must have no missing values, but row {found[0][0]} has one")
 
 
 def _uneven(rows: Sequence[Any]) -> str:
@@ -186,7 +169,7 @@ def is_row(entry: Any) -> bool:
     return hasattr(entry, "__len__") and not isinstance(entry, (str, bytes, dict))
 
 
-def column_of_lists(frame: Any) -> Any | None:
+def _column_of_lists(frame: Any) -> Any | None:
     """The only column of a frame, if it holds lists."""
     columns = list(_columns(frame)) if frame.shape[1] == 1 else []
     if not columns:
@@ -195,11 +178,8 @@ def column_of_lists(frame: Any) -> Any | None:
     return columns[0] if entries.ndim == 2 or (entries.dtype.kind == "O" and any(map(is_row, entries))) else None
 
 
-def from_frame(frame: Any, name: str, require_kept: Callable[[Array, list[Any], str], None]) -> Array:
-    """The columns of a data frame as a matrix; nullable ones too, if nothing is missing.
-
-    What `require_kept` gets is a column as it became, its numbers as they were, and the name of the argument.
-    """
+def _from_frame(frame: Any, name: str) -> Array:
+    """The columns of a data frame as a matrix; nullable ones too, if nothing is missing."""
     whole = np.asarray(frame)
     if whole.ndim != 2 or whole.dtype.kind not in "Of":
         return whole
@@ -207,16 +187,14 @@ def from_frame(frame: Any, name: str, require_kept: Callable[[Array, list[Any], 
     odd = next((place for place, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
     if odd is not None:
         lists = any(map(is_row, columns[odd])) if columns[odd].dtype.kind == "O" else False
-        came = f"column {names[odd]!r} " + (
-            "holds lists: give it alone" if lists else f"has dtype {columns[odd].dtype}"
-        )
-        raise InvalidTypeError(name, f"must hold real numbers and none missing, but {came}")
+        came = "holds lists: give it alone" if lists else f"has dtype {columns[odd].dtype}"
+        raise InvalidTypeError(name, f"must hold real numbers and none missing, but column {names[odd]!r} {came}")
     wide = [place for place, column in enumerate(columns) if column.dtype.kind in "iu" and column.dtype.itemsize == 8]
     if whole.dtype.kind == "f" and not wide:
         return whole
     together = np.stack(columns, axis=1)
     for place in wide:
-        require_kept(together[:, place], columns[place].tolist(), name)
+        _require_kept(together[:, place], columns[place].tolist(), name)
     return together
 
 
@@ -270,10 +248,9 @@ def _from_torch(tensor: Any, name: str) -> Array:
     here = tensor.detach().cpu()
     here = here.resolve_neg() if hasattr(here, "resolve_neg") else here  # whose sign is not yet applied
     try:
-        array: Array = here.numpy()
+        return here.numpy()  # type: ignore[no-any-return]
     except TypeError:  # bfloat16 and shorter, which NumPy does not have and float32 holds
-        array = here.float().numpy()
-    return array
+        return here.float().numpy()  # type: ignore[no-any-return]
 
 
 def _require_dense(tensor: Any, name: str) -> None:
@@ -306,6 +283,5 @@ def _from_dlpack(values: Any, name: str) -> Array:
         except TypeError:  # an older protocol, which does not know of devices
             return np.from_dlpack(values)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        came = f"but DLPack says of this {type(values).__name__}: {reason}"
-        raise InvalidTypeError(name, f"must be an array that NumPy can take, {came}") from None
+        came = f"DLPack says of this {type(values).__name__}: {' '.join(str(error).split()).rstrip('.')}"
+        raise InvalidTypeError(name, f"must be an array that NumPy can take, but {came}") from None

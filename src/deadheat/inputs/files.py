@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
 
-from deadheat.errors import FileError, InvalidValueError, reason
+from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
 from deadheat.support import checks, remote
 from deadheat.support.lazy import glob
 
@@ -38,12 +38,23 @@ Orders = Mapping[str, tuple[str, ...]]
 
 
 @contextmanager
-def unreadable(path: str | os.PathLike[str], kind: str, *errors: type[Exception]) -> Iterator[None]:
-    """Say in one line what a library says in many of a file that it cannot read."""
+def unreadable(path: str | os.PathLike[str], kind: str = "") -> Iterator[None]:
+    """Say in one line what a library raises on a damaged file of its kind; what the system says of the file passes."""
     try:
         yield
-    except errors as error:
-        raise FileError(path, f" cannot be read as {kind}; truncated or damaged? {reason(error)}") from None
+    except DeadheatError:
+        raise
+    except Exception as error:
+        of_system = isinstance(error, OSError) and (not kind or _same(error.filename, path))
+        no_memory = isinstance(error, MemoryError) and not type(error).__module__.startswith("pyarrow")
+        if of_system or no_memory:  # pyarrow has no memory for what a damaged file says that it needs
+            raise
+        named = f" as {kind}" if kind else ""
+        raise FileError(path, f" cannot be read{named}; truncated or damaged? {reason(error)}") from None
+
+
+def _same(one: Any, other: str | os.PathLike[str]) -> bool:
+    return os.path.normpath(str(one)) == os.path.normpath(other)
 
 
 def is_path(value: Any) -> bool:
@@ -99,7 +110,7 @@ def orders(**arguments: Any) -> Orders:
     """
     found = {}
     for name, value in arguments.items():
-        files = [fitting(path, name) for path in _given(value)]
+        files = [fitting(path, name) for path in paths_given(value)]
         if any(len(some) > 1 for some in files):
             found[name] = tuple(path for some in files for path in some)
     return found
@@ -107,10 +118,10 @@ def orders(**arguments: Any) -> Orders:
 
 def paths_in(value: Any) -> list[str]:
     """The files of an argument, with those that patterns stand for; none where it is not all files."""
-    return [path for given in _given(value) for path in fitting(given)]
+    return [path for given in paths_given(value) for path in fitting(given)]
 
 
-def _given(value: Any) -> list[str | os.PathLike[str]]:
+def paths_given(value: Any) -> list[str | os.PathLike[str]]:
     """The paths and patterns of an argument; none where it is not all paths."""
     paths = [value] if is_path(value) else list(value) if isinstance(value, (list, tuple)) else []
     return paths if all(map(is_path, paths)) else []

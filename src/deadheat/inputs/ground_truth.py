@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError, InvalidValueError
-from deadheat.inputs.files import Layout
+from deadheat.inputs.files import Layout, unreadable
 from deadheat.inputs.formats import numpy_files
 from deadheat.inputs.formats.chunked import opened_h5_file
 
@@ -50,7 +50,7 @@ def read_neighbors(path: Path) -> Neighbors:
         array = numpy_files.embeddings(path, Layout())
         found = {"f" if np.asarray(array).dtype.kind == "f" else "i": np.asarray(array)}
     else:
-        with opened_h5_file(path) as file:
+        with unreadable(path, "HDF5"), opened_h5_file(path) as file:
             names = {"i": "neighbors", "f": "distances"}
             found = {kind: file[name][()] for kind, name in names.items() if name in file}
     odd = next((array.shape for array in found.values() if array.ndim != 2), None)

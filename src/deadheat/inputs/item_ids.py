@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.arrays import float_type
 from deadheat.inputs.conversion import on_host, plain
 from deadheat.inputs.labels import joined, label_codes, labels
 from deadheat.support.arrays import Array, Bool, Int64, offsets_of
@@ -171,14 +172,12 @@ def score_rows(scores: Any, ids: Rows, name: str) -> Array:
         rows = [np.ravel(row).tolist() if hasattr(row, "__array__") else list(row) for row in scores]
         lengths = [len(row) for row in rows]
         if lengths != ids.lengths.tolist():
-            odd = next((i for i, (a, b) in enumerate(zip(lengths, ids.lengths, strict=False)) if a != b), None)
-            came = f"{len(rows)} rows for {len(ids.lengths)}"
-            if odd is not None:
-                came = f"{lengths[odd]} scores for {ids.lengths[odd]} ids of query {odd}"
+            pairs = enumerate(zip(lengths, ids.lengths, strict=False))
+            odd = (f"{a} scores for {b} ids of query {i}" for i, (a, b) in pairs if a != b)
+            came = next(odd, f"{len(rows)} rows for {len(ids.lengths)}")
             raise InvalidValueError(name, f"must have a score for each id, but got {came}")
         flat = plain([score for row in rows for score in row], name)
-    if flat.dtype.kind not in "iubf" or flat.dtype.itemsize > 8:
-        raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {flat.dtype}")
+    float_type(flat.dtype, name)
     return flat
 
 

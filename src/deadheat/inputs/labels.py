@@ -87,8 +87,7 @@ def label_codes(query: Labels, gallery: Labels | None = None) -> tuple[NDArray[n
         query_names, names = _as_text(query_names, "labels"), _as_text(names, "gallery_labels")
     if query_names and names and type(query_names[0]) is not type(names[0]):
         raise InvalidTypeError(
-            "labels and gallery_labels",
-            f"must be of the same kind, but have dtypes {query.dtype} and {gallery.dtype}",
+            "labels and gallery_labels", f"must be of the same kind, but have dtypes {query.dtype} and {gallery.dtype}"
         )
     number = {name: code for code, name in enumerate(names)}
     gallery_code = np.array([number.get(name, -1) for name in query_names], dtype=np.int64)

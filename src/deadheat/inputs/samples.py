@@ -27,7 +27,7 @@ from deadheat.inputs.arrays import embeddings as checked_array
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
 from deadheat.inputs.conversion import n_dim, plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
-from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matching, orders, paths_in
+from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matching, orders, paths_given, paths_in
 from deadheat.inputs.labels import common_kind, joined, require_together
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.source import Array, Shards, Source
@@ -138,7 +138,7 @@ def open_pair(
     >>> pair.query.labels, pair.gallery.embeddings.shape
     (array(['a', 'b'], dtype=object), (1, 1))
     """
-    if gallery is None or (gallery_labels is None and not _are_files(gallery)):
+    if gallery is None or (gallery_labels is None and not paths_given(gallery)):
         require_together(gallery, gallery_labels, names[2:])
     _reject_unused_options(layout, [(embeddings, labels), (gallery, gallery_labels)])
     label_files = {
@@ -230,25 +230,15 @@ def read(
 
 
 def _reject_unused_options(layout: Layout, samples: Sequence[tuple[Any, Any]]) -> None:
-    """Refuse an option that none of the files uses: it would be ignored."""
     if layout == USUAL:
         return
     embeddings = [path for rows, _ in samples for path in paths_in(rows)]
     labels = [path for rows, given in samples for path in paths_in(rows if given is None else given)]
-    found = registry.unused_option(layout, embeddings, labels)
-    if found is not None:
-        name, endings = found
-        raise InvalidValueError(name, f"must be left out unless a file that it is for is read: {', '.join(endings)}")
-
-
-def _are_files(embeddings: Any) -> bool:
-    """Whether embeddings come from files, all of them; a pattern need not fit any."""
-    parts = embeddings if isinstance(embeddings, (list, tuple)) else [embeddings]
-    return len(parts) > 0 and all(map(is_path, parts))
+    registry.reject_unused_options(layout, embeddings, labels)
 
 
 def _open_both(embeddings: Any, name: str, labels_name: str, layout: Layout) -> tuple[Source, Labels]:
-    if not _are_files(embeddings):
+    if not paths_given(embeddings):
         raise InvalidTypeError(labels_name, "must be given: only files can hold labels too")
     parts = _row_parts(embeddings, name)
     contents = [registry.read(part.value, layout, part.title, "samples") for part in parts]
@@ -262,10 +252,6 @@ class Part(NamedTuple):
 
     value: Any
     title: str
-
-    @property
-    def is_file(self) -> bool:
-        return is_path(self.value)
 
 
 def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
@@ -334,8 +320,8 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
         return value
     parts = _files(value, name) if is_path(value) else _parts(value, name)
     arrays = [
-        registry.read(part.value, layout, part.title, "labels") if part.is_file else plain(part.value, part.title)
-        for part in parts
+        registry.read(value, layout, title, "labels") if is_path(value) else plain(value, title)
+        for value, title in parts
     ]
     return _join_labels(arrays, parts, name)
 
@@ -382,7 +368,7 @@ def _join_labels(arrays: Sequence[Labels], parts: Sequence[Part], name: str) -> 
     for array, part in zip(arrays, parts, strict=True):
         if array.ndim != 1:
             raise InvalidValueError(part.title, f"must be one-dimensional, but has shape {array.shape}")
-    compared = common_kind(arrays) if all(part.is_file for part in parts) else arrays
+    compared = common_kind(arrays) if all(is_path(part.value) for part in parts) else arrays
     return joined([(array, part.title) for array, part in zip(compared, parts, strict=True)], name)
 
 
@@ -401,7 +387,7 @@ def _files(path: str | os.PathLike[str], name: str) -> list[Part]:
 def _open_part(part: Part, layout: Layout) -> Source:
     if isinstance(part.value, Source):
         return part.value
-    if part.is_file:
+    if is_path(part.value):
         return _open_content(registry.read(part.value, layout, part.title, "embeddings"), part)
     return _open_array(part.value, part.title)
 

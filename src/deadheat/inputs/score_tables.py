@@ -24,7 +24,6 @@ Scores = dict[str, dict[str, float]]
 Row = tuple[str, str, float]  # model, task, score
 
 _LONG = ("model", "task", "score")
-_MAIN_SCORE = "main_score"
 
 
 def read_scores(path: Path, score_name: str | None = None) -> Scores:
@@ -81,10 +80,9 @@ def _of_table(path: Path, lines: Any) -> Iterator[Row]:
             continue
         if len(cells) != len(names):
             raise FileError(path, f", line {lines.line_num}: must have {len(names)} cells, but has {len(cells)}")
-        found = (
-            [[cells[i] for i in places]] if places else [[cells[0], *each] for each in zip(names, cells, strict=True)]
-        )
-        for model, task, text in found if places else found[1:]:
+        scores = zip(names[1:], cells[1:], strict=True)
+        found = [[cells[i] for i in places]] if places else [[cells[0], *each] for each in scores]
+        for model, task, text in found:
             yield model.strip(), task.strip(), _number(path, lines.line_num, text.strip())
 
 
@@ -124,9 +122,10 @@ def _mteb(root: Path, files: list[Path], score_name: str | None) -> Iterator[Row
             continue
         meta = file.with_name("model_meta.json")
         name = _content(meta).get("name") if meta.exists() else None
-        values = [each.get(score_name or _MAIN_SCORE) for split in content["scores"].values() for each in split]
+        wanted = score_name or "main_score"
+        values = [each.get(wanted) for split in content["scores"].values() for each in split]
         if not values or not all(isinstance(value, (int, float)) for value in values):
-            raise FileError(file, f" must have a number {score_name or _MAIN_SCORE!r} in each subset of each split")
+            raise FileError(file, f" must have a number {wanted!r} in each subset of each split")
         yield name or file.relative_to(root).parts[0], content["task_name"], math.fsum(values) / len(values)
 
 

@@ -13,19 +13,8 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import (
-    ClosedForms,
-    Counted,
-    Fill,
-    Measure,
-    RankSum,
-    defined,
-    distinct,
-    groups_within,
-    kernel_arrays,
-    reciprocal_ranks,
-    sum_by_query,
-)
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum
+from deadheat.measures.groups import defined, distinct, groups_within, kernel_arrays, reciprocal_ranks, sum_by_query
 from deadheat.support.arrays import Float64, Int64, pieces
 
 

@@ -17,18 +17,8 @@ import numpy as np
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
-from deadheat.measures.family import (
-    ClosedForms,
-    Counted,
-    Fill,
-    Measure,
-    RankSum,
-    distinct,
-    groups_within,
-    kernel_arrays,
-    last_ranks,
-    sum_by_query,
-)
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum
+from deadheat.measures.groups import distinct, groups_within, kernel_arrays, last_ranks, sum_by_query
 from deadheat.support.arrays import Float64, Int64, pieces, slices
 
 # The gains of a grade g, as ir_measures calls them: g itself, which is the default, or 2^g - 1.

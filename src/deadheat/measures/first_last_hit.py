@@ -16,19 +16,8 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import (
-    ClosedForms,
-    Counted,
-    Fill,
-    Measure,
-    RankSum,
-    defined,
-    distinct,
-    in_threads,
-    kernel_arrays,
-    last_ranks,
-    reciprocal_ranks,
-)
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum
+from deadheat.measures.groups import defined, distinct, in_threads, kernel_arrays, last_ranks, reciprocal_ranks
 from deadheat.support.arrays import Float64, Int64, pieces
 from deadheat.support.triple import Triple
 

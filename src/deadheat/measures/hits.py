@@ -16,19 +16,8 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import (
-    ClosedForms,
-    Counted,
-    Fill,
-    Measure,
-    NoRankSum,
-    RankSum,
-    defined,
-    filled,
-    groups_within,
-    kernel_arrays,
-    sum_by_query,
-)
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum
+from deadheat.measures.groups import defined, filled, found, groups_within, kernel_arrays, sum_by_query
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 
@@ -70,7 +59,7 @@ class SetCounts(NoRankSum):
     under: Callable[[Float64, Float64], Float64]  # of n and R
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        hits = sum_by_query(profile, np.arange(profile.n_group), profile.tied_relevant)
+        hits = found(profile)
         ranked, relevant = profile.n_ranked.astype(np.float64), profile.n_relevant.astype(np.float64)
         nothing = np.zeros(profile.n_query)
         values = defined(profile, np.divide(self.over(hits), self.under(ranked, relevant), out=nothing, where=hits > 0))

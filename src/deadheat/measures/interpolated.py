@@ -18,20 +18,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import Fill, Measure, NoRankSum, defined, filled
+from deadheat.measures.family import Fill, Measure, NoRankSum
+from deadheat.measures.groups import defined, filled
 from deadheat.support.arrays import Float64, Int64
-from deadheat.support.lazy import lazy
+from deadheat.support.lazy import fractions
 from deadheat.support.triple import Triple
-
-if TYPE_CHECKING:
-    import fractions
-else:
-    fractions = lazy("fractions")
 
 RECALLS = tuple(i / 10 for i in range(11))  # of the mean over 11
 

@@ -18,18 +18,8 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import (
-    ClosedForms,
-    Counted,
-    Fill,
-    Measure,
-    NoRankSum,
-    RankSum,
-    defined,
-    filled,
-    kernel_arrays,
-    sum_by_query,
-)
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum
+from deadheat.measures.groups import defined, filled, found, kernel_arrays, sum_by_query
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 
@@ -46,11 +36,7 @@ class Area(ClosedForms):
         mixed = np.flatnonzero(profile.tied > profile.tied_relevant)
         tied, m = profile.tied[mixed], profile.tied_relevant[mixed]
         variance = sum_by_query(profile, mixed, m.astype(np.float64) * (tied - m) * (tied + 1) / 12)
-        query = np.flatnonzero(np.diff(profile.offsets))
-        last = profile.offsets[query + 1] - 1
-        irrelevant = profile.n_ranked.copy()
-        irrelevant[query] -= profile.closer_relevant[last] + profile.tied_relevant[last]
-        pairs = profile.n_relevant.astype(np.float64) * irrelevant
+        pairs = profile.n_relevant * (profile.n_ranked - found(profile))
         with np.errstate(invalid="ignore"):
             return np.sqrt(variance) / np.where(pairs > 0, pairs, np.nan)
 
@@ -92,9 +78,8 @@ class Preferences(NoRankSum):
 
 def _depth(profile: TieProfile) -> Int64:
     """D of each query; 1 where it is 0, since no irrelevant item is in front of anything there."""
-    found = sum_by_query(profile, np.arange(profile.n_group), profile.tied_relevant).astype(np.int64)
-    depth: Int64 = np.maximum(np.minimum(profile.n_ranked - found, profile.n_relevant), 1)
-    return depth
+    irrelevant = profile.n_ranked - found(profile).astype(np.int64)
+    return np.maximum(np.minimum(irrelevant, profile.n_relevant), 1)
 
 
 def _reach(profile: TieProfile, depth: Int64) -> tuple[Int64, Int64]:

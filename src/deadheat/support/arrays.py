@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Bool = NDArray[np.bool_]
-Int = NDArray[Any]  # int32 or int64
 Int8 = NDArray[np.int8]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]

@@ -16,18 +16,7 @@ from deadheat.errors import MissingPackageError
 _TITLES = {"torch": "PyTorch", "sentence_transformers": "sentence-transformers"}  # of packages known by another name
 
 
-class _Lazy:
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self._name), name)
-
-    def __repr__(self) -> str:
-        return f"lazy({self._name!r})"
-
-
-def lazy(name: str) -> Any:
+class lazy:
     """A stand-in for a module, by its full name, that imports it on use.
 
     For its types, import the module under `typing.TYPE_CHECKING` too, under the same name.
@@ -37,7 +26,15 @@ def lazy(name: str) -> Any:
     >>> lazy("colorsys").rgb_to_hsv(1, 1, 1)
     (0.0, 0.0, 1)
     """
-    return _Lazy(name)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
+
+    def __repr__(self) -> str:
+        return f"lazy({self._name!r})"
 
 
 if TYPE_CHECKING:
@@ -50,14 +47,8 @@ if TYPE_CHECKING:
     import tempfile
     from concurrent import futures
 else:
-    difflib = lazy("difflib")
-    fractions = lazy("fractions")
-    futures = lazy("concurrent.futures")
-    glob = lazy("glob")
-    hashlib = lazy("hashlib")
-    html = lazy("html")
-    json = lazy("json")
-    tempfile = lazy("tempfile")
+    difflib, fractions, futures, glob = map(lazy, ("difflib", "fractions", "concurrent.futures", "glob"))
+    hashlib, html, json, tempfile = map(lazy, ("hashlib", "html", "json", "tempfile"))
 
 __all__ = ["difflib", "fractions", "futures", "glob", "hashlib", "html", "json", "lazy", "require", "tempfile"]
 

@@ -17,13 +17,10 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import FileError
-from deadheat.inputs.files import Content, unreadable
+from deadheat.inputs.files import Content
 from deadheat.inputs.formats.keyed import UNNAMED, Arrays, Reader, strips
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import require
-
-_H5_ERRORS = (OSError, RuntimeError, KeyError)
-_ZARR_ERRORS = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)  # with those of its codecs
 
 
 def _h5py(path: Path) -> Any:
@@ -40,8 +37,7 @@ def _opened_h5(path: Path) -> Iterator[Arrays]:
             if isinstance(item, h5py.Dataset):
                 shapes[key] = partial(getattr, item, "shape")
 
-        with unreadable(path, "HDF5", *_H5_ERRORS):
-            file.visititems(note)
+        file.visititems(note)
         yield Arrays(shapes, partial(_h5_embeddings, path, file), partial(_h5_array, path, file))
 
 
@@ -49,16 +45,14 @@ def _opened_h5(path: Path) -> Iterator[Arrays]:
 def opened_h5_file(path: Path) -> Iterator[Any]:
     h5py = _h5py(path)
     with open(path, "rb") as content:  # what the system says of it comes first
-        with unreadable(path, "HDF5", *_H5_ERRORS):
-            file = h5py.File(path if os.path.exists(os.path.realpath(path)) else content, "r")  # one without a name
-        with file:
+        name = path if os.path.exists(os.path.realpath(path)) else content  # a file without a name
+        with h5py.File(name, "r") as file:
             yield file
 
 
 def _h5_embeddings(path: Path, file: Any, key: str) -> Content:
     """An array, mapped where it is stored as NumPy has it, and in strips where it is not."""
-    with unreadable(path, "HDF5", *_H5_ERRORS):
-        array = file[key]
+    array = file[key]
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiub":
         return _h5_array(path, file, key)
     in_pieces = array.chunks is not None or array.is_virtual or array.external or array.id.get_offset() is None
@@ -71,25 +65,21 @@ def _h5_strips(path: Path, key: str) -> Iterator[Array]:
     with opened_h5_file(path) as file:
         array = file[key]
         for rows in strips(array.shape, array.dtype.itemsize, array.chunks):
-            with unreadable(path, "HDF5", *_H5_ERRORS):
-                piece = array[rows]
-            yield piece
+            yield array[rows]
 
 
 def _h5_array(path: Path, file: Any, key: str) -> Array:
     """A whole array; text as strings, if it is in UTF-8 as HDF5 has it."""
-    with unreadable(path, "HDF5", *_H5_ERRORS):
-        array = file[key]
+    array = file[key]
     text = _h5py(path).check_string_dtype(array.dtype)
     if array.shape is None:
         raise FileError(path, f" array {key!r} is empty")
-    with unreadable(path, "HDF5", *_H5_ERRORS):
-        if text is None or text.length is not None:
-            return np.asarray(array[()])
-        try:
-            return np.asarray(array.asstr()[()], dtype=np.str_)
-        except UnicodeDecodeError:
-            raise FileError(path, f" array {key!r} must hold text in UTF-8") from None
+    if text is None or text.length is not None:
+        return np.asarray(array[()])
+    try:
+        return np.asarray(array.asstr()[()], dtype=np.str_)
+    except UnicodeDecodeError:
+        raise FileError(path, f" array {key!r} must hold text in UTF-8") from None
 
 
 @contextmanager
@@ -97,34 +87,23 @@ def _opened_zarr(path: Path) -> Iterator[Arrays]:
     """The arrays in a folder, of which nothing but the metadata has been read."""
     zarr = require("zarr", "files", f"{path}: reading Zarr")
     os.stat(path)  # what the system says of it comes first
-    with unreadable(path, "Zarr", *_ZARR_ERRORS):
-        opened = zarr.open(path, mode="r")
-        members = {UNNAMED: opened} if isinstance(opened, zarr.Array) else dict(sorted(opened.members(max_depth=None)))
+    opened = zarr.open(path, mode="r")
+    members = {UNNAMED: opened} if isinstance(opened, zarr.Array) else dict(sorted(opened.members(max_depth=None)))
     arrays = {key: item for key, item in members.items() if isinstance(item, zarr.Array)}
     shapes = {key: partial(getattr, array, "shape") for key, array in arrays.items()}
-    yield Arrays(shapes, lambda key: _zarr_embeddings(path, arrays[key]), lambda key: _zarr_labels(path, arrays[key]))
+    yield Arrays(shapes, lambda key: _zarr_embeddings(arrays[key]), lambda key: _zarr_labels(arrays[key]))
 
 
-def _zarr_embeddings(path: Path, array: Any) -> Content:
+def _zarr_embeddings(array: Any) -> Content:
     if array.ndim == 2 and 0 not in array.shape and array.dtype.kind in "fiub":
-        return _zarr_strips(path, array)
-    return _zarr_array(path, array)
+        chunks = getattr(array, "shards", None) or array.chunks
+        return (np.asarray(array[rows]) for rows in strips(array.shape, array.dtype.itemsize, chunks))
+    return np.asarray(array[...])
 
 
-def _zarr_strips(path: Path, array: Any) -> Iterator[Array]:
-    chunks = getattr(array, "shards", None) or array.chunks
-    for rows in strips(array.shape, array.dtype.itemsize, chunks):
-        yield _zarr_array(path, array, rows)
-
-
-def _zarr_labels(path: Path, array: Any) -> Array:
-    labels = _zarr_array(path, array)
+def _zarr_labels(array: Any) -> Array:
+    labels = np.asarray(array[...])
     return np.array(labels.tolist(), dtype=np.str_) if labels.dtype.kind == "T" else labels
-
-
-def _zarr_array(path: Path, array: Any, rows: Any = ...) -> Array:
-    with unreadable(path, "Zarr", *_ZARR_ERRORS):
-        return np.asarray(array[rows])
 
 
 HDF5, ZARR = Reader(_opened_h5), Reader(_opened_zarr)

@@ -16,7 +16,7 @@ import numpy as np
 
 from deadheat.errors import FileError, InputError
 from deadheat.inputs import arrow
-from deadheat.inputs.files import Labels, Layout, unreadable
+from deadheat.inputs.files import Labels, Layout
 from deadheat.inputs.formats import table
 from deadheat.inputs.formats.table import Table
 from deadheat.support.arrays import Array
@@ -100,10 +100,6 @@ def _column(path: Path, name: str, column: Any, first: int = 0, width: int | Non
     return np.asarray(array, dtype=np.str_ if text else None)
 
 
-def _errors(path: Path, kind: str) -> AbstractContextManager[None]:
-    return unreadable(path, kind, require("pyarrow", "files", f"{path}").ArrowException, OSError)
-
-
 @contextmanager
 def _opened_parquet(path: Path) -> Iterator[Columns]:
     """An open Parquet file, of which nothing but the footer has been read."""
@@ -111,27 +107,19 @@ def _opened_parquet(path: Path) -> Iterator[Columns]:
     require("pyarrow", "files", what)
     parquet = require("pyarrow.parquet", "files", what)
     with open(path, "rb") as file:
-        with _errors(path, "Parquet"):
-            content = parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
-        yield Columns(content.schema_arrow, lambda names: _parquet_batches(path, content, names))
+        content = parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+        yield Columns(content.schema_arrow, lambda names: _parquet_batches(content, names))
 
 
-def _parquet_batches(path: Path, file: Any, names: Sequence[str]) -> Iterator[Any]:
+def _parquet_batches(file: Any, names: Sequence[str]) -> Iterator[Any]:
     """Batches of about `PIECE` bytes each, by the size of the first row.
 
     The sizes in the footer are not used: pyarrow ends the process where they are damaged.
     """
     dictionary = require("pyarrow", "files", "reading Parquet").DictionaryArray
-    with _errors(path, "Parquet"):
-        row = next(file.iter_batches(1, columns=names), None)
-        n_byte = 1 if row is None else sum(8 if isinstance(each, dictionary) else each.nbytes for each in row.columns)
-        batches = file.iter_batches(max(1, PIECE // max(1, n_byte)), columns=names)
-    while True:
-        with _errors(path, "Parquet"):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        yield batch
+    row = next(file.iter_batches(1, columns=names), None)
+    n_byte = 1 if row is None else sum(8 if isinstance(each, dictionary) else each.nbytes for each in row.columns)
+    yield from file.iter_batches(max(1, PIECE // max(1, n_byte)), columns=names)
 
 
 @contextmanager
@@ -142,7 +130,7 @@ def _opened_arrow(path: Path) -> Iterator[Columns]:
         start = file.read(len(_FILE))
     if start.startswith(_OLD):
         raise FileError(path, " is in Feather's first format, which is no longer read: rewrite it")
-    with _errors(path, "Arrow"), pyarrow.memory_map(str(path)) as source:
+    with pyarrow.memory_map(str(path)) as source:
         schema = _arrow_reader(source, start).schema
     yield Columns(schema, lambda names: _arrow_batches(path, schema, names, start))
 
@@ -157,7 +145,7 @@ def _arrow_batches(path: Path, schema: Any, names: Sequence[str], start: bytes) 
     """Batches of about `PIECE` bytes each, with columns of these names; of the others nothing is unpacked."""
     wanted = [schema.get_field_index(name) for name in names]
     pyarrow = require("pyarrow", "files", f"{path}: reading Arrow")
-    with _errors(path, "Arrow"), pyarrow.memory_map(str(path)) as source:
+    with pyarrow.memory_map(str(path)) as source:
         reader = _arrow_reader(source, start, included_fields=wanted)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if start == _FILE else iter(reader)
         for batch in batches:

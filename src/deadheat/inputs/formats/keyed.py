@@ -93,8 +93,8 @@ def _fits(shape: Shape | None, what: What) -> bool:
     return is_matrix if what == "embeddings" else len(shape) == 1 or (len(shape) == 2 and 1 in shape)
 
 
-def strips(shape: Shape, itemsize: int, chunks: Shape | None) -> Iterator[slice]:
-    """Cut an array in chunks into strips of rows: whole chunks, as many as `PIECE` bytes hold, and one at least.
+def strips(shape: Shape, itemsize: int, chunks: Shape | None = None) -> Iterator[slice]:
+    """Cut an array into strips of rows: whole chunks, as many as `PIECE` bytes hold, and one at least.
 
     Examples
     --------

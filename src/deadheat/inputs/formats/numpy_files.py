@@ -24,11 +24,10 @@ import numpy as np
 
 from deadheat.errors import MOST, FileError, printable, reason
 from deadheat.inputs.files import Content, Labels, Layout
-from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, flat
+from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, flat, strips
 from deadheat.support import scratch
 from deadheat.support.arrays import Array
 
-PIECE = 8 << 20  # bytes that are unpacked at once
 SHARE = 4  # embeddings that take more than one part in so many of the memory are unpacked in pieces
 
 _ABSURD = 100  # bytes unpacked from one: rows of numbers that differ stay far below, and the most is about 1000
@@ -173,17 +172,11 @@ def _array(archive: Any, path: Path, key: str) -> Array:
 
 
 def _pieces(path: Path, key: str) -> Iterator[Array]:
-    with (
-        _archive(path) as archive,
-        reading(path, f" array {key!r}"),
-        archive.zip.open(_entry(archive, key)) as file,
-    ):
+    with _archive(path) as archive, reading(path, f" array {key!r}"), archive.zip.open(_entry(archive, key)) as file:
         found = header(file)
         assert found is not None
-        n_byte = found.shape[1] * found.dtype.itemsize
-        step = max(1, PIECE // n_byte)
-        for start in range(0, found.shape[0], step):
-            content = file.read(min(step, found.shape[0] - start) * n_byte)
+        for rows in strips(found.shape, found.dtype.itemsize):
+            content = file.read((rows.stop - rows.start) * found.shape[1] * found.dtype.itemsize)
             yield np.frombuffer(content, dtype=found.dtype).reshape(-1, found.shape[1])
         file.read(1)  # beyond the last one, where zipfile compares the checksum
 

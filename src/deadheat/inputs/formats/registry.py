@@ -6,8 +6,8 @@ The arrays are not yet checked any further. A format may return embeddings as
 - a `numpy.memmap`, which is then read a few megabytes at a time and never kept open;
 - an iterator of arrays (n_i, dim), at least one, which are copied once to a temporary file.
 
-A format raises whatever is wrong with the content of a file as a `FileError`, in one line; what the system says of the
-file (`OSError`) passes.
+A format raises whatever is wrong with the content of a file as a `FileError`, in one line. What a library raises of its
+own on a damaged file becomes one here; what the system says of the file (`OSError`) passes.
 
 A pipe or a device, such as ``<(zcat points.csv.gz)`` or ``/dev/stdin``, has no ending and cannot be read twice. It is
 copied to a temporary file without a name, up to `limit`, for a pipe need not end; its first bytes decide its format.
@@ -23,12 +23,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, TypeAlias
+from typing import IO, Any, Literal, TypeAlias
 
 import numpy as np
 
-from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
-from deadheat.inputs.files import Content, Labels, Layout
+from deadheat.errors import FileError, InvalidValueError
+from deadheat.inputs.files import Content, Labels, Layout, unreadable
 from deadheat.inputs.formats import chunked, columns, numpy_files, safetensors, text
 from deadheat.support.atomic import is_special
 from deadheat.support.scratch import Unnamed
@@ -50,6 +50,8 @@ class Format:
         Reads both from one file, as (embeddings, labels).
     embeddings_options, labels_options : tuple of str
         The fields of a `Layout` that are used where embeddings, or labels, are read: others are refused.
+    kind : str
+        What messages call a damaged file, if a library of its own reads it.
     """
 
     embeddings: Callable[[Path, Layout], Content] | None
@@ -57,13 +59,14 @@ class Format:
     samples: Callable[[Path, Layout], tuple[Content, Labels]] | None
     embeddings_options: tuple[str, ...] = ()
     labels_options: tuple[str, ...] = ()
+    kind: str = ""
 
 
-def _format(reader: Any, embeddings_options: tuple[str, ...], labels_options: tuple[str, ...]) -> Format:
+def _format(reader: Any, options: tuple[tuple[str, ...], tuple[str, ...]], kind: str = "") -> Format:
     """The row of a reader that can read anything."""
     return Format(
         embeddings=reader.embeddings, labels=reader.labels, samples=reader.samples,
-        embeddings_options=embeddings_options, labels_options=labels_options,
+        embeddings_options=options[0], labels_options=options[1], kind=kind,
     )  # fmt: skip
 
 
@@ -72,18 +75,18 @@ _COLUMNS = ("embeddings_key", "label_column"), ("label_column",)
 _KEYED = ("embeddings_key",), ("labels_key",)
 
 FORMATS: dict[str, Format] = {  # by the ending of a file's name, in lower case
-    ".npz": _format(numpy_files.NPZ, *_KEYED),
+    ".npz": _format(numpy_files.NPZ, _KEYED),
     ".npy": Format(embeddings=numpy_files.embeddings, labels=numpy_files.labels, samples=None),
     ".txt": Format(embeddings=None, labels=text.line_labels, samples=None),
-    ".csv": _format(text.COMMAS, *_TEXT),
-    ".tsv": _format(text.TABS, *_TEXT),
-    ".parquet": _format(columns.PARQUET, *_COLUMNS),
-    ".arrow": _format(columns.ARROW, *_COLUMNS),
-    ".feather": _format(columns.ARROW, *_COLUMNS),
-    ".safetensors": _format(safetensors.SAFETENSORS, *_KEYED),
-    ".h5": _format(chunked.HDF5, *_KEYED),
-    ".hdf5": _format(chunked.HDF5, *_KEYED),
-    ".zarr": _format(chunked.ZARR, *_KEYED),
+    ".csv": _format(text.COMMAS, _TEXT),
+    ".tsv": _format(text.TABS, _TEXT),
+    ".parquet": _format(columns.PARQUET, _COLUMNS, "Parquet"),
+    ".arrow": _format(columns.ARROW, _COLUMNS, "Arrow"),
+    ".feather": _format(columns.ARROW, _COLUMNS, "Arrow"),
+    ".safetensors": _format(safetensors.SAFETENSORS, _KEYED, "safetensors"),
+    ".h5": _format(chunked.HDF5, _KEYED, "HDF5"),
+    ".hdf5": _format(chunked.HDF5, _KEYED, "HDF5"),
+    ".zarr": _format(chunked.ZARR, _KEYED, "Zarr"),
 }
 
 
@@ -101,65 +104,53 @@ def holds_labels(path: str) -> bool:
 def read(path: str, layout: Layout, title: str, what: What) -> Any:
     """Embeddings, labels, or both as a pair, from a file or a pipe; `title` is the argument in messages."""
     if not _is_stream(path):
-        with _whatever_is_raised(path):
-            return _guarded(_reader(path, ending_of(path), title, what)(Path(path), layout), path)
-    with landed(path, alone=".txt" if what == "labels" else ".csv") as (file, ending):
+        reader, kind = _reader(path, ending_of(path), title, what)
+        with unreadable(path, kind):
+            return _guarded(reader(Path(path), layout), path, kind)
+    with _landed(path, alone=".txt" if what == "labels" else ".csv") as (file, ending):
+        reader, kind = _reader(path, ending, title, what)
         try:
-            with _whatever_is_raised(path):
-                return in_memory(_reader(path, ending, title, what)(file, layout))
+            with unreadable(path, kind):
+                return in_memory(reader(file, layout))
         except FileError as error:
             raise FileError(path, error.args[1]) from None
 
 
-@contextmanager
-def _whatever_is_raised(path: str) -> Iterator[None]:
-    """Say in one line what a library raises on a damaged file that its format has not foreseen."""
-    try:
-        yield
-    except (DeadheatError, OSError, MemoryError):
-        raise
-    except Exception as error:
-        raise FileError(path, f" cannot be read; truncated or damaged? {reason(error)}") from None
-
-
-def _guarded(content: Any, path: str) -> Any:
-    """The same content, whose pieces raise like that too."""
+def _guarded(content: Any, path: str, kind: str) -> Any:
+    """The same content, whose pieces raise what `unreadable` says too."""
     if isinstance(content, tuple):
-        return tuple(_guarded(part, path) for part in content)
-    return _guarded_pieces(content, path) if isinstance(content, Iterator) else content
+        return tuple(_guarded(part, path, kind) for part in content)
+    return _guarded_pieces(content, path, kind) if isinstance(content, Iterator) else content
 
 
-def _guarded_pieces(pieces: Iterator[Any], path: str) -> Iterator[Any]:
-    with _whatever_is_raised(path):
+def _guarded_pieces(pieces: Iterator[Any], path: str, kind: str) -> Iterator[Any]:
+    with unreadable(path, kind):
         yield from pieces
 
 
-def _reader(path: str, ending: str, title: str, what: What) -> Callable[[Path, Layout], Any]:
+def _reader(path: str, ending: str, title: str, what: What) -> tuple[Callable[[Path, Layout], Any], str]:
     held = "labels" if what == "labels" else "embeddings"
     rows = {ending: row for ending, row in FORMATS.items() if getattr(row, held) is not None}
     if ending not in rows:
-        endings = ", ".join(rows)
-        raise InvalidValueError(
-            title, f"must be a file of {held} that ends in one of {endings}, but ends in {ending!r}"
-        )
+        rule = f"must be a file of {held} that ends in one of {', '.join(rows)}"
+        raise InvalidValueError(title, f"{rule}, but ends in {ending!r}")
     reader: Callable[[Path, Layout], Any] | None = getattr(rows[ending], what)
     if reader is None:
         raise FileError(path, " holds embeddings only: give a file of labels too")
-    return reader
+    return reader, rows[ending].kind
 
 
-def unused_option(layout: Layout, embeddings: Iterable[str], labels: Iterable[str]) -> tuple[str, list[str]] | None:
-    """A field of a layout that none of these files uses, and the endings of files that would use it."""
+def reject_unused_options(layout: Layout, embeddings: Iterable[str], labels: Iterable[str]) -> None:
+    """Refuse a field of a layout that none of these files uses: it would be ignored."""
     of_embeddings, of_labels = [*map(ending_of, embeddings)], [*map(ending_of, labels)]
     if not {*of_embeddings, *of_labels} <= FORMATS.keys():  # a pipe, say, of which nothing is known yet
-        return None
+        return
     used = {name for ending in of_embeddings for name in FORMATS[ending].embeddings_options}
     used |= {name for ending in of_labels for name in FORMATS[ending].labels_options}
     for name in ("embeddings_key", "labels_key", "label_column", "header"):
         if getattr(layout, name) is not None and name not in used:
-            rows = FORMATS.items()
-            return name, [ending for ending, row in rows if name in (*row.embeddings_options, *row.labels_options)]
-    return None
+            users = [end for end, row in FORMATS.items() if name in (*row.embeddings_options, *row.labels_options)]
+            raise InvalidValueError(name, f"must be left out unless a file that it is for is read: {', '.join(users)}")
 
 
 LIMIT = "DEADHEAT_STREAM_LIMIT"  # in the environment: bytes, or 500M, 32G
@@ -183,13 +174,6 @@ def _is_stream(path: str) -> bool:
     return path.startswith("/dev/") or is_special(Path(path))
 
 
-class Landed(NamedTuple):
-    """A file with all of a stream, and the ending of such files."""
-
-    path: Path
-    ending: str
-
-
 def limit() -> int:
     """How many bytes of a stream are taken in.
 
@@ -208,13 +192,10 @@ def limit() -> int:
 
 
 @contextmanager
-def landed(path: str, alone: str) -> Iterator[Landed]:
-    """A file with all that comes; text without commas or tabs in its first line ends as `alone` says.
+def _landed(path: str, alone: str) -> Iterator[tuple[Path, str]]:
+    """A file with all of a stream, and the ending of such files.
 
-    Raises
-    ------
-    FileError
-        If it is of no known kind, or more than `limit`.
+    Text without commas or tabs in its first line ends as `alone` says.
     """
     limit()  # refused before anything is read
     kept = Unnamed()
@@ -222,7 +203,7 @@ def landed(path: str, alone: str) -> Iterator[Landed]:
         with open(path, "rb") as stream:
             ending = copy(path, stream, kept.file, alone)
         kept.written()
-        yield Landed(Path(kept.path), ending)
+        yield Path(kept.path), ending
     finally:
         kept.close()
 

@@ -16,12 +16,10 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import FileError
-from deadheat.inputs.files import Content, unreadable
-from deadheat.inputs.formats.keyed import Arrays, Reader, Shape
+from deadheat.inputs.files import Content
+from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, strips
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import json, require
-
-PIECE = 8 << 20  # bytes that are widened at once
 
 _NUMPY = {
     "BOOL": "?", "U8": "u1", "I8": "i1", "U16": "<u2", "I16": "<i2", "U32": "<u4", "I32": "<i4", "U64": "<u8",
@@ -39,9 +37,7 @@ def _opened(path: Path) -> Iterator[Arrays]:
     package = require("safetensors", "files", f"{path}: reading safetensors")
     with open(path, "rb"):  # what the system says of it comes first
         pass
-    with unreadable(path, "safetensors", package.SafetensorError):
-        file = package.safe_open(path, framework="numpy")
-    with file as opened:
+    with package.safe_open(path, framework="numpy") as opened:
         shapes = {key: partial(_shape, opened, key) for key in opened.keys()}  # noqa: SIM118 - it is no dictionary
         yield Arrays(
             shapes,
@@ -56,7 +52,7 @@ def _shape(file: Any, key: str) -> Shape:
 
 def _embeddings(path: Path, key: str, kind: str) -> Content:
     array = _mapped(path, key, kind)
-    return _widened(array) if kind in _SHORT and array.ndim == 2 else array
+    return _widened(array) if kind in _SHORT and array.ndim == 2 and array.size else array
 
 
 def _mapped(path: Path, key: str, kind: str) -> Array:
@@ -79,10 +75,9 @@ def _mapped(path: Path, key: str, kind: str) -> Array:
 
 def _widened(array: Array) -> Iterator[Array]:
     """Numbers of a type that NumPy does not have as float32, which holds them, a few rows at a time."""
-    step = max(1, PIECE // max(1, 4 * array.shape[1]))
-    for start in range(0, max(1, len(array)), step):
+    for rows in strips(array.shape, 4):
         with np.errstate(invalid="ignore"):
-            yield np.asarray(array[start : start + step]).astype(np.float32)
+            yield np.asarray(array[rows]).astype(np.float32)
 
 
 SAFETENSORS = Reader(_opened)

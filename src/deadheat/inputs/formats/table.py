@@ -11,19 +11,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import FileError
 from deadheat.inputs.files import Labels, Layout
 from deadheat.inputs.labels import from_text
+from deadheat.support.arrays import Array
 
 _INTEGER = re.compile("[+-]?[0-9]+")
 LABEL_COLUMNS = ("labels", "label", "class", "y")
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
