@@ -17,7 +17,7 @@ from deadheat.engine.distances.columns import Columns
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Int64
 from deadheat.trust.audits import thresholds
-from deadheat.trust.audits.findings import Finding, first_of, listed, share
+from deadheat.trust.audits.findings import Finding, by_share, listed, share
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ def _empty_rows(rows: Rows, part: str) -> Iterator[Finding]:
     if len(rows.zero):
         yield Finding(
             "zero embeddings",
-            _by_share(len(rows.zero), rows.n),
+            by_share(len(rows.zero), rows.n),
             f"{_subject(rows.zero, rows, part)} zero throughout ({listed(rows.zero)}) and carry no information.",
             _figures(rows.zero, rows),
             "Find out where they come from: unreadable items, or a dead layer.",
@@ -143,7 +143,7 @@ def _empty_rows(rows: Rows, part: str) -> Iterator[Finding]:
     if len(rows.faint):
         yield Finding(
             "nearly zero embeddings",
-            _by_share(len(rows.faint), rows.n),
+            by_share(len(rows.faint), rows.n),
             f"{_subject(rows.faint, rows, part)} shorter than {thresholds.PRECISION:.2g} times the mean length "
             f"({listed(rows.faint)}): zero, but for noise or rounding.",
             _figures(rows.faint, rows),
@@ -167,7 +167,7 @@ def _equal_rows(rows: Rows, part: str, coded: bool) -> Iterator[Finding]:
     most = "warning" if coded else "serious"
     distinct = {"distinct": rows.n_distinct, "largest": rows.largest}
     if len(rows.across):
-        severity = _by_share(len(rows.across), rows.n)
+        severity = by_share(len(rows.across), rows.n)
         yield Finding(
             "duplicates across classes",
             most if severity == "serious" else severity,
@@ -191,14 +191,14 @@ def _equal_rows(rows: Rows, part: str, coded: bool) -> Iterator[Finding]:
 
 def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
     """Dimensions with one number in all rows, mostly at their largest or smallest number, or of few levels."""
-    dims, dim = rows.dimensions, rows.dim
+    dims, dim, examples = rows.dimensions, rows.dim, slice(thresholds.EXAMPLES)
     dead = np.flatnonzero(dims.dead)
     if len(dead) and rows.n > 1:
         yield Finding(
             "dead dimensions",
             "warning" if len(dead) >= thresholds.DEAD_DIMENSIONS * dim else "note",
             f"{share(len(dead), dim, 'dimensions').capitalize()} of the {part} have the same number in every row.",
-            {"dimensions": len(dead), "dim": dim, "which": first_of(dead)},
+            {"dimensions": len(dead), "dim": dim, "which": dead[examples].tolist()},
             "Look for dead units or inputs that never vary, and drop these dimensions.",
         )
     stuck = np.flatnonzero(~dims.dead & (dims.levels > 2) & (dims.at_limit >= thresholds.SATURATED_ROWS))
@@ -208,7 +208,7 @@ def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
             "warning" if len(stuck) >= thresholds.SATURATED_DIMENSIONS * dim else "note",
             f"{share(len(stuck), dim, 'dimensions').capitalize()} of the {part} are at their largest or smallest "
             f"number in {100 * thresholds.SATURATED_ROWS:.0f} % of the rows or more.",
-            {"dimensions": len(stuck), "dim": dim, "which": first_of(stuck), "rows_looked_at": dims.n_sampled},
+            {"dimensions": len(stuck), "dim": dim, "which": stuck[examples].tolist(), "rows_looked_at": dims.n_sampled},
             "Submit what comes before the sigmoid, tanh or clipping.",
         )
     if dims.quantised:
@@ -224,16 +224,10 @@ def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
         )
 
 
-def _by_share(n: int, total: int) -> str:
-    return (
-        "serious" if n >= thresholds.MANY_ROWS * total else "warning" if n >= thresholds.SOME_ROWS * total else "note"
-    )
-
-
 def _subject(which: Int64, rows: Rows, part: str) -> str:
     """How a sentence about some rows begins."""
     return f"{share(len(which), rows.n, 'rows').capitalize()} {'are' if part == 'embeddings' else 'of the gallery are'}"
 
 
 def _figures(which: Int64, rows: Rows) -> dict[str, Any]:
-    return {"rows": len(which), "n": rows.n, "which": first_of(which)}
+    return {"rows": len(which), "n": rows.n, "which": which[: thresholds.EXAMPLES].tolist()}

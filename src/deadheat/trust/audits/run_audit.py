@@ -33,6 +33,7 @@ from deadheat.trust.audits.findings import (
     Audited,
     Finding,
     by_move,
+    by_share,
     deviations,
     most_serious_first,
     of_ties,
@@ -322,13 +323,13 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
     if looks.constant:
         yield Finding(
             "constant scores",
-            _by_share(looks.constant, n),
+            by_share(looks.constant, n),
             f"{share(looks.constant, n, 'queries').capitalize()} have one score for all documents.",
             {"queries": looks.constant, "n_query": n},
             "Look for inputs that were cut off before the documents differ, or a model that failed.",
         )
     if looks.tied_first:
-        severity = _by_share(looks.tied_first, n)
+        severity = by_share(looks.tied_first, n)
         yield Finding(
             "ties for the first place",
             "warning" if severity == "serious" else severity,
@@ -361,9 +362,3 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
             {"dtype": looks.dtype},
             "Compute the last step in float32, and see with deadheat.low_precision what that changes.",
         )
-
-
-def _by_share(n: int, total: int) -> str:
-    return (
-        "serious" if n >= thresholds.MANY_ROWS * total else "warning" if n >= thresholds.SOME_ROWS * total else "note"
-    )

@@ -16,7 +16,7 @@ import numpy as np
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
-from deadheat.reports.tables import count
+from deadheat.reports.tables import count, value
 from deadheat.support.triple import Triple
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.evidence import Evidence
@@ -24,7 +24,6 @@ from deadheat.trust.audits.findings import (
     Finding,
     by_move,
     deviations,
-    interval,
     of_ties,
     percent,
     points,
@@ -55,8 +54,8 @@ def dtypes(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             f"scores in {dtype}",
             serious if move >= thresholds.CLAIMED else mild,
-            f"Rounded to {dtype}, scores leave {name} anywhere in {interval(report[name])}: {points(move)} more "
-            f"than exact distances ({interval(evidence.report[name])}).",
+            f"Rounded to {dtype}, scores leave {name} anywhere in {value(report[name])} %: {points(move)} more "
+            f"than exact distances ({value(evidence.report[name])} %).",
             {"dtype": dtype, "measures": _bounds(report), "moves": moves, **report.ties._asdict()},
             f"Compute and sort scores in a wider type, or report the scores as they are served (ties={dtype!r}).",
         )
@@ -94,7 +93,7 @@ def noise(evidence: Evidence) -> Iterator[Finding]:
         "noise",
         by_move(move),
         f"Distances that differ by {eps:.2g} at most, the precision of float32 here, decide {name}: once they count as "
-        f"equal, its bounds are {bounds} ({points(move)} further than exact ones, {interval(evidence.report[name])}).",
+        f"equal, its bounds are {bounds} ({points(move)} further than exact ones, {value(evidence.report[name])} %).",
         {
             "eps": eps,
             "measures": {name: {"lower": r.lower, "upper": r.upper} for name, r in report.items()},
