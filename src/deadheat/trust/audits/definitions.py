@@ -70,22 +70,20 @@ class Definition:
 
     def truth(self, case: Case) -> Triple[float]:
         """Lower, expected and upper of a case."""
-        found = ranked(self.reading, case)
-        values = measure_values.per_query(found, self.measure)
-        return Triple(*(self._mean(found, case, each) for each in values))
+        ends = measure_values.per_query(ranked(self.reading, case), self.measure)
+        terms = (self._terms(case, values) for values in ends)
+        return Triple(*(self.convention.scale * math.fsum(each) if len(each) else math.nan for each in terms))
 
     def deviation(self, case: Case) -> float:
         """The standard deviation of the value if each query breaks its ties at random, on its own."""
-        found = ranked(self.reading, case)
-        weights, factor = self.convention.weights(found, case.second), self.convention.factor(found, self.measure)
-        spread = measure_values.std(found, self.measure) * factor * weights
-        return self.convention.scale * math.sqrt(math.fsum(np.square(spread[~np.isnan(spread)])))
+        terms = self._terms(case, measure_values.std(ranked(self.reading, case), self.measure))
+        return self.convention.scale * math.sqrt(math.fsum(np.square(terms)))
 
-    def _mean(self, found: TieProfile, case: Case, values: Float64) -> float:
-        weights, factor = self.convention.weights(found, case.second), self.convention.factor(found, self.measure)
-        terms = values * factor * weights
-        defined = ~np.isnan(terms)
-        return self.convention.scale * math.fsum(terms[defined]) if defined.any() else math.nan
+    def _terms(self, case: Case, values: Float64) -> Float64:
+        """What each query that has a value adds to the mean."""
+        found = ranked(self.reading, case)
+        terms = values * self.convention.factor(found, self.measure) * self.convention.weights(found, case.second)
+        return np.asarray(terms[~np.isnan(terms)])
 
 
 def candidates(form: str, asked: Measure | None, n_items: int) -> Iterator[Definition]:
@@ -135,16 +133,13 @@ def ranked(reading: Reading, case: Case) -> TieProfile:
 
 
 def _leave_one_out(distance: DistanceName) -> Reading:
-    return Reading(
-        f"{distance}, leave one out", lambda rows, labels: profile(rows, labels, distance=distance), of_classes=True
-    )
+    name = f"{distance}, leave one out"
+    return Reading(name, lambda rows, labels: profile(rows, labels, distance=distance), of_classes=True)
 
 
 def _itself_ranked(distance: DistanceName) -> Reading:
-    def ranked(rows: Array, labels: Array) -> TieProfile:
-        return profile(rows, labels, rows, labels, distance=distance)
-
-    return Reading(f"{distance}, the query itself in its ranking", ranked, of_classes=True)
+    name = f"{distance}, the query itself in its ranking"
+    return Reading(name, lambda rows, labels: profile(rows, labels, rows, labels, distance=distance), of_classes=True)
 
 
 def _pooled(scores: Array, relevant: Array) -> TieProfile:
@@ -205,10 +200,8 @@ _CONVENTIONS = (
 def _catalogue(n_items: int, families: Sequence[str] | None) -> list[Measure]:
     """Every measure of some families that is a sum over the relevant items, with every cutoff that matters."""
     names: list[str] = []
-    cutoffs = [k for k in _CUTOFFS if k < n_items]
     for row in FAMILIES:
-        if isinstance(row.forms, NoRankSum) or (families and row.name not in families):
-            continue
-        names += [row.name] if row.cutoff != "must" else []
-        names += [f"{row.name}@{k}" for k in cutoffs] if row.cutoff in ("may", "must") else []
+        if not isinstance(row.forms, NoRankSum) and (families is None or row.name in families):
+            names += [row.name] if row.cutoff != "must" else []
+            names += [f"{row.name}@{k}" for k in _CUTOFFS if k < n_items and row.cutoff in ("may", "must")]
     return list(measure_names.parse_all(names))
