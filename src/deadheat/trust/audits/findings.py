@@ -20,6 +20,7 @@ from deadheat.reports.tables import TabularResult, count, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.lazy import json
+from deadheat.support.triple import Triple
 from deadheat.trust.audits import thresholds
 
 SEVERITIES = ("serious", "warning", "note")  # the most serious first
@@ -183,6 +184,11 @@ def worst(moves: Mapping[str, float]) -> tuple[str, float]:
     if known[most] >= thresholds.PRINTED:
         name = next(name for name, move in known.items() if by_move(move) == by_move(known[most]))
     return name, known[name]
+
+
+def bounds(report: Report) -> dict[str, dict[str, float]]:
+    """Lower, expected and upper of each measure."""
+    return {name: {end: getattr(result, end) for end in Triple._fields} for name, result in report.items()}
 
 
 def of_ties(report: Report, what: str, advice: str, **figures: Any) -> Iterator[Finding]:

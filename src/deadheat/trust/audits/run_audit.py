@@ -27,11 +27,11 @@ from deadheat.reports.runs import RULES, by_rule, evaluate_run
 from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
-from deadheat.support.triple import Triple
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.findings import (
     Audited,
     Finding,
+    bounds,
     by_move,
     by_share,
     deviations,
@@ -275,16 +275,14 @@ class RunAudit(Audited):
 
     def to_dict(self) -> dict[str, Any]:
         """The findings, and what they were found in, unrounded, as plain values that JSON can hold."""
-        report, names = self.report, () if self.report is None else self.report.measures
+        measures = {} if self.report is None else bounds(self.report)
         return {
             "deadheat": program(),
             "counts": self.counts(),
             "scores": plain(vars(self.looks)),
             "measures": {
-                name: {end: plain(getattr(report[name], end)) for end in Triple._fields}
-                | {"rules": {rule: plain(values[name]) for rule, values in self.rules.items()}}
-                for name in names
-                if report is not None
+                name: plain(ends | {"rules": {rule: values[name] for rule, values in self.rules.items()}})
+                for name, ends in measures.items()
             },
             "findings": [each.to_dict() for each in self.findings],
         }

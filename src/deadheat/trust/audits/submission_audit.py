@@ -19,9 +19,8 @@ from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plai
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
-from deadheat.support.triple import Triple
 from deadheat.trust.audits.evidence import Evidence, collect
-from deadheat.trust.audits.findings import Audited, Finding, most_serious_first
+from deadheat.trust.audits.findings import Audited, Finding, bounds, most_serious_first
 from deadheat.trust.audits.submission_checks import CHECKS
 
 MEASURES = ("mAP", "MAP@R", "Hit@1")  # the headline first
@@ -114,7 +113,7 @@ def audit_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions, se
     return Audit(most_serious_first(found for check in CHECKS for found in check(evidence)), evidence)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit(Audited):
     """What a careful referee would ask about a submission.
 
@@ -141,30 +140,30 @@ class Audit(Audited):
         """The measures in per cent: by exact distances, rounded scores, plain sorts and chance."""
         form = decimals(digits)
         evidence, names = self.evidence, self.evidence.report.measures
-        rows = [["exact distances", *(value(evidence.report[name], digits) for name in names)]]
-        for dtype, report in evidence.rounded.items():
-            rows.append([f"scores in {dtype}", *(value(report[name], digits) for name in names)])
-        for title, values in self._plain_sorts().items():
-            rows.append([title, *(number(100 * values[name], form) for name in names)])
-        rows.append(["chance", *(number(100 * evidence.chance[name].expected, form) for name in names)])
+        reports = {"exact distances": evidence.report}
+        reports |= {f"scores in {dtype}": report for dtype, report in evidence.rounded.items()}
+        single = self._plain_sorts() | {"chance": {name: evidence.chance[name].expected for name in names}}
+        rows = [[title, *(value(report[name], digits) for name in names)] for title, report in reports.items()]
+        rows += [[title, *(number(100 * each[name], form) for name in names)] for title, each in single.items()]
         return [Table(["measure (%)", *names], rows)]
 
     def to_dict(self) -> dict[str, Any]:
         """The findings, and the values that the table shows, unrounded, as plain values that JSON can hold."""
         evidence = self.evidence
-        values = {**evidence.rounded, "chance": evidence.chance}
+        values = {what: bounds(report) for what, report in {**evidence.rounded, "chance": evidence.chance}.items()}
+        sorts = self._plain_sorts()
         return {
             "deadheat": program(),
             "distance": evidence.report.distance,
             "n_query": evidence.report.n_query,
             "counts": self.counts(),
             "measures": {
-                name: {
-                    **_triple(evidence.report[name]),
-                    **{what: _triple(report[name]) for what, report in values.items()},
-                    "plain_sort": {title: plain(each[name]) for title, each in self._plain_sorts().items()},
-                }
-                for name in evidence.report.measures
+                name: plain(
+                    ends
+                    | {what: each[name] for what, each in values.items()}
+                    | {"plain_sort": {title: each[name] for title, each in sorts.items()}}
+                )
+                for name, ends in bounds(evidence.report).items()
             },
             "findings": [each.to_dict() for each in self.findings],
         }
@@ -179,7 +178,3 @@ class Audit(Audited):
             "plain sort, reversed": sorts.backwards,
             "plain sort, shuffled": {name: values[0] for name, values in sorts.shuffled.items()},
         }
-
-
-def _triple(result: Any) -> dict[str, Any]:
-    return {end: plain(getattr(result, end)) for end in Triple._fields}

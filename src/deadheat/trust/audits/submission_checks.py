@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 
 from deadheat.reports.averaging import Averaging
-from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.reports.tables import count, value
-from deadheat.support.triple import Triple
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.evidence import Evidence
 from deadheat.trust.audits.findings import (
     Finding,
+    bounds,
     by_move,
     deviations,
     of_ties,
@@ -40,7 +39,7 @@ _OF_DTYPES = {"float32": ("serious", "warning"), "float16": ("warning", "note"),
 def ties(evidence: Evidence) -> Iterator[Finding]:
     """How far breaking ties one way or another moves each measure."""
     advice = "Report the lower bound, or all three values; a single sorted value says nothing within this range."
-    yield from of_ties(evidence.report, "items", advice, measures=_bounds(evidence.report))
+    yield from of_ties(evidence.report, "items", advice, measures=bounds(evidence.report))
 
 
 def dtypes(evidence: Evidence) -> Iterator[Finding]:
@@ -56,7 +55,7 @@ def dtypes(evidence: Evidence) -> Iterator[Finding]:
             serious if move >= thresholds.CLAIMED else mild,
             f"Rounded to {dtype}, scores leave {name} anywhere in {value(report[name])} %: {points(move)} more "
             f"than exact distances ({value(evidence.report[name])} %).",
-            {"dtype": dtype, "measures": _bounds(report), "moves": moves, **report.ties._asdict()},
+            {"dtype": dtype, "measures": bounds(report), "moves": moves, **report.ties._asdict()},
             f"Compute and sort scores in a wider type, or report the scores as they are served (ties={dtype!r}).",
         )
 
@@ -281,10 +280,6 @@ CHECKS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
 def _further(result: Result, exact: Result) -> float:
     """By how much the bounds of a result lie outside those of another."""
     return max(0.0, exact.lower - result.lower) + max(0.0, result.upper - exact.upper)
-
-
-def _bounds(report: Report) -> dict[str, Any]:
-    return {name: {end: getattr(result, end) for end in Triple._fields} for name, result in report.items()}
 
 
 def _how_far(in_stds: Mapping[str, float]) -> str:
