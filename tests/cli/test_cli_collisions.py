@@ -92,7 +92,7 @@ def test_a_picture_and_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--within", "-1"], "within must be finite and not negative, but is -1.0"),
         (["--within", "1", "--ties", "float16"], "within must be left out unless ties are exact"),
         (["--depth", "0"], "depth must be at least 1, but is 0"),
-        (["--digits", "3"], "No such option '--digits'"),
+        (["--digits", "3"], "No such option"),
         (["--plot", "a.gif"], "--plot a.gif must end in one of .png, .pdf, .svg"),
         (["--plot", "all.npz"], "cannot write all.npz: it is one of the input files"),
         (["--json", "a.json", "--gallery-labels", "shelf.npz"], "--gallery-labels goes with --gallery"),
