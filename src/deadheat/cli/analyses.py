@@ -196,18 +196,13 @@ def _numbers(file: Path, options: dict[str, Any], name: str, n_query: int) -> An
     shared.SOURCES,
     [
         shared.DISTANCE,
-        option(
-            "Measure", "--measure", "-m", type=Choice(shared.COMPLETIONS), default="mAP",
-            metavar="NAME", help="Move this measure.",
-        ),
+        option("Measure", "--measure", "-m", type=Choice(shared.COMPLETIONS), default="mAP", metavar="NAME",
+            help="Move this measure."),
     ],
     shared.ORDERS,
     [
-        option("Run", "--tries", type=INTEGER, default=4, metavar="N",
-            help="Search N times in each direction."),
-        option(
-            "Run", "--draws", type=INTEGER, default=100, metavar="N", help="Draw N random orders."
-        ),
+        option("Run", "--tries", type=INTEGER, default=4, metavar="N", help="Search N times in each direction."),
+        option("Run", "--draws", type=INTEGER, default=100, metavar="N", help="Draw N random orders."),
         shared.SEED,
         plot("what orders reach between the bounds"),
     ],
@@ -240,19 +235,15 @@ def exploit(file: Path, **options: Any) -> None:
         option("Input", "--test-labels", type=LINES, help="Read the labels of the test set from this file."),
         option("Input", "--test-gallery", type=PATH, help="Rank these items for the test set. Default: itself."),
         option("Input", "--test-gallery-labels", type=LINES, help="Read the labels of that gallery from this file."),
-        option(
-            "Input", "--test-exclude", type=LINES, multiple=True, metavar="ROWS", help="As --exclude, for the test set."
-        ),
+        option("Input", "--test-exclude", type=LINES, multiple=True, metavar="ROWS",
+            help="As --exclude, for the test set."),
     ],
     shared.SCORES,
     shared.TIES,
     shared.GROUPS,
     [
-        option("Measure", "--group-size", type=INTEGER, default=10, metavar="S",
-            help="Put S classes in each group."),
-        option(
-            "Measure", "--repeats", type=INTEGER, default=1, metavar="N", help="Draw N times."
-        ),
+        option("Measure", "--group-size", type=INTEGER, default=10, metavar="S", help="Put S classes in each group."),
+        option("Measure", "--repeats", type=INTEGER, default=1, metavar="N", help="Draw N times."),
         option("Measure", "--halves", type=INTEGER, is_flag=False, flag_value=SPLITS, metavar="[N]",
             help=f"Also give the difference of two random halves of the classes, and its bound, from N splits, or "
             f"{SPLITS} without N; then put it after FILE."),

@@ -118,9 +118,8 @@ def measures() -> None:
             help="Write tables, figures and the page to this folder."),
         option("Input", "--data", type=PLACE, metavar="DIR",
             help="Look here for data that deadheat does not contain, such as phocnet_gw.npz."),
-        option(
-            "Run", "--cache", type=PLACE, metavar="DIR", help="Keep trained networks here. Default: cache in --out."
-        ),
+        option("Run", "--cache", type=PLACE, metavar="DIR",
+            help="Keep trained networks here. Default: cache in --out."),
         option("Run", "--quick", is_flag=True, help="Run on smaller sizes, in seconds, for a first look."),
         THREADS_OPTION,
         option("Output", "--list", "only_list", is_flag=True, help="Print the names of the studies and exit."),

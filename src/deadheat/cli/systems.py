@@ -97,10 +97,8 @@ _OF_SCORES = {"scores", "score_name", "missing", "plot"}
 @with_options(TESTING)
 @with_options(
     [
-        option(
-            "Statistics", "--alternative", type=Choice(ALTERNATIVES), default="two-sided",
-            help="Test whether A and B differ, A is better (greater), or A is worse (less).",
-        )
+        option("Statistics", "--alternative", type=Choice(ALTERNATIVES), default="two-sided",
+            help="Test whether A and B differ, A is better (greater), or A is worse (less).")
     ],
     shared.TEXTS,
     [

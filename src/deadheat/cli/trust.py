@@ -83,18 +83,15 @@ def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
 @with_options(
     [
         option("Input", "--all", "everything", is_flag=True, help="Audit every installed evaluator of the list."),
-        option(
-            "Input", "--form", type=click.Choice(list(MAKERS)), help="Call the function with this. Default: embeddings."
-        ),
-        option(
-            "Measure", "--measure", "-m", metavar="NAME", help="Expect it to compute this measure. Default: try all."
-        ),
+        option("Input", "--form", type=click.Choice(list(MAKERS)),
+            help="Call the function with this. Default: embeddings."),
+        option("Measure", "--measure", "-m", metavar="NAME",
+            help="Expect it to compute this measure. Default: try all."),
         option("Run", "--classes", "n_classes", type=INTEGER, default=10, metavar="N",
             help="Give the system that knows nothing N classes."),
         option("Run", "--class-size", type=INTEGER, default=100, metavar="N",
             help="Give each of its classes N samples."),
-        option("Run", "--draws", type=INTEGER, default=1, metavar="N",
-            help="Put its samples in N random orders."),
+        option("Run", "--draws", type=INTEGER, default=1, metavar="N", help="Put its samples in N random orders."),
         option("Run", "--seed", type=INTEGER, default=0, metavar="N", help="Seed inputs with N."),
     ],
     shared.TEXTS,
@@ -161,9 +158,8 @@ def verify(receipt: Path, file: Path, **options: Any) -> int:
 @click.argument("receipt", type=PLACE)
 @with_options(
     [
-        option(
-            "Input", "--key", type=PATH, required=True, help="Sign with this private key (PEM): see `deadheat keys`."
-        ),
+        option("Input", "--key", type=PATH, required=True,
+            help="Sign with this private key (PEM): see `deadheat keys`."),
         option("Output", "--output", "-o", "out", type=Output(JSON), metavar="OUT",
             help="Write the signed receipt to OUT. Default: to RECEIPT itself."),
     ]
