@@ -247,27 +247,19 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
         raise click.UsageError("run takes QRELS and at least one RUN")
     names = _names(options["measures"], options["trec_eval"])
     _check(options, names, len(runs))
-    reports = reports_of_runs(
-        runs, qrels, options["names"], measures=measures_of(names) or None, **_judging(options)
-    )  # fmt: skip
+    reports = reports_of_runs(runs, qrels, options["names"], measures=measures_of(names) or None, **_judging(options))
     report = next(iter(reports.values()))
     if options["per_query"] is not None:  # first, so that nothing is printed if that fails
         with output(options["per_query"]) as file:
             export.write(report, file, options["per_query"])
     if options["html"] is not None:
-        write_page(options["html"], _page(reports, shared.about_page(*runs, qrels)))
+        about, two = shared.about_page(*runs, qrels), {"names": tuple(reports)} if len(reports) > 1 else {}
+        page = html_report(*reports.values(), title=" and ".join(reports), about=about, **two)  # type: ignore[arg-type]
+        write_page(options["html"], page)
     if len(reports) > 1:
         deliver_explained(leaderboards.leaderboard(reports, **settings(options)), options)
     else:
         _print(report, options, names, runs[0])
-
-
-def _page(reports: dict[str, Report], about: dict[str, str]) -> str:
-    names = list(reports)
-    if len(names) == 1:
-        return html_report(reports[names[0]], title=names[0], about=about)
-    a, b = names
-    return html_report(reports[a], reports[b], title=f"{a} and {b}", names=(a, b), about=about)
 
 
 def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:

@@ -21,6 +21,7 @@ from deadheat.trust.audits import run_audit
 from deadheat.trust.audits.adapters import ADAPTERS, locate, survey
 from deadheat.trust.audits.cases import MAKERS
 from deadheat.trust.audits.evaluator_audit import audit_evaluator as audit_function
+from deadheat.trust.audits.findings import Audited
 from deadheat.trust.audits.submission_audit import MEASURES, audit_pair
 from deadheat.trust.receipts.document import Receipt
 from deadheat.trust.receipts.receipt import options_of, verify_pair
@@ -45,6 +46,11 @@ def audit(file: Path, **options: Any) -> int:
     summary = shared.summary_options(options, measures=MEASURES)
     with shared.opened(file, options, counting, "auditing") as (pair, counting):
         found = audit_pair(pair, counting, summary, options["seed"])
+    return _delivered(found, options)
+
+
+def _delivered(found: Audited, options: dict[str, Any]) -> int:
+    """Write and print an audit, and return the exit status."""
     deliver(found, options)
     return 0 if found.passes(strict=options["strict"]) else FAILED
 
@@ -73,9 +79,8 @@ def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
     if judged is not None and options["qrels"] is not None:
         raise click.UsageError("audit-run takes QRELS or --qrels, not both")
     qrels, chosen = judged or options["qrels"], {key: options[key] for key in ("subset", "split")}
-    found = run_audit.audit_run(file, qrels, measures=" ".join(options["measures"]) or run_audit.MEASURES, **chosen)
-    deliver(found, options)
-    return 0 if found.passes(strict=options["strict"]) else FAILED
+    measures = " ".join(options["measures"]) or run_audit.MEASURES
+    return _delivered(run_audit.audit_run(file, qrels, measures=measures, **chosen), options)
 
 
 @click.command("audit-evaluator", cls=Command, epilog=f"Names: {', '.join(ADAPTERS)}.")
