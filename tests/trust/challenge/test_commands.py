@@ -257,10 +257,8 @@ def test_digests_of_commands_tell_files_names_and_words(program: Path) -> None:
     (program / "a").rename(program / "b")
     second = submissions.digest_of_command(program, COPY)
     (program / "b").write_text("2")
-    assert (
-        len({first, second, submissions.digest_of_command(program, COPY), submissions.digest_of_command(program, "cp")})
-        == 4
-    )
+    third, fourth = (submissions.digest_of_command(program, command) for command in (COPY, "cp"))
+    assert len({first, second, third, fourth}) == 4
 
 
 def test_a_challenge_without_inputs_has_nothing_to_run_on(tmp_path: Path, program: Path) -> None:
