@@ -44,17 +44,17 @@ class Reading(NamedTuple):
 
 
 class Convention(NamedTuple):
-    """How the values of queries become one number: a weight and a factor for each query, and a scale of the number."""
+    """How the values of queries become one number."""
 
     name: str
-    weights: Callable[[TieProfile, Array], Float64]
-    factor: Callable[[TieProfile, Measure], Float64]
     scale: float = 1.0
-    of_classes: bool = False
+    of_classes: bool = False  # the mean over classes, not over queries
+    over_what_fits: bool = False  # mAP@k divided by the relevant items that fit into k ranks: R / min(R, k) times it
 
     def fits(self, measure: Measure, reading: Reading) -> bool:
         """Whether it makes a difference to a measure."""
-        return (reading.of_classes or not self.of_classes) and (self.factor is _one or _cut_average_precision(measure))
+        cut_average_precision = measure.row.name == "mAP" and measure.cutoff is not None
+        return (reading.of_classes or not self.of_classes) and (cut_average_precision or not self.over_what_fits)
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,17 @@ class Definition:
 
     def _terms(self, case: Case, values: Float64) -> Float64:
         """What each query that has a value adds to the mean."""
-        found = ranked(self.reading, case)
-        terms = values * self.convention.factor(found, self.measure) * self.convention.weights(found, case.second)
+        n_relevant = ranked(self.reading, case).n_relevant
+        asking = n_relevant > 0
+        if self.convention.over_what_fits:
+            values = values * (n_relevant / np.maximum(1, np.minimum(n_relevant, self.measure.limit)))
+        if self.convention.of_classes:
+            _, codes = np.unique(case.second, return_inverse=True)
+            sizes = np.bincount(codes[asking], minlength=int(codes.max()) + 1)
+            weights = asking / np.maximum(1, sizes[codes]) / np.maximum(1, np.count_nonzero(sizes))
+        else:
+            weights = asking / np.maximum(1, np.count_nonzero(asking))
+        terms = values * weights
         return np.asarray(terms[~np.isnan(terms)])
 
 
@@ -160,40 +169,11 @@ _READINGS = {
 _OF_ONE_POSITIVE = ("MRR", "Hit")  # of which mAP, recall and others are then further names
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# conventions
-
-
-def _one(found: TieProfile, measure: Measure) -> Float64:
-    return np.ones(found.n_query)
-
-
-def _over_what_fits(found: TieProfile, measure: Measure) -> Float64:
-    """R / min(R, k): mAP@k divided by the relevant items that fit into k ranks."""
-    return np.asarray(found.n_relevant / np.maximum(1, np.minimum(found.n_relevant, measure.limit)))
-
-
-def _cut_average_precision(measure: Measure) -> bool:
-    return measure.row.name == "mAP" and measure.cutoff is not None
-
-
-def _over_queries(found: TieProfile, labels: Array) -> Float64:
-    asking = found.n_relevant > 0
-    return np.asarray(asking / np.maximum(1, np.count_nonzero(asking)))
-
-
-def _over_classes(found: TieProfile, labels: Array) -> Float64:
-    asking = found.n_relevant > 0
-    _, codes = np.unique(labels, return_inverse=True)
-    sizes = np.bincount(codes[asking], minlength=int(codes.max()) + 1)
-    return np.asarray(asking / np.maximum(1, sizes[codes]) / np.maximum(1, np.count_nonzero(sizes)))
-
-
 _CONVENTIONS = (
-    Convention("", _over_queries, _one),
-    Convention("mean over classes", _over_classes, _one, of_classes=True),
-    Convention("over min(R, k)", _over_queries, _over_what_fits),
-    Convention("in per cent", _over_queries, _one, scale=100.0),
+    Convention(""),
+    Convention("mean over classes", of_classes=True),
+    Convention("over min(R, k)", over_what_fits=True),
+    Convention("in per cent", scale=100.0),
 )
 
 
