@@ -13,7 +13,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -36,12 +36,7 @@ _PAUSE = 0.5  # seconds between two looks at an empty queue
 
 
 def score(
-    challenge: Challenge,
-    store: Store,
-    *,
-    unprotected: bool = False,
-    also: Sequence[Path] = (),
-    for_page: bool = False,
+    challenge: Challenge, store: Store, *, unprotected: bool = False, also: Sequence[Path] = (), for_page: bool = False
 ) -> Generator[Submission, None, None]:
     """Score what is in the queue, one after another, and yield each as it then is.
 
@@ -58,11 +53,10 @@ def score(
         waiting = queued(commands=not for_page)
         has_command = any(each.command is not None for each in waiting)
         protection = require_sandbox(challenge, unprotected, also) if has_command else sandbox.NOTHING
-        run = partial(embeddings, challenge, unprotected=protection == sandbox.NOTHING, also=also)
         while waiting:
             submission = waiting[0]
             store.begin(submission)
-            _score(challenge, store, submission, evaluator, run, protection)
+            _score(challenge, store, submission, evaluator, protection, also)
             found = store.find(id=submission.id)
             assert found is not None
             yield found
@@ -75,21 +69,16 @@ def log(challenge: Challenge, submission: Submission) -> Path:
 
 
 def _score(
-    challenge: Challenge,
-    store: Store,
-    submission: Submission,
-    evaluator: Evaluator,
-    run: Callable[[Submission], NDArray[Any]],
-    protection: str,
+    challenge: Challenge, store: Store, submission: Submission, evaluator: Evaluator, how: str, also: Sequence[Path]
 ) -> None:
-    """Score one, and record what came of it and how long it took."""
+    """Score one, and record what came of it and how long it took; `how` commands are kept from the labels."""
     began = time.monotonic()
     try:
         if submission.command is None:
-            receipt = evaluator.receipt(submission.id, "npz", challenge.submissions / submission.id)
+            how, receipt = FILE, evaluator.receipt(submission.id, "npz", challenge.submissions / submission.id)
         else:
             with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
-                np.save(f"{folder}/rows.npy", run(submission))
+                np.save(f"{folder}/rows.npy", embeddings(challenge, submission, how == sandbox.NOTHING, also))
                 receipt = evaluator.receipt(submission.id, "npy", Path(folder, "rows.npy"))
     except Stopped as error:
         if error.errors or submission.command is not None:
@@ -99,7 +88,6 @@ def _score(
     except (ValueError, TypeError) as error:  # by a rule, which the message says
         store.ended(submission, "refused", short(str(error)), time.monotonic() - began)
     else:
-        how = FILE if submission.command is None else protection
         store.ended(submission, "scored", "", time.monotonic() - began, (receipt, how))
 
 

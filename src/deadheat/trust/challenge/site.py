@@ -121,8 +121,9 @@ class Site:
     def own(self, request: Any) -> Any:
         """What a team has submitted, and where it submits; or where it signs in."""
         team = self._team(request)
-        mine = [] if team is None else reversed(self._store.select(team=team))
-        return self._page("submit.html", team=team, submissions=[(each, self._value(each)) for each in mine])
+        mine, ranked_by = [] if team is None else self._store.select(team=team)[::-1], self._challenge.rules.measures[0]
+        values = [self._values(self._store.receipt(each.id)).get(ranked_by) for each in mine]
+        return self._page("submit.html", team=team, submissions=list(zip(mine, values, strict=True)))
 
     def submission(self, request: Any) -> Any:
         """One submission, for its own team: to others it is as if there were none."""
@@ -199,10 +200,6 @@ class Site:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         token = token.strip() if kind.lower() == "bearer" else request.cookies.get(_COOKIE, "")
         return self._guesses.team_of(token, _address(request)) if token else None
-
-    def _value(self, submission: Submission) -> Triple[float] | None:
-        """Lower, expected and upper of the measure that ranks; None without a score."""
-        return self._values(self._store.receipt(submission.id)).get(self._challenge.rules.measures[0])
 
     def _values(self, receipt: str | None) -> dict[str, Triple[float]]:
         """What is published of each measure of a receipt."""
