@@ -178,6 +178,9 @@ def test_the_order_of_the_file_gives_what_a_stable_sort_gives(zeros: Audit) -> N
     expected = zeros.evidence.report["mAP"].expected
     assert all(abs(value - expected) < 0.02 for value in orders["shuffled"])
     assert orders["file"] > expected + 0.05
+    uneven = np.repeat([0, 1, 2], [5, 10, 25])  # or both directions give the same
+    orders = audit(np.zeros((40, 1)), uneven)["sample order"].figures["orders"]["mAP"]
+    assert [orders["file"], orders["reversed"]] == pytest.approx([stable(uneven), stable(uneven[::-1])], abs=1e-12)
 
 
 def test_shuffled_samples_gain_nothing_by_their_order() -> None:
