@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 from click.testing import CliRunner, Result
@@ -46,3 +49,12 @@ def refused(*args: object) -> str:
 def reason(*args: object) -> str:
     """The same, without where there is more to read."""
     return refused(*args).partition(" (see deadheat")[0]
+
+
+def shell(folder: Path, line: str) -> tuple[int, str, str]:
+    """Status, standard output and standard error of a line of bash in which ``deadheat`` is the command."""
+    program = f"deadheat() {{ {sys.executable} -c 'from deadheat.cli.main import main; main()' \"$@\"; }}\n"
+    done = subprocess.run(
+        ["bash", "-c", program + line], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
+    return done.returncode, done.stdout, done.stderr

@@ -38,9 +38,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     assert [path for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def real(*args: object, **options: object) -> subprocess.CompletedProcess[str]:
-    """The command as a process of its own."""
-    command = [sys.executable, "-c", "from deadheat.cli.main import main; main()", *map(str, args)]
+def real(*args: object, before: str = "", **options: object) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own, `before` which this Python is run."""
+    command = [sys.executable, "-c", f"{before}\nfrom deadheat.cli.main import main; main()", *map(str, args)]
     return subprocess.run(command, text=True, **{"capture_output": True, "timeout": 60, **options})  # type: ignore[call-overload,no-any-return]
 
 
@@ -75,10 +75,6 @@ def test_a_letter_that_standard_output_has_no_character_for(folder: Path) -> Non
     }
     assert "\u00fc" in shown["utf-8"].stdout
     assert shown["ascii"].stdout == shown["utf-8"].stdout.replace("\u00fc", "?")
-
-
-def test_the_table_is_what_python_prints(folder: Path) -> None:
-    assert passed("evaluate", folder / "points.npz") == f"{evaluate(POINTS, LABELS)}\n"
 
 
 def test_the_set_as_its_own_gallery_is_said_in_one_line(folder: Path) -> None:
@@ -153,25 +149,16 @@ def test_per_query_as_text(folder: Path) -> None:
             ]
 
 
-def test_per_query_as_arrays(folder: Path) -> None:
-    out = folder / "queries.npz"
-    passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "mAP", "--per-query", out)
-    with np.load(out) as archive:
-        assert archive.files == ["query", "label", "mAP_lower", "mAP_expected", "mAP_upper"]
-        np.testing.assert_array_equal(archive["mAP_expected"], [0.75, 1, np.nan])
-
-
-def test_per_query_as_parquet(folder: Path) -> None:
+def test_per_query_as_arrays_and_as_parquet(folder: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    out = folder / "queries.parquet"
-    passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "mAP", "--per-query", out)
-    assert parquet.read_table(out).to_pydict() == {
-        "query": [0, 1, 2],
-        "label": ["a", "a", "b"],
-        "mAP_lower": [0.5, 1.0, None],
-        "mAP_expected": [0.75, 1.0, None],
-        "mAP_upper": [1.0, 1.0, None],
-    }
+    for out in (folder / "queries.npz", folder / "queries.parquet"):
+        passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "mAP", "--per-query", out)
+    table = parquet.read_table(out).to_pydict()
+    ends = {"mAP_lower": [0.5, 1.0, None], "mAP_expected": [0.75, 1.0, None], "mAP_upper": [1.0, 1.0, None]}
+    assert table == {"query": [0, 1, 2], "label": ["a", "a", "b"], **ends}
+    with np.load(folder / "queries.npz") as archive:
+        assert archive.files == list(table)
+        np.testing.assert_array_equal(archive["mAP_expected"], [0.75, 1, np.nan])
 
 
 def test_gallery_in_another_kind_of_file(folder: Path) -> None:
@@ -188,12 +175,8 @@ def test_options_reach_the_evaluation(folder: Path) -> None:
     assert content["ties"]["rule"] == "float16 distance"
     assert (content["singletons"], content["average"], content["n_class"]) == ("one", "class", 1)
     assert content["measures"]["mAP"]["lower"] == (0.75 + 1) / 2
-
-
-def test_tolerance(folder: Path) -> None:
     content = json.loads(passed("evaluate", folder / "points.npz", *EUCLIDEAN, "--ties", "tolerance=1e-3", "--json"))
-    assert content["ties"]["rule"] == "tolerance 0.001"
-    assert content["measures"]["mAP"]["expected"] is None
+    assert (content["ties"]["rule"], content["measures"]["mAP"]["expected"]) == ("tolerance 0.001", None)
 
 
 def test_precision_is_what_python_prints(folder: Path) -> None:
@@ -210,23 +193,15 @@ def test_precision_is_what_python_prints(folder: Path) -> None:
 
 def test_precision_draws_a_picture(folder: Path) -> None:
     pytest.importorskip("matplotlib")
-    for ending, begins in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
-        picture = folder / f"bytes{ending}"
-        passed("quantization", folder / "points.npz", "-f", "int8,binary", "--plot", picture)
-        assert picture.read_bytes().startswith(begins)
+    passed("quantization", folder / "points.npz", "-f", "int8,binary", "--plot", folder / "bytes.png")
+    assert (folder / "bytes.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
     ("args", "part"),
     [
         (["-f", "int9"], "formats must be one of float64, float32"),
-        (["-f", "int8,,"], "formats must be one of"),
-        (["--base", "int9"], "base must be one of"),
         (["--threshold", "1_0"], "threshold must be numbers, or one of mean, median, but is '1_0'"),
-        (["--threshold", "nan"], "threshold must be finite"),
-        (["--resample", "page"], "resample must be one of"),
-        (["--confidence-level", "1.5"], "confidence_level must"),
-        (["--distance", "hamming"], "distance must be one of cosine, euclidean, inner_product, cityblock"),
         (["--plot", "bytes.jpg"], "--plot bytes.jpg must end in one of .png, .pdf, .svg"),
         (["--json", "out.png", "--plot", "out.png"], "two results cannot both be written to out.png"),
     ],
@@ -321,45 +296,20 @@ def test_quiet_and_verbose(folder: Path) -> None:
 # bad input
 
 
-def _bad_files(folder: Path) -> dict[str, Path]:
-    """One file for every way to be bad."""
-    arrays: dict[str, dict[str, object]] = {
-        "nan": {"embeddings": [[1.0], [np.nan]], "labels": [1, 1]},
-        "short": {"embeddings": POINTS, "labels": [1, 1]},
-        "wide": {"embeddings": np.zeros((3, 2)), "labels": LABELS},
-        "alone": {"embeddings": POINTS, "labels": [1, 2, 3]},
-        "keyless": {"one": POINTS, "two": np.zeros((3, 3, 3))},
-    }
-    for name, content in arrays.items():
-        np.savez(folder / f"{name}.npz", **content)  # type: ignore[arg-type]
-    (folder / "text.csv").write_text("label,x\na,1\na,one\n")
-    (folder / "other.pkl").write_bytes(b"")
-    return {path.name: path for path in folder.iterdir()}
-
-
-@pytest.mark.parametrize(
-    ("name", "parts"),
-    [
-        ("nan.npz", ["embeddings must be finite, but holds nan in row 1, column 0"]),
-        ("short.npz", ["labels must have one entry per row of embeddings, but got 2 labels for 3 rows"]),
-        ("keyless.npz", ["name the embeddings (--embeddings-key), one of 'one', 'two'"]),
-        ("text.csv", ["line 3, column 'x': 'one' is not a number"]),
-        ("other.pkl", ["must be a file of embeddings that ends in one of .npz, .npy", "'.pkl'"]),
-        ("missing.npz", ["No such file or directory"]),
-        ("", ["must be a file of embeddings"]),
-    ],
-)
-def test_bad_files(name: str, parts: list[str], folder: Path) -> None:
-    _bad_files(folder)
-    message = refused("evaluate", folder / name)
-    assert message.startswith(str(folder / name))
-    for part in parts:
+def test_bad_files(folder: Path) -> None:
+    np.savez(folder / "short.npz", embeddings=POINTS, labels=[1, 1])
+    np.savez(folder / "keyless.npz", one=POINTS, two=np.zeros((3, 3, 3)))
+    for name, part in {
+        "short.npz": "labels must have one entry per row of embeddings, but got 2 labels for 3 rows",
+        "keyless.npz": "name the embeddings (--embeddings-key), one of 'one', 'two'",
+        "missing.npz": "No such file or directory",
+        "": "must be a file of embeddings",
+    }.items():
+        message = refused("evaluate", folder / name)
+        assert message.startswith(str(folder / name))
         assert part in message
-
-
-def test_nothing_relevant(folder: Path) -> None:
-    _bad_files(folder)
-    assert refused("evaluate", folder / "alone.npz").startswith("no query has a relevant item")
+    message = refused("evaluate", folder / "points.npz", "--gallery", folder / "short.npz")
+    assert "short.npz: gallery_labels must have one entry per row of gallery, but got 2 labels for 3 rows" in message
 
 
 def test_a_device_without_pytorch(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,34 +319,16 @@ def test_a_device_without_pytorch(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("gallery", "part"),
-    [
-        ("wide.npz", "embeddings and gallery must have the same dim, but have 1 and 2 columns"),
-        ("short.npz", "short.npz: gallery_labels must have one entry per row of gallery, but got 2 labels for 3 rows"),
-        ("nan.npz", "nan.npz: gallery must be finite"),
-    ],
-)
-def test_bad_gallery(gallery: str, part: str, folder: Path) -> None:
-    _bad_files(folder)
-    assert part in refused("evaluate", folder / "points.npz", "--gallery", folder / gallery)
-
-
-@pytest.mark.parametrize(
     ("args", "parts"),
     [
         (["--embeddings-key", "emb"], ["points.npz has no array 'emb', only 'embeddings', 'labels'"]),
         (["-m", "mop"], ["'mop'"]),
-        (["-m", "Hit@0"], ["cutoff", "'0'", "Hit@0"]),
         (["-m", "mAP,,MRR"], ["''"]),
         (["--distance", "cosin"], ["distance must be one of", "'cosin'", "did you mean 'cosine'?"]),
-        (["--ties", "float17"], ["ties must be one of", "'float17'", "did you mean 'float16'?"]),
         (["--ties", "tolerance=much"], ["--ties tolerance=... must be a number that is not negative", "'much'"]),
         (["--ties", "tolerance=-1"], ["'-1'"]),
-        (["--ties", "tolerance"], ["''"]),
+        (["--ties", "tolerance=1_0"], ["'1_0'"]),
         (["--ties-of", "distance"], ["--ties-of goes with --ties float16, bfloat16, float32", "exact"]),
-        (["--ties", "float16", "--ties-of", "rank"], ["of must be one of similarity, distance", "'rank'"]),
-        (["--singletons", "chop"], ["singletons must be one of skip, zero, one, balanced, but is 'chop'"]),
-        (["--average", "macro"], ["average must be one of query, class, but is 'macro'"]),
         (["--gallery-labels", "x.npy"], ["--gallery-labels goes with --gallery"]),
         (["--json", "--markdown"], ["two results cannot both be written to standard output"]),
         (["--json", "out", "--markdown", "out"], ["two results cannot both be written to out"]),
@@ -441,12 +373,9 @@ def test_what_must_not_be_written_is_not(folder: Path) -> None:
     assert refused("evaluate", folder / "points.npz", "--json", out) == f"cannot write {out}: Permission denied"
 
 
-def test_per_query_with_another_ending(folder: Path) -> None:
+def test_per_query_with_another_ending_or_without_pyarrow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     message = refused("evaluate", folder / "points.npz", "--per-query", folder / "out.xls")
     assert message.endswith("must end in one of .csv, .tsv, .npz, .parquet, but ends in '.xls'")
-
-
-def test_per_query_parquet_without_pyarrow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     message = refused("evaluate", folder / "points.npz", "--per-query", folder / "out.parquet")
     assert message.endswith("writing Parquet needs pyarrow: pip install 'deadheat[files]'")
@@ -475,20 +404,15 @@ def test_a_failure_while_writing_leaves_the_old_file(folder: Path, monkeypatch: 
 
 def test_what_nobody_thought_of_is_one_line_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("two\nlines")
+        raise raised
 
     monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", fail)
+    raised: Exception = MemoryError()
+    assert refused("evaluate", folder / "points.npz") == "not enough memory"
+    raised = ZeroDivisionError("two\nlines")
     assert refused("evaluate", folder / "points.npz").startswith("unexpected ZeroDivisionError: two lines (")
     monkeypatch.setenv("DEADHEAT_DEBUG", "1")
     assert isinstance(run("evaluate", folder / "points.npz").exception, ZeroDivisionError)
-
-
-def test_not_enough_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", fail)
-    assert refused("evaluate", folder / "points.npz") == "not enough memory"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -519,35 +443,24 @@ def test_progress_is_for_people_who_wait(
 # as a process
 
 
-def test_process_succeeds(folder: Path) -> None:
+def test_a_process_succeeds_or_fails(folder: Path) -> None:
     done = real("evaluate", folder / "points.npz", *EUCLIDEAN)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{evaluate(POINTS, LABELS, distance='euclidean')}\n"
-
-
-@pytest.mark.parametrize("args", [["evaluate", "missing.npz"], ["evaluate"], ["--nonsense"]], ids=str)
-def test_process_fails(args: list[str]) -> None:
-    done = real(*args)
-    assert (done.returncode, done.stdout) == (2, "")
+    expected = f"{evaluate(POINTS, LABELS, distance='euclidean')}\n"
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", expected)
+    done = real("--nonsense")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("deadheat: ")
-    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("args", [["evaluate", "points.npz"], ["measures"], ["--help"]], ids=" ".join)
-def test_full_disk_under_standard_output(args: list[str], folder: Path) -> None:
-    with open("/dev/full", "w") as full:
-        done = real(*args, stdout=full, stderr=subprocess.PIPE, capture_output=False, cwd=folder)
-    assert done.returncode == 2
-    assert done.stderr.startswith("deadheat: ")
-    assert done.stderr.endswith("No space left on device\n")
-    assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("flag", ["--json", "--markdown"])
-def test_full_disk_under_a_file(flag: str, folder: Path) -> None:
-    message = refused("evaluate", folder / "points.npz", flag, "/dev/full")
+def test_full_disk(folder: Path) -> None:
+    for args in (["evaluate", folder / "points.npz"], ["measures"], ["--help"]):
+        with open("/dev/full", "w") as full:
+            done = real(*args, stdout=full, stderr=subprocess.PIPE, capture_output=False)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr.startswith("deadheat: ")
+        assert done.stderr.endswith("No space left on device\n")
+    message = refused("evaluate", folder / "points.npz", "--json", "/dev/full")
     assert message == "cannot write /dev/full: No space left on device"
     assert not Path("/dev/full").is_file()
     message = refused("evaluate", folder / "points.npz", "--save-profile", "/dev/full")
@@ -563,22 +476,9 @@ def test_closed_pipe_is_no_news(folder: Path) -> None:
 
 
 def test_interrupt(folder: Path) -> None:
-    program = (
-        "import os, signal, deadheat.reports.evaluating as evaluating\n"
-        f"evaluating.profile_pair = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})\n"
-        "from deadheat.cli.main import main; main()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "evaluate", "points.npz"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    killed = f"""
+import os, signal, deadheat.reports.evaluating as evaluating
+evaluating.profile_pair = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})
+"""
+    done = real("evaluate", "points.npz", before=killed, cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "deadheat: interrupted\n")
-
-
-def test_help_does_not_wait_for_heavy_imports() -> None:
-    program = "import sys, deadheat.cli; print(*{'numba', 'rich', 'sklearn', 'pyarrow', 'scipy'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    assert done.stdout == "\n"

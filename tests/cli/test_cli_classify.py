@@ -43,14 +43,11 @@ def test_draws_curves() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["scores.csv", "--scores", "nope"], "scores.csv has no column 'nope'"),
-        (
-            ["scores.csv", "--positive", "2"],
-            "labels must hold 0 and 1 (or False and True), and both, but holds [False]",
-        ),
-        (["scores.csv", "-m", "F1"], "measure must be one of AP, "),
-        (["missing.csv"], "missing.csv: No such file or directory"),
+        ("scores.csv --scores nope", "scores.csv has no column 'nope'"),
+        ("scores.csv --positive 2", "labels must hold 0 and 1 (or False and True), and both, but holds [False]"),
+        ("scores.csv -m F1", "measure must be one of AP, "),
+        ("missing.csv", "missing.csv: No such file or directory"),
     ],
 )
-def test_one_line_for_all_that_goes_wrong(words: list[str], message: str) -> None:
-    assert message in refused("classify", *words)
+def test_one_line_for_all_that_goes_wrong(words: str, message: str) -> None:
+    assert message in refused("classify", *words.split())

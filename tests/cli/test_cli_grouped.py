@@ -102,9 +102,8 @@ def test_halves_are_those_of_table_1(folder: Path) -> None:
 
 
 def test_a_picture_of_the_groups(folder: Path) -> None:
-    for name, begins in (("a.png", b"\x89PNG"), ("b.pdf", b"%PDF"), ("c.SVG", b"<?xml")):
-        passed("grouped", "train.npz", "--test", "test.npz", *USUAL, "-m", "Hit@1,mAP", "--plot", name)
-        assert Path(name).read_bytes().startswith(begins)
+    passed("grouped", "train.npz", "--test", "test.npz", *USUAL, "-m", "Hit@1,mAP", "--plot", "c.SVG")
+    assert Path("c.SVG").read_bytes().startswith(b"<?xml")
     passed("grouped", "train.npz", *USUAL, "--plot", "d.png", "--markdown", "d.md", "--latex", "d.tex")
     assert Path("d.md").read_text().startswith("| measure")
     assert Path("d.tex").read_text().startswith(r"\begin{tabular}")
@@ -115,22 +114,12 @@ def test_a_picture_of_the_groups(folder: Path) -> None:
     [
         (["--test-labels", "test.npz"], "--test-labels goes with --test"),
         (["--test", "test.npz", "--test-gallery-labels", "test.npz"], "--test-gallery-labels goes with --test-gallery"),
-        (["--gallery-labels", "test.npz"], "--gallery-labels goes with --gallery"),
         (["--test", "none.npz"], "none.npz: No such file or directory"),
         (["--test", "wide.npy"], "wide.npy holds embeddings only"),
         (["--test", "test.npz", "--test-gallery", "wide.npy", "--test-gallery-labels", "shelf.npz"],
          "shelf.npz: gallery_labels must have one entry per row"),
-        (["--gallery", "wide.npy", "--gallery-labels", "test.npz"], "embeddings and gallery must have the same dim"),
         (["--halves", "0"], "--halves must be at least 1, but is 0"),
         (["--halves", "2", "--group-size", "16"], "group_size must be at most half the number of classes, 30"),
-        (["--group-size", "1"], "group_size must be at least 2, but is 1"),
-        (["--group-size", "31"], "group_size must be at most the number of classes, 30, but is 31"),
-        (["--repeats", "0"], "repeats must be at least 1, but is 0"),
-        (["--seed", "-1"], "--seed must be an integer of at least 0, but is -1"),
-        (["--confidence-level", "95"], "confidence_level must lie strictly between 0 and 1, but is 95.0"),
-        (["-m", "nope"], "unknown measure 'nope'"),
-        (["--plot", "a.gif"], "--plot a.gif must end in one of .png, .pdf, .svg"),
-        (["--plot", "train.npz"], "cannot write train.npz: it is one of the input files (--force"),
         (["--test", "test.npz", "--json", "test.npz"], "cannot write test.npz: it is one of the input files (--force"),
     ],
 )  # fmt: skip

@@ -9,14 +9,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from cli.calling import passed, refused, shell
 
 import deadheat as dh
-from deadheat.cli.main import main
 from deadheat.inputs.formats import registry
 from deadheat.support.atomic import replacing
 
@@ -38,15 +36,6 @@ def folder(tmp_path: Path) -> Path:
         lines = [between.join(map(str, [label, *row])) for label, row in zip(LABELS, ROWS, strict=True)]
         (tmp_path / f"p{ending}").write_text("\n".join([between.join(["label", "x", "y", "z"]), *lines]))
     return tmp_path
-
-
-def shell(folder: Path, line: str) -> tuple[int, str, str]:
-    """Status, standard output and standard error of a line of bash in which ``deadheat`` is the command."""
-    program = f"deadheat() {{ {sys.executable} -c 'from deadheat.cli.main import main; main()' \"$@\"; }}\n"
-    done = subprocess.run(
-        ["bash", "-c", program + line], cwd=folder, capture_output=True, text=True, check=False, timeout=120
-    )
-    return done.returncode, done.stdout, done.stderr
 
 
 def table() -> str:
@@ -146,8 +135,7 @@ def test_values_of_queries_go_to_a_pipe(folder: Path) -> None:
 def test_labels_that_are_bytes_are_written_as_text(folder: Path) -> None:
     for ending in (".csv", ".tsv", ".npz", ".parquet"):
         out = folder / f"values{ending}"
-        result = CliRunner().invoke(main, ["evaluate", str(folder / "p.npz"), "--per-query", str(out)])
-        assert result.exit_code == 0
+        passed("evaluate", folder / "p.npz", "--per-query", out)
     assert np.load(folder / "values.npz")["label"].tolist() == LABELS.tolist()
     assert "0,café,0" in (folder / "values.csv").read_text()
     assert pytest.importorskip("pyarrow.parquet").read_table(out)["label"].to_pylist() == LABELS.tolist()
@@ -212,23 +200,6 @@ def test_an_error_of_writing_names_the_file_that_was_meant(tmp_path: Path) -> No
 # Options ------------------------------------------------------------------------------------------------------------
 
 
-def refused(*args: Any) -> str:
-    result = CliRunner().invoke(main, ["evaluate", *map(str, args)])
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("deadheat: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
-
-
-@pytest.mark.parametrize("threads", ["9" * 23, "65537", "1_0", "٣", "0", "-1", "1.0"])
-def test_threads_are_a_plain_number_of_a_machine(folder: Path, threads: str) -> None:
-    assert "--threads" in refused(folder / "p.npz", "--threads", threads)
-
-
-def test_a_tolerance_is_a_plain_number(folder: Path) -> None:
-    assert "tolerance=... must be a number" in refused(folder / "p.npz", "--ties", "tolerance=1_0")
-
-
 BY_KEY = ".npz, .parquet, .arrow, .feather, .safetensors, .h5, .hdf5, .zarr"
 
 
@@ -238,25 +209,18 @@ BY_KEY = ".npz, .parquet, .arrow, .feather, .safetensors, .h5, .hdf5, .zarr"
         (["p.npz", "--label-column", "label"], "label_column", ".csv, .tsv, .parquet, .arrow, .feather"),
         (["p.npz", "--header"], "header", ".csv, .tsv"),
         (["p.csv", "--labels-key", "y"], "labels_key", ".npz, .safetensors, .h5, .hdf5, .zarr"),
-        (["p.csv", "--embeddings-key", "x"], "embeddings_key", BY_KEY),
         (["p.npy", "--labels", "labels.txt", "--embeddings-key", "x"], "embeddings_key", BY_KEY),
-        (
-            ["p.npz", "--labels", "labels.txt", "--labels-key", "y"],
-            "labels_key",
-            ".npz, .safetensors, .h5, .hdf5, .zarr",
-        ),
         (["p.parquet", "--no-header"], "header", ".csv, .tsv"),
     ],
 )
 def test_an_option_of_no_file_is_not_ignored(folder: Path, args: list[str], name: str, endings: str) -> None:
     args = [str(folder / arg) if arg.startswith(("p.", "labels.")) else arg for arg in args]
-    assert f"{name} must be left out unless a file that it is for is read: {endings}" in refused(*args)
+    assert f"{name} must be left out unless a file that it is for is read: {endings}" in refused("evaluate", *args)
 
 
 def test_an_option_of_one_of_the_files_is_taken(folder: Path) -> None:
     files = [folder / "p.npy", "--labels", folder / "p.csv", "--label-column", "label"]
-    result = CliRunner().invoke(main, ["evaluate", *map(str, files)])
-    assert (result.exit_code, result.stdout) == (0, table())
+    assert passed("evaluate", *files) == table()
 
 
 @pytest.mark.slow

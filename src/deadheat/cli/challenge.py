@@ -19,13 +19,13 @@ from deadheat.trust.challenge.challenge import Challenge, Rules
 
 if TYPE_CHECKING:
     from deadheat.trust.challenge import leaderboard as leaderboards
-    from deadheat.trust.challenge import scoring, server, submissions
+    from deadheat.trust.challenge import scoring, site, submissions
     from deadheat.trust.challenge.store import Store, Submission
     from deadheat.trust.receipts import document
 else:
     document = lazy("deadheat.trust.receipts.document")
-    leaderboards, scoring, server, submissions = (
-        lazy(f"deadheat.trust.challenge.{name}") for name in ("leaderboard", "scoring", "server", "submissions")
+    leaderboards, scoring, site, submissions = (
+        lazy(f"deadheat.trust.challenge.{name}") for name in ("leaderboard", "scoring", "site", "submissions")
     )
 
 FAILED = 1  # exit status: a submission has no score
@@ -218,7 +218,7 @@ def serve(folder: Path, host: str, port: int, certificate: Path | None, key: Pat
     if (certificate is None) != (key is None):
         raise click.UsageError("--certificate and --key go together")
     challenge, store = _opened(folder)
-    server.serve(challenge, store, host, port, certificate, key)
+    site.serve(challenge, store, host, port, certificate, key)
 
 
 def _opened(folder: Path) -> tuple[Challenge, Store]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.cli.files import PLACE, Command, Kind, option
 from deadheat.cli.options import THREADS_OPTION, with_options
@@ -47,43 +46,29 @@ can promise, the expectation is what guessing at random earns, and the upper bou
 def demo() -> None:
     """Evaluate 1797 handwritten digits, and then an embedding that cheats a sort."""
     images, labels = digits()
-    say(f"{real(images, labels)}\n{exploit(labels)}")
+    say(f"{_REAL.format(n=len(images))}\n{evaluate(images, labels)}\n{_exploit(labels)}")
 
 
-def real(images: NDArray[Any], labels: Int64) -> str:
-    """The first part: the images themselves."""
-    return _REAL.format(n=len(images)) + f"\n{evaluate(images, labels)}"
-
-
-def exploit(labels: Int64) -> str:
+def _exploit(labels: Int64) -> str:
     """The second part: everything mapped to zero, scored by two sorts and by deadheat, in three orders."""
-    rows = [
-        [name, *map(_per_cent, (*sorts(labels[order]), *bounds(labels[order])))]
-        for name, order in sample_orders(labels).items()
-    ]
-    header = ["order of the samples", "default sort", "stable sort", "lower", "expected", "upper"]
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    left = widths[0] + 2
-    sort, ours = widths[1] + widths[2] + 2, sum(widths[3:]) + 4
-    title = " " * left + " numpy.argsort ".center(sort, "-") + "  " + " deadheat ".center(ours, "-")
-    return "\n".join([_EXPLOIT, title, Table(header, rows).to_text(), _MORAL.rstrip()])
-
-
-def sample_orders(labels: Int64) -> dict[str, Int64]:
-    """Three orders of the same samples: as they are, one digit after the other, and shuffled."""
-    return {
+    orders = {
         "as stored": np.arange(len(labels)),
         "sorted by digit": np.argsort(labels, kind="stable"),
         "shuffled": np.random.default_rng(0).permutation(len(labels)),
     }
+    rows = []
+    for name, order in orders.items():
+        ours = evaluate(np.zeros((len(labels), 64)), labels[order], measures="mAP")["mAP"]
+        sorts = (_plain_map(labels[order], kind) for kind in (None, "stable"))
+        rows.append([name, *(f"{100 * value:.{DIGITS}f}" for value in (*sorts, ours.lower, ours.expected, ours.upper))])
+    header = ["order of the samples", "default sort", "stable sort", "lower", "expected", "upper"]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    parts = " numpy.argsort ".center(sum(widths[1:3]) + 2, "-"), " deadheat ".center(sum(widths[3:]) + 4, "-")
+    title = "  ".join([" " * widths[0], *parts])
+    return "\n".join([_EXPLOIT, title, Table(header, rows).to_text(), _MORAL.rstrip()])
 
 
-def sorts(labels: Int64) -> tuple[float, float]:
-    """Leave-one-out mAP of all-zero embeddings as plain sorts give it: NumPy's default one and its stable one."""
-    return plain_map(labels, None), plain_map(labels, "stable")
-
-
-def plain_map(labels: Int64, kind: Any) -> float:
+def _plain_map(labels: Int64, kind: Any) -> float:
     """Leave-one-out mAP by argsort where every distance is 0: rank, look up, average."""
     ranking = np.argsort(np.zeros(len(labels) - 1), kind=kind)
     values = []
@@ -91,17 +76,6 @@ def plain_map(labels: Int64, kind: Any) -> float:
         ranks = np.flatnonzero(np.delete(labels, query)[ranking] == label) + 1
         values.append(float((np.arange(1, len(ranks) + 1) / ranks).mean()))
     return math.fsum(values) / len(values)
-
-
-def bounds(labels: Int64) -> tuple[float, float, float]:
-    """The same as deadheat gives it: lower, expected, upper."""
-    report = evaluate(np.zeros((len(labels), 64)), labels, measures="mAP")
-    result = report["mAP"]
-    return result.lower, result.expected, result.upper
-
-
-def _per_cent(value: float) -> str:
-    return f"{100 * value:.{DIGITS}f}"
 
 
 @click.command(cls=Command)
@@ -118,9 +92,8 @@ def measures() -> None:
             help="Write tables, figures and the page to this folder."),
         option("Input", "--data", type=PLACE, metavar="DIR",
             help="Look here for data that deadheat does not contain, such as phocnet_gw.npz."),
-        option(
-            "Run", "--cache", type=PLACE, metavar="DIR", help="Keep trained networks here. Default: cache in --out."
-        ),
+        option("Run", "--cache", type=PLACE, metavar="DIR",
+            help="Keep trained networks here. Default: cache in --out."),
         option("Run", "--quick", is_flag=True, help="Run on smaller sizes, in seconds, for a first look."),
         THREADS_OPTION,
         option("Output", "--list", "only_list", is_flag=True, help="Print the names of the studies and exit."),
@@ -142,9 +115,8 @@ def reproduce(names: tuple[str, ...], only_list: bool, force: bool, **options: A
         return
     page = options["out"] / runner.PAGE
     if page.is_file() and not force and not _OWN_PAGE.fits(page):
-        raise click.ClickException(
-            f"cannot write {page}: it is there and is not {_OWN_PAGE.name} (--force overwrites it)"
-        )
+        why = f"it is there and is not {_OWN_PAGE.name} (--force overwrites it)"
+        raise click.ClickException(f"cannot write {page}: {why}")
     outcomes = runner.reproduce(names, **options, say=note)
     width = max(map(len, outcomes))
     for name, outcome in outcomes.items():

@@ -50,7 +50,7 @@ class Source(click.Path):
         return map(Path, fitting(path))
 
 
-class Choice(click.Choice[str]):
+class Choice(click.Choice):  # type: ignore[type-arg]
     """Values that the help lists and the shell completes; the library knows other names of some and refuses the rest.
 
     With `listed`, several may stand in one word, with commas between them.
@@ -68,7 +68,7 @@ class Choice(click.Choice[str]):
         return [CompletionItem(head + comma + choice) for choice in self.choices if choice.startswith(last)]
 
 
-class Whole(click.ParamType[int]):
+class Whole(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
     """An integer in plain digits, perhaps of a range; other ranges are the library's, which refuses the rest."""
 
     name = "integer"
@@ -88,7 +88,7 @@ class Whole(click.ParamType[int]):
         return f" of at least {self.least}" if self.least > -math.inf else ""
 
 
-class Real(click.ParamType[float]):
+class Real(click.ParamType):  # type: ignore[type-arg]
     """A finite number as Python writes one, without underscores."""
 
     name = "float"

@@ -33,9 +33,9 @@ COMMANDS = {
 }
 
 _MODULES = {
-    "analyses": ("classify", "collisions", "confidence", "exploit", "index_recall", "quantization"),
+    "analyses": ("classify", "collisions", "confidence", "exploit", "grouped", "index_recall", "quantization"),
     "demo": ("demo", "measures", "reproduce"),
-    "systems": ("compare", "leaderboard"),
+    "systems": ("compare", "leaderboard", "run"),
     "trust": ("audit", "audit_evaluator", "audit_run", "keys", "sign", "verify"),
 }  # any other is in a module of its own name
 

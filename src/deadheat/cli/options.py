@@ -145,19 +145,15 @@ def _ties(text: str, of: str | None) -> str | Ties:
     kind, _, amount = text.partition("=")
     if of is not None and kind.lower() not in {*FORMATS, *ALIASES}:
         raise click.UsageError(f"--ties-of goes with --ties {', '.join(FORMATS)}, but got --ties {text}")
-    if kind == "tolerance":
-        return Tolerance(_amount(amount))
-    return text if of is None else Rounded(text, of=of)
-
-
-def _amount(text: str) -> float:
+    if kind != "tolerance":
+        return text if of is None else Rounded(text, of=of)
     try:
-        value = math.nan if "_" in text else float(text)
+        eps = math.nan if "_" in amount else float(amount)
     except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise click.UsageError(f"--ties tolerance=... must be a number that is not negative, but got {text!r}")
-    return value
+        eps = math.nan
+    if not 0 <= eps < math.inf:
+        raise click.UsageError(f"--ties tolerance=... must be a number that is not negative, but got {amount!r}")
+    return Tolerance(eps)
 
 
 def open_files(file: Path, options: dict[str, Any]) -> Pair:

@@ -82,18 +82,14 @@ def say(text: str) -> None:
     if sys.stdout is None:
         raise click.ClickException("cannot write to standard output: it is closed")
     try:
-        text = _of_terminal(text) if sys.stdout.isatty() else text
+        if sys.stdout.isatty():
+            text = "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
         click.echo(_encodable(text), color=True)  # otherwise click takes colours out of what may be ids
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise click.ClickException(f"cannot write to standard output: {_reason(error)}") from None
-
-
-def _of_terminal(text: str) -> str:
-    """The text with its lines and tabs, and everything else that is not printable escaped."""
-    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
 def _encodable(text: str) -> str | bytes:

@@ -21,6 +21,7 @@ from deadheat.trust.audits import run_audit
 from deadheat.trust.audits.adapters import ADAPTERS, locate, survey
 from deadheat.trust.audits.cases import MAKERS
 from deadheat.trust.audits.evaluator_audit import audit_evaluator as audit_function
+from deadheat.trust.audits.findings import Audited
 from deadheat.trust.audits.submission_audit import MEASURES, audit_pair
 from deadheat.trust.receipts.document import Receipt
 from deadheat.trust.receipts.receipt import options_of, verify_pair
@@ -45,6 +46,11 @@ def audit(file: Path, **options: Any) -> int:
     summary = shared.summary_options(options, measures=MEASURES)
     with shared.opened(file, options, counting, "auditing") as (pair, counting):
         found = audit_pair(pair, counting, summary, options["seed"])
+    return _delivered(found, options)
+
+
+def _delivered(found: Audited, options: dict[str, Any]) -> int:
+    """Write and print an audit, and return the exit status."""
     deliver(found, options)
     return 0 if found.passes(strict=options["strict"]) else FAILED
 
@@ -73,9 +79,8 @@ def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
     if judged is not None and options["qrels"] is not None:
         raise click.UsageError("audit-run takes QRELS or --qrels, not both")
     qrels, chosen = judged or options["qrels"], {key: options[key] for key in ("subset", "split")}
-    found = run_audit.audit_run(file, qrels, measures=" ".join(options["measures"]) or run_audit.MEASURES, **chosen)
-    deliver(found, options)
-    return 0 if found.passes(strict=options["strict"]) else FAILED
+    measures = " ".join(options["measures"]) or run_audit.MEASURES
+    return _delivered(run_audit.audit_run(file, qrels, measures=measures, **chosen), options)
 
 
 @click.command("audit-evaluator", cls=Command, epilog=f"Names: {', '.join(ADAPTERS)}.")
@@ -83,18 +88,15 @@ def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
 @with_options(
     [
         option("Input", "--all", "everything", is_flag=True, help="Audit every installed evaluator of the list."),
-        option(
-            "Input", "--form", type=click.Choice(list(MAKERS)), help="Call the function with this. Default: embeddings."
-        ),
-        option(
-            "Measure", "--measure", "-m", metavar="NAME", help="Expect it to compute this measure. Default: try all."
-        ),
+        option("Input", "--form", type=click.Choice(list(MAKERS)),
+            help="Call the function with this. Default: embeddings."),
+        option("Measure", "--measure", "-m", metavar="NAME",
+            help="Expect it to compute this measure. Default: try all."),
         option("Run", "--classes", "n_classes", type=INTEGER, default=10, metavar="N",
             help="Give the system that knows nothing N classes."),
         option("Run", "--class-size", type=INTEGER, default=100, metavar="N",
             help="Give each of its classes N samples."),
-        option("Run", "--draws", type=INTEGER, default=1, metavar="N",
-            help="Put its samples in N random orders."),
+        option("Run", "--draws", type=INTEGER, default=1, metavar="N", help="Put its samples in N random orders."),
         option("Run", "--seed", type=INTEGER, default=0, metavar="N", help="Seed inputs with N."),
     ],
     shared.TEXTS,
@@ -161,9 +163,8 @@ def verify(receipt: Path, file: Path, **options: Any) -> int:
 @click.argument("receipt", type=PLACE)
 @with_options(
     [
-        option(
-            "Input", "--key", type=PATH, required=True, help="Sign with this private key (PEM): see `deadheat keys`."
-        ),
+        option("Input", "--key", type=PATH, required=True,
+            help="Sign with this private key (PEM): see `deadheat keys`."),
         option("Output", "--output", "-o", "out", type=Output(JSON), metavar="OUT",
             help="Write the signed receipt to OUT. Default: to RECEIPT itself."),
     ]

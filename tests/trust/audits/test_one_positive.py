@@ -155,18 +155,6 @@ def test_which_place_in_the_list_a_constant_scorer_profits_from(monkeypatch: pyt
     assert places() == (1, 0)  # the order of the file: issue 5092
 
 
-def test_the_rule_that_mended_it_is_that_of_pytrec_eval() -> None:
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    rng = np.random.default_rng(0)
-    run = {f"q{q}": {f"d{d}": float(s) for d, s in enumerate(rng.integers(0, 4, 12) / 4)} for q in range(200)}
-    qrels = {query: {f"d{rng.integers(12)}": 1} for query in run}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
-    wanted = [theirs[query]["recip_rank"] for query in run]
-    assert sorted_rank(by_id=True)(qrels, run, [12])["MRR@12"] == pytest.approx(wanted, abs=1e-9)
-    differ = np.abs(np.subtract(sorted_rank(by_id=False)(qrels, run, [12])["MRR@12"], wanted)) > 1e-9
-    assert differ.sum() > 100
-
-
 def page_rows(name: str) -> list[list[str]]:
     """The cells of the rows of an evaluator in the first table."""
     lines = re.findall(rf"^\| {re.escape(name)} .*$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from cli import calling
 
 import deadheat as dh
-from deadheat.cli.main import main
 from deadheat.reports.runs import RULES, by_rule
 from deadheat.trust.audits.run_audit import First, Looks
 
@@ -172,14 +171,10 @@ def test_all_files_of_scores(files: dict[str, Path]) -> None:
 
 
 def test_command(files: dict[str, Path]) -> None:
-    def call(*words: str) -> Any:
-        return CliRunner().invoke(main, ["audit-run", *words])
-
-    done = call(str(files["beir"]), str(files["qrels"]), "-m", "MRR@10")
+    done = calling.run("audit-run", files["beir"], files["qrels"], "-m", "MRR@10")
     assert done.exit_code == 1
     assert "SERIOUS: constant scores" in done.output
     assert "ties by id, descending" in done.output
-    assert call(str(files["mteb"]), "--split", "dev", "--strict").exit_code == 0
-    found = json.loads(call(str(files["trec"]), "--json").output)
-    assert found["counts"]["serious"] == 1
-    assert call(str(files["mteb"])).exit_code == 2
+    assert calling.run("audit-run", files["mteb"], "--split", "dev", "--strict").exit_code == 0
+    assert json.loads(calling.run("audit-run", files["trec"], "--json").output)["counts"]["serious"] == 1
+    assert calling.run("audit-run", files["mteb"]).exit_code == 2

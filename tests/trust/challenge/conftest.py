@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from cli.calling import run
 
-from deadheat.cli.main import main
 from deadheat.trust.challenge import submissions
 from deadheat.trust.challenge.challenge import Challenge
 from deadheat.trust.challenge.store import Store, Submission
@@ -30,9 +30,9 @@ def made(tmp_path: Path) -> Challenge:
 
 
 @pytest.fixture
-def deadheat(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def deadheat() -> Callable[..., Any]:
     """Runs `deadheat challenge ...`."""
-    return lambda *words: CliRunner().invoke(main, ["challenge", *map(str, words)])
+    return partial(run, "challenge")
 
 
 @pytest.fixture

@@ -160,14 +160,10 @@ class Evil:
 GOOD = array(ROWS)
 ABUSE = {
     "too few rows": (archive({"embeddings.npy": array(ROWS[:9])}), r"shape \(60, dim\).*\(9, 5\)"),
-    "a row too many": (archive({"embeddings.npy": array(np.zeros((61, 5)))}), r"shape \(60, dim\)"),
     "one dimension": (archive({"embeddings.npy": array(LABELS)}), r"shape \(60, dim\)"),
-    "no columns": (archive({"embeddings.npy": array(ROWS[:, :0])}), "shape"),
     "too many columns": (archive({"embeddings.npy": array(np.zeros((60, 65), "i1"))}), "dim of 1 to 64"),
     "not a number": (archive({"embeddings.npy": array(np.where(ROWS > 5, np.nan, ROWS))}), "must be finite"),
-    "infinite": (archive({"embeddings.npy": array(np.where(ROWS > 5, np.inf, ROWS))}), "must be finite"),
     "strings": (archive({"embeddings.npy": array(ROWS.astype(str))}), "must be numbers"),
-    "complex": (archive({"embeddings.npy": array(ROWS * 1j)}), "must be numbers"),
     "records": (archive({"embeddings.npy": declared((60, 5), 2400, "<M8[s]")}), "must be numbers"),
     "objects": (archive({"embeddings.npy": array(np.full((60, 5), Evil()), allow_pickle=True)}), "never loaded"),
     "a pickle": (pickle.dumps(Evil()), "never loaded"),
@@ -176,7 +172,6 @@ ABUSE = {
     "another folder": (archive({"../embeddings.npy": GOOD}), "must be the name of an array"),
     "an array by itself": (GOOD, "must be a .npz file"),
     "nothing": (b"", "must be a .npz file"),
-    "text": (b"embeddings\n" * 100, "must be a .npz file"),
     "half of it": (archive({"embeddings.npy": GOOD})[:300], "must be a .npz file"),
     "a bomb in rows": (archive({"embeddings.npy": declared((10**9, 5), 10**7)}), "shape"),
     "a bomb behind the array": (archive({"embeddings.npy": GOOD + bytes(10**7)}), "truncated or damaged"),
@@ -198,7 +193,6 @@ ABUSE = {
     "keys of 5,900 characters": (
         headed("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), '" + "k" * 5900 + "': 1}\n"), "cannot be read"
     ),
-    "a header of 11,000 characters": (headed("x" * 11_000), "cannot be read"),
     "another sum": (archive({"embeddings.npy": GOOD}, zipfile.ZIP_STORED).replace(GOOD[-9:], b"12345678\0"), "read"),
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ import pytest
 from trust.challenge.conftest import LABELS, ROWS, submitted_file
 
 import deadheat as dh
-from deadheat.trust.challenge import commands, leaderboard, sandbox, scoring, submissions
+from deadheat.trust.challenge import leaderboard, sandbox, scoring, submissions
 from deadheat.trust.challenge.challenge import Challenge
 from deadheat.trust.challenge.site import Site
 from deadheat.trust.challenge.store import Store, Submission
@@ -100,9 +100,9 @@ def test_inputs_of_any_kind_come_shuffled_and_without_their_names(kind: str, tmp
         for i, text in enumerate(content):
             (tmp_path / given / f"class-{i:02d}.txt").write_text(text)
     challenge = Challenge.create(tmp_path / "challenge", LABELS[:12], tmp_path / given)
-    kept, order = challenge.inputs, commands.order(b"key", "name", 12)
+    kept, order = challenge.inputs, scoring.order(b"key", "name", 12)
     assert kept is not None
-    shown = commands.shuffled(kept, order, out)
+    shown = scoring.shuffled(kept, order, out)
     if kind == "array":
         found = np.load(shown).tolist()
     elif kind == "lines":
@@ -257,10 +257,8 @@ def test_digests_of_commands_tell_files_names_and_words(program: Path) -> None:
     (program / "a").rename(program / "b")
     second = submissions.digest_of_command(program, COPY)
     (program / "b").write_text("2")
-    assert (
-        len({first, second, submissions.digest_of_command(program, COPY), submissions.digest_of_command(program, "cp")})
-        == 4
-    )
+    third, fourth = (submissions.digest_of_command(program, command) for command in (COPY, "cp"))
+    assert len({first, second, third, fourth}) == 4
 
 
 def test_a_challenge_without_inputs_has_nothing_to_run_on(tmp_path: Path, program: Path) -> None:

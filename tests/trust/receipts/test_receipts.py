@@ -15,10 +15,9 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from cli.calling import passed, refused, run
 
 import deadheat as dh
-from deadheat.cli.main import main
 from deadheat.errors import FileError
 from deadheat.trust.receipts import signing
 from deadheat.trust.receipts.receipt import digest_of_labels
@@ -40,10 +39,6 @@ def folder(tmp_path: Path, made: dh.Receipt) -> Path:
     np.savez(tmp_path / "e.npz", embeddings=EMBEDDINGS, labels=LABELS)
     made.save(tmp_path / "r.json")
     return tmp_path
-
-
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, [str(arg) for arg in args])
 
 
 def test_a_receipt_has_the_numbers_of_the_report_as_decimals_and_bits(made: dh.Receipt) -> None:
@@ -209,9 +204,8 @@ def test_a_receipt_cannot_write_to_the_terminal(made: dh.Receipt, folder: Path) 
     escape = "\x1b[2J\x1b[Hmatch: r.json follows from these inputs\n"
     for forged in ({**made.content, escape: None}, {**made.content, "options": {**made.content["options"], escape: 1}}):
         dh.Receipt.of(forged).save(folder / "r.json")
-        result = run("verify", folder / "r.json", folder / "e.npz")
-        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
-        assert r"\x1b[2J\x1b[Hmatch" in result.stderr.replace("\\u001b", "\\x1b")
+        said = refused("verify", folder / "r.json", folder / "e.npz")
+        assert r"\x1b[2J\x1b[Hmatch" in said.replace("\\u001b", "\\x1b")
     shown = str(dh.Verification(dh.Receipt(made.content, escape), ()))
     assert shown.isprintable()
     options = {**made.content["options"], "measures": [escape]}
@@ -272,34 +266,29 @@ BAD: list[tuple[Spoil, str]] = [
 @pytest.mark.parametrize(("spoil", "message"), BAD)
 def test_what_is_no_receipt_is_refused_in_one_line(spoil: Spoil, message: str, folder: Path, made: dh.Receipt) -> None:
     (folder / "r.json").write_text(json.dumps(spoil(dict(made.content))))
-    result = run("verify", folder / "r.json", folder / "e.npz")
-    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
-    assert message in result.stderr
+    assert message in refused("verify", folder / "r.json", folder / "e.npz")
 
 
 @pytest.mark.parametrize("text", ["{", '{"schema": NaN}', '{"a": 1, "a": 2}', "[" * 100_000, "\xff"])
 def test_what_is_no_json_is_refused(text: str, folder: Path) -> None:
     (folder / "r.json").write_bytes(text.encode("latin-1"))
-    result = run("verify", folder / "r.json", folder / "e.npz")
-    assert result.exit_code == 2
-    assert "is not a receipt" in result.stderr
+    assert "is not a receipt" in refused("verify", folder / "r.json", folder / "e.npz")
 
 
 def test_the_command_makes_signs_and_verifies(folder: Path) -> None:
     out = folder / "out.json"
-    assert run("evaluate", folder / "e.npz", "-m", ",".join(MEASURES), "--receipt", out).exit_code == 0
+    passed("evaluate", folder / "e.npz", "-m", ",".join(MEASURES), "--receipt", out)
     assert json.loads(out.read_text()) == json.loads((folder / "r.json").read_text())
-    assert run("keys", folder / "k.pem").exit_code == 0
-    assert run("sign", out, "--key", folder / "k.pem").exit_code == 0
-    result = run("verify", out, folder / "e.npz", "--key", folder / "k.pub.pem")
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.startswith("match: out.json follows from these inputs\nsigned by SHA256:")
+    passed("keys", folder / "k.pem")
+    passed("sign", out, "--key", folder / "k.pem")
+    said = passed("verify", out, folder / "e.npz", "--key", folder / "k.pub.pem")
+    assert said.startswith("match: out.json follows from these inputs\nsigned by SHA256:")
     np.savez(folder / "other.npz", embeddings=EMBEDDINGS + 1, labels=LABELS)
     result = run("verify", out, folder / "other.npz", "--json")
     assert (result.exit_code, json.loads(result.stdout)["matches"]) == (1, False)
     out.write_text(out.read_text().replace("cosine", "euclidean"))
     assert run("verify", out, folder / "e.npz").exit_code == 1
-    assert "was changed after it was made" in run("sign", out, "--key", folder / "k.pem").stderr
+    assert "was changed after it was made" in refused("sign", out, "--key", folder / "k.pem")
 
 
 def test_a_receipt_of_the_first_version_still_verifies() -> None:

@@ -105,8 +105,7 @@ def _attribute(module: str, path: str) -> Any:
     return found
 
 
-def _module(name: str) -> Any:
-    return require(name, "evaluators", "this evaluator")
+_module = partial(require, extra="evaluators", what="this evaluator")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -247,11 +246,8 @@ def _pykeen(scores: Array, relevant: Array, metric: str) -> float:
 
 
 def _sklearn(scores: Array, relevant: Array, metric: str) -> float:
-    return float(getattr(_module("sklearn.metrics"), metric)(relevant, scores))
-
-
-def _sklearn_ndcg(scores: Array, relevant: Array) -> float:
-    return float(_module("sklearn.metrics").ndcg_score(relevant[None], scores[None]))
+    given = (relevant[None], scores[None]) if metric == "ndcg" else (relevant, scores)
+    return float(getattr(_module("sklearn.metrics"), f"{metric}_score")(*given))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -300,15 +296,10 @@ _ROWS = (
             "the benchmark's MRR of retrieval and reranking", _mteb),
     Adapter("beir:mrr@10", "beir", "candidates", "custom_metrics.mrr(qrels, results, [10])",
             "a custom measure of the benchmark, in addition to those of pytrec_eval", _beir),
-    Adapter("pykeen:mrr", "pykeen", "candidates", 'RankBasedEvaluator().finalize(): "both.realistic.mrr"',
-            _KNOWLEDGE_GRAPHS, partial(_pykeen, metric="both.realistic.mrr")),
-    Adapter("pykeen:mrr-optimistic", "pykeen", "candidates", 'RankBasedEvaluator().finalize(): "both.optimistic.mrr"',
-            _KNOWLEDGE_GRAPHS, partial(_pykeen, metric="both.optimistic.mrr")),
-    Adapter("pykeen:mrr-pessimistic", "pykeen", "candidates",
-            'RankBasedEvaluator().finalize(): "both.pessimistic.mrr"',
-            _KNOWLEDGE_GRAPHS, partial(_pykeen, metric="both.pessimistic.mrr")),
-    Adapter("pykeen:hits@10", "pykeen", "candidates", 'RankBasedEvaluator().finalize(): "both.realistic.hits@10"',
-            _KNOWLEDGE_GRAPHS, partial(_pykeen, metric="both.realistic.hits@10")),
+    *(Adapter(f"pykeen:{name}", "pykeen", "candidates", f'RankBasedEvaluator().finalize(): "both.{metric}"',
+              _KNOWLEDGE_GRAPHS, partial(_pykeen, metric=f"both.{metric}"))
+      for name, metric in (("mrr", "realistic.mrr"), ("mrr-optimistic", "optimistic.mrr"),
+                           ("mrr-pessimistic", "pessimistic.mrr"), ("hits@10", "realistic.hits@10"))),
     Adapter("ogb:mrr", "ogb", "candidates", 'Evaluator("ogbl-wikikg2").eval: mrr_list', _LINKS,
             partial(_ogb, data_set="ogbl-wikikg2", metric="mrr_list")),
     Adapter("ogb:hits@10", "ogb", "candidates", 'Evaluator("ogbl-wikikg2").eval: hits@10_list', _LINKS,
@@ -316,11 +307,8 @@ _ROWS = (
     Adapter("ogb:hits@20", "ogb", "candidates", 'Evaluator("ogbl-ddi").eval: hits@20', _LINKS,
             partial(_ogb, data_set="ogbl-ddi", metric="hits@20")),
     Adapter("tgb:mrr", "py-tgb", "candidates", 'Evaluator("tgbl-wiki").eval: mrr', _LINKS, _tgb),
-    Adapter("scikit-learn:average_precision", "scikit-learn", "query", "average_precision_score", _SKLEARN,
-            partial(_sklearn, metric="average_precision_score")),
-    Adapter("scikit-learn:roc_auc", "scikit-learn", "query", "roc_auc_score", _SKLEARN,
-            partial(_sklearn, metric="roc_auc_score")),
-    Adapter("scikit-learn:ndcg", "scikit-learn", "query", "ndcg_score",
-            "rankings with graded relevance; ties are averaged", _sklearn_ndcg),
+    *(Adapter(f"scikit-learn:{name}", "scikit-learn", "query", f"{name}_score", use, partial(_sklearn, metric=name))
+      for name, use in (("average_precision", _SKLEARN), ("roc_auc", _SKLEARN),
+                        ("ndcg", "rankings with graded relevance; ties are averaged"))),
 )  # fmt: skip
 ADAPTERS = {row.name: row for row in _ROWS}

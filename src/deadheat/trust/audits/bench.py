@@ -45,12 +45,7 @@ class Observation(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values that JSON can hold."""
         truth = None if self.truth is None else self.truth._asdict()
-        return {
-            "input": self.case.name,
-            "value": plain(self.value),
-            "error": self.error,
-            "possible": plain(truth),
-        }
+        return {"input": self.case.name, "value": plain(self.value), "error": self.error, "possible": plain(truth)}
 
 
 class EmptySystem(NamedTuple):
@@ -86,11 +81,10 @@ class EmptySystem(NamedTuple):
         if self.truth is None or self.few_levels.truth is None:
             return "not by order"
         seen = [(self.truth, self.highest.value), (self.few_levels.truth, self.few_levels.value)]
-        ends = {"lower": "lower bound", "expected": "expectation", "upper": "upper bound"}
-        near = [
-            name for end, name in ends.items() if all(abs(getattr(t, end) - value) <= slack(value) for t, value in seen)
-        ]
-        return near[0] if near else "neither bound nor expectation"
+        for end, name in enumerate(("lower bound", "expectation", "upper bound")):
+            if all(abs(truth[end] - value) <= slack(value) for truth, value in seen):
+                return name
+        return "neither bound nor expectation"
 
 
 class Bench:

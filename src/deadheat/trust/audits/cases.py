@@ -153,12 +153,6 @@ def orders(labels: Int64, draws: int, seed: int) -> dict[str, Int64]:
     }
 
 
-def tied_behind() -> Case:
-    """Relevant items that tie with each other behind all others: every order gives the same."""
-    scores = np.array([[2.0, 1, 1], [3, 2, 2], [4, 1, 1]])
-    return Case("relevant items tied behind the others", scores, np.tile([False, True, True], (3, 1)))
-
-
 def same_relevant(n: int, n_relevant: int, *, first: bool) -> Case:
     """All scores zero, and the same few items relevant to every query: the first in the list, or the last."""
     relevant = np.zeros((8, n), dtype=bool)

@@ -44,17 +44,17 @@ class Reading(NamedTuple):
 
 
 class Convention(NamedTuple):
-    """How the values of queries become one number: a weight and a factor for each query, and a scale of the number."""
+    """How the values of queries become one number."""
 
     name: str
-    weights: Callable[[TieProfile, Array], Float64]
-    factor: Callable[[TieProfile, Measure], Float64]
     scale: float = 1.0
-    of_classes: bool = False
+    of_classes: bool = False  # the mean over classes, not over queries
+    over_what_fits: bool = False  # mAP@k divided by the relevant items that fit into k ranks: R / min(R, k) times it
 
     def fits(self, measure: Measure, reading: Reading) -> bool:
         """Whether it makes a difference to a measure."""
-        return (reading.of_classes or not self.of_classes) and (self.factor is _one or _cut_average_precision(measure))
+        cut_average_precision = measure.row.name == "mAP" and measure.cutoff is not None
+        return (reading.of_classes or not self.of_classes) and (cut_average_precision or not self.over_what_fits)
 
 
 @dataclass(frozen=True)
@@ -70,22 +70,29 @@ class Definition:
 
     def truth(self, case: Case) -> Triple[float]:
         """Lower, expected and upper of a case."""
-        found = ranked(self.reading, case)
-        values = measure_values.per_query(found, self.measure)
-        return Triple(*(self._mean(found, case, each) for each in values))
+        ends = measure_values.per_query(ranked(self.reading, case), self.measure)
+        terms = (self._terms(case, values) for values in ends)
+        return Triple(*(self.convention.scale * math.fsum(each) if len(each) else math.nan for each in terms))
 
     def deviation(self, case: Case) -> float:
         """The standard deviation of the value if each query breaks its ties at random, on its own."""
-        found = ranked(self.reading, case)
-        weights, factor = self.convention.weights(found, case.second), self.convention.factor(found, self.measure)
-        spread = measure_values.std(found, self.measure) * factor * weights
-        return self.convention.scale * math.sqrt(math.fsum(np.square(spread[~np.isnan(spread)])))
+        terms = self._terms(case, measure_values.std(ranked(self.reading, case), self.measure))
+        return self.convention.scale * math.sqrt(math.fsum(np.square(terms)))
 
-    def _mean(self, found: TieProfile, case: Case, values: Float64) -> float:
-        weights, factor = self.convention.weights(found, case.second), self.convention.factor(found, self.measure)
-        terms = values * factor * weights
-        defined = ~np.isnan(terms)
-        return self.convention.scale * math.fsum(terms[defined]) if defined.any() else math.nan
+    def _terms(self, case: Case, values: Float64) -> Float64:
+        """What each query that has a value adds to the mean."""
+        n_relevant = ranked(self.reading, case).n_relevant
+        asking = n_relevant > 0
+        if self.convention.over_what_fits:
+            values = values * (n_relevant / np.maximum(1, np.minimum(n_relevant, self.measure.limit)))
+        if self.convention.of_classes:
+            _, codes = np.unique(case.second, return_inverse=True)
+            sizes = np.bincount(codes[asking], minlength=int(codes.max()) + 1)
+            weights = asking / np.maximum(1, sizes[codes]) / np.maximum(1, np.count_nonzero(sizes))
+        else:
+            weights = asking / np.maximum(1, np.count_nonzero(asking))
+        terms = values * weights
+        return np.asarray(terms[~np.isnan(terms)])
 
 
 def candidates(form: str, asked: Measure | None, n_items: int) -> Iterator[Definition]:
@@ -135,16 +142,13 @@ def ranked(reading: Reading, case: Case) -> TieProfile:
 
 
 def _leave_one_out(distance: DistanceName) -> Reading:
-    return Reading(
-        f"{distance}, leave one out", lambda rows, labels: profile(rows, labels, distance=distance), of_classes=True
-    )
+    name = f"{distance}, leave one out"
+    return Reading(name, lambda rows, labels: profile(rows, labels, distance=distance), of_classes=True)
 
 
 def _itself_ranked(distance: DistanceName) -> Reading:
-    def ranked(rows: Array, labels: Array) -> TieProfile:
-        return profile(rows, labels, rows, labels, distance=distance)
-
-    return Reading(f"{distance}, the query itself in its ranking", ranked, of_classes=True)
+    name = f"{distance}, the query itself in its ranking"
+    return Reading(name, lambda rows, labels: profile(rows, labels, rows, labels, distance=distance), of_classes=True)
 
 
 def _pooled(scores: Array, relevant: Array) -> TieProfile:
@@ -165,50 +169,19 @@ _READINGS = {
 _OF_ONE_POSITIVE = ("MRR", "Hit")  # of which mAP, recall and others are then further names
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# conventions
-
-
-def _one(found: TieProfile, measure: Measure) -> Float64:
-    return np.ones(found.n_query)
-
-
-def _over_what_fits(found: TieProfile, measure: Measure) -> Float64:
-    """R / min(R, k): mAP@k divided by the relevant items that fit into k ranks."""
-    return np.asarray(found.n_relevant / np.maximum(1, np.minimum(found.n_relevant, measure.limit)))
-
-
-def _cut_average_precision(measure: Measure) -> bool:
-    return measure.row.name == "mAP" and measure.cutoff is not None
-
-
-def _over_queries(found: TieProfile, labels: Array) -> Float64:
-    asking = found.n_relevant > 0
-    return np.asarray(asking / np.maximum(1, np.count_nonzero(asking)))
-
-
-def _over_classes(found: TieProfile, labels: Array) -> Float64:
-    asking = found.n_relevant > 0
-    _, codes = np.unique(labels, return_inverse=True)
-    sizes = np.bincount(codes[asking], minlength=int(codes.max()) + 1)
-    return np.asarray(asking / np.maximum(1, sizes[codes]) / np.maximum(1, np.count_nonzero(sizes)))
-
-
 _CONVENTIONS = (
-    Convention("", _over_queries, _one),
-    Convention("mean over classes", _over_classes, _one, of_classes=True),
-    Convention("over min(R, k)", _over_queries, _over_what_fits),
-    Convention("in per cent", _over_queries, _one, scale=100.0),
+    Convention(""),
+    Convention("mean over classes", of_classes=True),
+    Convention("over min(R, k)", over_what_fits=True),
+    Convention("in per cent", scale=100.0),
 )
 
 
 def _catalogue(n_items: int, families: Sequence[str] | None) -> list[Measure]:
     """Every measure of some families that is a sum over the relevant items, with every cutoff that matters."""
     names: list[str] = []
-    cutoffs = [k for k in _CUTOFFS if k < n_items]
     for row in FAMILIES:
-        if isinstance(row.forms, NoRankSum) or (families and row.name not in families):
-            continue
-        names += [row.name] if row.cutoff != "must" else []
-        names += [f"{row.name}@{k}" for k in cutoffs] if row.cutoff in ("may", "must") else []
+        if not isinstance(row.forms, NoRankSum) and (families is None or row.name in families):
+            names += [row.name] if row.cutoff != "must" else []
+            names += [f"{row.name}@{k}" for k in _CUTOFFS if k < n_items and row.cutoff in ("may", "must")]
     return list(measure_names.parse_all(names))

@@ -110,7 +110,7 @@ def audit_evaluator(
     bench.define(_without_ties(bench))
     empty = evaluator_checks.empty_system(bench, draws)
     found = [
-        *_definition(bench, None if asked is None else asked.name),
+        _definition(bench, None if asked is None else asked.name),
         *evaluator_checks.findings_of_empty(bench, empty),
         *(finding for check in evaluator_checks.CHECKS for finding in check(bench)),
     ]
@@ -136,19 +136,18 @@ def _without_ties(bench: Bench) -> Iterator[cases.Case]:
     yield maker.case(f"no ties, {len(bench.labels)} samples", rows, bench.labels)
 
 
-def _definition(bench: Bench, asked: str | None) -> Iterator[Finding]:
+def _definition(bench: Bench, asked: str | None) -> Finding:
     """What the function agrees with where nothing ties."""
-    agree = list(map(str, bench.definitions))
-    figures = {"tried": len(bench.tried), "agree": agree}
+    agree, n = list(map(str, bench.definitions)), len(bench.tried)
     if bench.definitions:
-        sentence = f"Where nothing ties, it agrees with {' and '.join(agree)}."
-        yield Finding("definition", "note", sentence, figures)
+        severity, what, advice = "note", f"it agrees with {' and '.join(agree)}", ""
     elif asked is not None:
-        sentence = f"Where nothing ties, it does not give {asked}, in none of {len(bench.tried)} readings."
-        yield Finding("definition", "serious", sentence, figures, "Compare it with deadheat.evaluate query by query.")
+        severity, what = "serious", f"it does not give {asked}, in none of {n} readings"
+        advice = "Compare it with deadheat.evaluate query by query."
     else:
-        sentence = f"Where nothing ties, none of {len(bench.tried)} definitions fits, so that its range is not known."
-        yield Finding("definition", "warning", sentence, figures, "Say which measure it is, and compare on an example.")
+        severity, what = "warning", f"none of {n} definitions fits, so that its range is not known"
+        advice = "Say which measure it is, and compare on an example."
+    return Finding("definition", severity, f"Where nothing ties, {what}.", {"tried": n, "agree": agree}, advice)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -98,21 +98,22 @@ def without_ties(bench: Bench) -> Iterator[Finding]:
 def with_ties(bench: Bench) -> Iterator[Finding]:
     """Few levels and copies, in orders that are made to gain: adversarial ones too where embeddings are known."""
     labels, maker = cases.small_labels(), bench.maker
-    groups = {"few levels": maker.coarse(labels, bench.seed), "copies": maker.repeated(labels, bench.seed)}
-    moved = {}
-    for name, rows in groups.items():
-        orders = cases.orders(labels, 1, bench.seed) | (
-            _adversarial(bench, rows, labels) if name == "few levels" else {}
-        )
-        moved[name] = [bench.see(maker.case(f"{name}, {order}", rows, labels, orders[order])) for order in orders]
+    levels, copies = maker.coarse(labels, bench.seed), maker.repeated(labels, bench.seed)
+    usual = cases.orders(labels, 1, bench.seed)
+    groups = {"few levels": (levels, usual | _adversarial(bench, levels, labels)), "copies": (copies, usual)}
+    moved = {
+        name: [bench.see(maker.case(f"{name}, {order}", rows, labels, orders[order])) for order in orders]
+        for name, (rows, orders) in groups.items()
+    }
     figures = {name: {_order_of(each): each.value for each in found} for name, found in moved.items()}
     wide = {name: spread(found) for name, found in moved.items() if spread(found) > SAME}
     if wide:
         parts = " and ".join(f"{bench.per_cent(width)} ({name})" for name, width in wide.items())
         sentence = f"The order of the samples moves the value by {parts}."
         yield Finding("sample order with ties", "serious", sentence, figures, _REPAIR)
-    if bench.form in ("scores", "query"):
-        bench.see(cases.tied_behind())
+    if bench.form in ("scores", "query"):  # every order gives the same
+        scores, relevant = np.array([[2.0, 1, 1], [3, 2, 2], [4, 1, 1]]), np.tile([False, True, True], (3, 1))
+        bench.see(Case("relevant items tied behind the others", scores, relevant))
 
 
 def by_place(bench: Bench) -> Iterator[Finding]:
@@ -214,20 +215,19 @@ def _plain(bench: Bench) -> Case:
 
 def _convention(bench: Bench, case: Case, n: int) -> Iterator[Finding]:
     """What a single query without a relevant item does to the mean."""
-    found = bench.call(case)
+    name, found = "query without relevant items", bench.call(case)
     if found.error is not None or math.isnan(found.value):
-        yield Finding("query without relevant items", "note", f"One such query: {found.error or 'NaN'}.")
+        yield Finding(name, "note", f"One such query: {found.error or 'NaN'}.")
     elif bench.definitions:
         left_out = bench.definitions[0].truth(case).expected
         rest = left_out * (n - 1) / n
         counted = {"is excluded": left_out, "counts as 0": rest, "counts as 1": rest + bench.scale / n}
         close = (name for name, expected in counted.items() if abs(found.value - expected) <= SAME)
-        how = next(close, "changes the mean")
+        how, figures = next(close, "changes the mean"), {"value": found.value} | counted
         severity, advice = "warning", "Exclude such queries and report how many there are."
         if how == "is excluded":
             severity, advice = "note", ""
-        sentence = f"A query without relevant items {how}."
-        yield Finding("query without relevant items", severity, sentence, {"value": found.value} | counted, advice)
+        yield Finding(name, severity, f"A query without relevant items {how}.", figures, advice)
 
 
 def _relabelled(plain: Case) -> list[Case]:
@@ -238,9 +238,9 @@ def _relabelled(plain: Case) -> list[Case]:
         "labels above 2^53": labels + 2**53,
         "labels near 2^63": 2**63 - 1 - labels,
         "negative labels": -1 - labels,
+        "labels as text": np.array([f"class {label}" for label in labels]),
     }
-    found = [Case(name, plain.first, each, common=name == "labels above 2^24") for name, each in names.items()]
-    return [*found, Case("labels as text", plain.first, np.array([f"class {label}" for label in labels]), common=False)]
+    return [Case(name, plain.first, each, common=name == "labels above 2^24") for name, each in names.items()]
 
 
 def _unmoved(
@@ -273,14 +273,13 @@ def repeated(bench: Bench) -> Iterator[Finding]:
         figures = {"values": [first.value, again.value]}
         yield Finding("repetition", "serious", sentence, figures, "Leave nothing to an unseeded draw.")
     elif thread_control():
-        by_count = []
-        for n in (1, 2):
-            with threads(n):
-                by_count.append(bench.call(case))
-        if not _same(*by_count):
-            sentence = f"One thread gave {by_count[0].value!r}, two gave {by_count[1].value!r}."
-            figures = {"values": [each.value for each in by_count]}
-            severity = "serious" if spread(by_count) > SAME else "note"
+        with threads(1):
+            one = bench.call(case)
+        with threads(2):
+            two = bench.call(case)
+        if not _same(one, two):
+            sentence = f"One thread gave {one.value!r}, two gave {two.value!r}."
+            severity, figures = "serious" if spread((one, two)) > SAME else "note", {"values": [one.value, two.value]}
             yield Finding("threads", severity, sentence, figures, "Do not decide ties by rounded products.")
 
 
@@ -292,10 +291,8 @@ def arguments(bench: Bench) -> Iterator[Finding]:
         yield Finding("arguments", "warning", sentence, {"inputs": wrote}, "Work on a copy.")
 
 
-def _same(*found: Observation) -> bool:
-    """Whether values agree bit by bit."""
-    values: Array = np.array([each.value for each in found])
-    return bool(np.array_equal(values, np.full(len(values), values[0]), equal_nan=True))
+def _same(one: Observation, other: Observation) -> bool:
+    return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
 
 
 def thread_control() -> bool:
@@ -324,18 +321,17 @@ def threads(n: int) -> Iterator[None]:
 
 def out_of_range(bench: Bench) -> Iterator[Finding]:
     """Values that no way to break the ties gives."""
-    found = [each for each in bench.seen if each.impossible]
+    found = [(each, each.truth) for each in bench.seen if each.truth is not None and each.impossible]
     if not found:
         return
-    worst = max(found, key=_excess)
-    assert worst.truth is not None
+    worst, truth = max(found, key=lambda pair: max(pair[1].lower - pair[0].value, pair[0].value - pair[1].upper))
     others = count(len(found) - 1, "other input is", "other inputs are")
     more = f" ({others} out of range too)" if len(found) > 1 else ""
     sentence = (
         f"{worst.case.name!r} gives {bench.per_cent(worst.value, 4)}, but every way to break its ties lies in "
-        f"[{bench.per_cent(worst.truth.lower, 4)}, {bench.per_cent(worst.truth.upper, 4)}]{more}."
+        f"[{bench.per_cent(truth.lower, 4)}, {bench.per_cent(truth.upper, 4)}]{more}."
     )
-    figures = {"inputs": [each.to_dict() for each in found]}
+    figures = {"inputs": [each.to_dict() for each, _ in found]}
     yield Finding("out of range", "serious", sentence, figures, "Compare the definition with deadheat.reference.")
 
 
@@ -356,12 +352,6 @@ def not_a_number(bench: Bench) -> Iterator[Finding]:
     if found:
         figures = {"inputs": [each.case.name for each in found]}
         yield Finding("NaN", "serious", f"It gives NaN for {_listed(found)}.", figures, "These values are defined.")
-
-
-def _excess(observation: Observation) -> float:
-    """How far a value is outside of what is possible."""
-    truth = observation.truth
-    return 0.0 if truth is None else max(truth.lower - observation.value, observation.value - truth.upper)
 
 
 def _listed(found: Sequence[Observation]) -> str:

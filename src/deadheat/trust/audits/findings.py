@@ -10,25 +10,21 @@ import html
 import math
 import textwrap
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from deadheat.errors import printable
 from deadheat.reports.report import Report
-from deadheat.reports.tables import TabularResult, count, plain, value
+from deadheat.reports.tables import TabularResult, count, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.lazy import json
+from deadheat.support.triple import Triple
 from deadheat.trust.audits import thresholds
 
 SEVERITIES = ("serious", "warning", "note")  # the most serious first
 _WIDTH = 100  # of lines of text
-_COUNTED = {
-    "serious": ("serious finding", "serious findings"),
-    "warning": ("warning", "warnings"),
-    "note": ("note", "notes"),
-}
 
 
 @dataclass(frozen=True)
@@ -116,12 +112,19 @@ class Audited(TabularResult):
 
     def verdict(self) -> str:
         """The same in a line, with what was audited."""
-        counted = [count(n, *_COUNTED[each]) for each, n in self.counts().items() if n]
+        names = {"serious": "serious finding"}
+        counted = [count(n, name := names.get(each, each), f"{name}s") for each, n in self.counts().items() if n]
         return f"{', '.join(counted) or 'nothing found'} ({self.about()})"
 
     def notes(self) -> list[str]:
         """The findings."""
-        return [f"{each.severity}: {each.name}. {each.sentence} {each.advice}".strip() for each in self.findings]
+        return list(self._listed("{} {}"))
+
+    def _listed(self, form: str, written: Callable[[str], str] = str) -> Iterator[str]:
+        """Each finding in a line, as a form of its title and its text."""
+        for each in self.findings:
+            title, text = f"{each.severity}: {each.name}.", f"{each.sentence} {each.advice}".strip()
+            yield form.format(written(title), written(text))
 
     def to_text(self, **options: Any) -> str:
         """The verdict, the table and the findings, as lines that fit a terminal: what `print` shows."""
@@ -131,10 +134,8 @@ class Audited(TabularResult):
     def to_markdown(self, **options: Any) -> str:
         """The verdict, the table and a list of the findings, in Markdown."""
         tables = [table.to_markdown() for table in self.tables(**options)]
-        listed = [
-            f"- **{each.severity}: {each.name}.** {each.sentence} {each.advice}".strip() for each in self.findings
-        ]
-        return "\n\n".join([f"**{self.verdict()}**", *tables, "\n".join(listed)]).rstrip() + "\n"
+        listed = "\n".join(self._listed("- **{}** {}"))
+        return "\n\n".join([f"**{self.verdict()}**", *tables, listed]).rstrip() + "\n"
 
     def columns(self) -> dict[str, list[Any]]:
         """The findings, a row each; their figures as JSON."""
@@ -144,30 +145,21 @@ class Audited(TabularResult):
 
     def _repr_html_(self) -> str:
         """The verdict, the table and a list of the findings, as a notebook shows them."""
-        listed = (
-            f"<li><strong>{each.severity}: {html.escape(each.name)}.</strong> "
-            f"{html.escape(f'{each.sentence} {each.advice}'.strip())}</li>"
-            for each in self.findings
-        )
+        listed = "".join(self._listed("<li><strong>{}</strong> {}</li>", html.escape))
         tables = "".join(table.to_html() for table in self.tables())
-        return f"<p><strong>{html.escape(self.verdict())}</strong></p>{tables}<ul>{''.join(listed)}</ul>"
+        return f"<p><strong>{html.escape(self.verdict())}</strong></p>{tables}<ul>{listed}</ul>"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.verdict()})"
 
 
 def _paragraph(found: Finding) -> str:
-    """A finding as lines: how serious, what, and what to do below it."""
-    severity = found.severity.upper() if found.severity == "serious" else found.severity
-    lines = [f"{severity}: {found.name}", _wrapped(found.sentence, "  ", "  ")]
-    return "\n".join([*lines, _wrapped(found.advice, "  -> ", "     ")] if found.advice else lines)
-
-
-def _wrapped(text: str, first: str, others: str) -> str:
-    """A text in lines, none of which begins with a sign of per cent."""
-    together = text.replace(" %", "\N{NO-BREAK SPACE}%")
-    lines = textwrap.fill(together, _WIDTH, initial_indent=first, subsequent_indent=others)
-    return lines.replace("\N{NO-BREAK SPACE}", " ")
+    """A finding as lines, none of which begins with a sign of per cent: how serious, what, and what to do below it."""
+    lines = [f"{found.severity.upper() if found.severity == 'serious' else found.severity}: {found.name}"]
+    for first, text in (("  ", found.sentence), ("  -> ", found.advice)):
+        together = text.replace(" %", "\N{NO-BREAK SPACE}%")
+        lines += textwrap.wrap(together, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first))
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -179,6 +171,12 @@ def by_move(move: float) -> str:
     return "serious" if move >= thresholds.CLAIMED else "warning" if move >= thresholds.PRINTED else "note"
 
 
+def by_share(n: int, total: int) -> str:
+    """How serious it is that so many of all rows or queries have something."""
+    many, some = thresholds.MANY_ROWS * total, thresholds.SOME_ROWS * total
+    return "serious" if n >= many else "warning" if n >= some else "note"
+
+
 def worst(moves: Mapping[str, float]) -> tuple[str, float]:
     """The first measure that moves as seriously as any, or of those that move little the one that does most."""
     known = {name: 0.0 if math.isnan(move) else move for name, move in moves.items()}  # what is undefined does not move
@@ -186,6 +184,11 @@ def worst(moves: Mapping[str, float]) -> tuple[str, float]:
     if known[most] >= thresholds.PRINTED:
         name = next(name for name, move in known.items() if by_move(move) == by_move(known[most]))
     return name, known[name]
+
+
+def bounds(report: Report) -> dict[str, dict[str, float]]:
+    """Lower, expected and upper of each measure."""
+    return {name: {end: getattr(result, end) for end in Triple._fields} for name, result in report.items()}
 
 
 def of_ties(report: Report, what: str, advice: str, **figures: Any) -> Iterator[Finding]:
@@ -229,11 +232,6 @@ def points(difference: float) -> str:
     return f"{text} point{'' if text == '1' else 's'}"
 
 
-def interval(result: Any) -> str:
-    """Expected value and bounds, in per cent."""
-    return f"{value(result)} %"
-
-
 def between(low: float, high: float) -> str:
     """The range between two scores; where both read the same, only its width.
 
@@ -260,12 +258,6 @@ def share(n: int, total: int, what: str) -> str:
 def _two_digits(number: float) -> str:
     """Never an exponent where there are more digits before the point."""
     return f"{number:.2g}" if number < 99.5 else f"{number:.0f}"
-
-
-def first_of(rows: Int64) -> list[int]:
-    """The first of some rows, for the figures."""
-    found: list[int] = rows[: thresholds.EXAMPLES].tolist()
-    return found
 
 
 def listed(rows: Int64) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from deadheat.engine.distances.columns import Columns
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Int64
 from deadheat.trust.audits import thresholds
-from deadheat.trust.audits.findings import Finding, first_of, listed, share
+from deadheat.trust.audits.findings import SEVERITIES, Finding, by_share, listed, share
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,30 +132,18 @@ def findings_in(rows: Rows, part: str, numbers: bool) -> Iterator[Finding]:
 def _empty_rows(rows: Rows, part: str) -> Iterator[Finding]:
     """Rows that are zero, zero but for noise, or one number again and again."""
     if len(rows.zero):
-        yield Finding(
-            "zero embeddings",
-            _by_share(len(rows.zero), rows.n),
-            f"{_subject(rows.zero, rows, part)} zero throughout ({listed(rows.zero)}) and carry no information.",
-            _figures(rows.zero, rows),
-            "Find out where they come from: unreadable items, or a dead layer.",
-        )
+        what = f"zero throughout ({listed(rows.zero)}) and carry no information."
+        advice = "Find out where they come from: unreadable items, or a dead layer."
+        yield _of_rows(rows.zero, rows, part, "zero embeddings", "serious", what, advice)
     if len(rows.faint):
-        yield Finding(
-            "nearly zero embeddings",
-            _by_share(len(rows.faint), rows.n),
-            f"{_subject(rows.faint, rows, part)} shorter than {thresholds.PRECISION:.2g} times the mean length "
-            f"({listed(rows.faint)}): zero, but for noise or rounding.",
-            _figures(rows.faint, rows),
-            "Set them to zero, so that they tie; under cosine such rows are ranked by the direction of the noise.",
-        )
+        length = f"shorter than {thresholds.PRECISION:.2g} times the mean length"
+        what = f"{length} ({listed(rows.faint)}): zero, but for noise or rounding."
+        advice = "Set them to zero, so that they tie; under cosine such rows are ranked by the direction of the noise."
+        yield _of_rows(rows.faint, rows, part, "nearly zero embeddings", "serious", what, advice)
     if len(rows.constant):
-        yield Finding(
-            "constant embeddings",
-            "warning" if len(rows.constant) >= thresholds.SOME_ROWS * rows.n else "note",
-            f"{_subject(rows.constant, rows, part)} one number throughout ({listed(rows.constant)}).",
-            _figures(rows.constant, rows),
-            "They say nothing but that number; under cosine all of one sign are the same.",
-        )
+        what = f"one number throughout ({listed(rows.constant)})."
+        advice = "They say nothing but that number; under cosine all of one sign are the same."
+        yield _of_rows(rows.constant, rows, part, "constant embeddings", "warning", what, advice)
 
 
 def _equal_rows(rows: Rows, part: str, coded: bool) -> Iterator[Finding]:
@@ -164,41 +151,30 @@ def _equal_rows(rows: Rows, part: str, coded: bool) -> Iterator[Finding]:
 
     They are what codes of few levels are made for, and never serious there: the finding "ties" says what they move.
     """
-    most = "warning" if coded else "serious"
-    distinct = {"distinct": rows.n_distinct, "largest": rows.largest}
+    most, n = "warning" if coded else "serious", len(rows.inside)
+    number, distinct = f"{rows.n_distinct} rows are distinct.", {"distinct": rows.n_distinct, "largest": rows.largest}
     if len(rows.across):
-        severity = _by_share(len(rows.across), rows.n)
-        yield Finding(
-            "duplicates across classes",
-            most if severity == "serious" else severity,
-            f"{_subject(rows.across, rows, part)} equal to a row of another class ({listed(rows.across)}). "
-            f"{rows.n_distinct} rows are distinct.",
-            {**_figures(rows.across, rows), **distinct},
-            "Look for items that were submitted twice under two labels, or that the model cannot distinguish.",
-        )
-    n = len(rows.inside)
+        what = f"equal to a row of another class ({listed(rows.across)}). {number}"
+        advice = "Look for items that were submitted twice under two labels, or that the model cannot distinguish."
+        yield _of_rows(rows.across, rows, part, "duplicates across classes", most, what, advice, **distinct)
     if n:
+        what = f"equal to a row of their own class ({listed(rows.inside)}). {number}"
+        advice = "Take copies of an item out; if the items differ, ask how the model comes to one embedding for all."
+        found = _of_rows(rows.inside, rows, part, "duplicates inside classes", most, what, advice, **distinct)
         mild = "warning" if n >= thresholds.MANY_COPIES * rows.n else "note"
-        yield Finding(
-            "duplicates inside classes",
-            most if n >= thresholds.MOSTLY_COPIES * rows.n else mild,
-            f"{_subject(rows.inside, rows, part)} equal to a row of their own class ({listed(rows.inside)}). "
-            f"{rows.n_distinct} rows are distinct.",
-            {**_figures(rows.inside, rows), **distinct},
-            "Take copies of an item out; if the items differ, ask how the model comes to one embedding for all.",
-        )
+        yield replace(found, severity=most if n >= thresholds.MOSTLY_COPIES * rows.n else mild)
 
 
 def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
     """Dimensions with one number in all rows, mostly at their largest or smallest number, or of few levels."""
-    dims, dim = rows.dimensions, rows.dim
+    dims, dim, examples = rows.dimensions, rows.dim, slice(thresholds.EXAMPLES)
     dead = np.flatnonzero(dims.dead)
     if len(dead) and rows.n > 1:
         yield Finding(
             "dead dimensions",
             "warning" if len(dead) >= thresholds.DEAD_DIMENSIONS * dim else "note",
             f"{share(len(dead), dim, 'dimensions').capitalize()} of the {part} have the same number in every row.",
-            {"dimensions": len(dead), "dim": dim, "which": first_of(dead)},
+            {"dimensions": len(dead), "dim": dim, "which": dead[examples].tolist()},
             "Look for dead units or inputs that never vary, and drop these dimensions.",
         )
     stuck = np.flatnonzero(~dims.dead & (dims.levels > 2) & (dims.at_limit >= thresholds.SATURATED_ROWS))
@@ -208,7 +184,7 @@ def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
             "warning" if len(stuck) >= thresholds.SATURATED_DIMENSIONS * dim else "note",
             f"{share(len(stuck), dim, 'dimensions').capitalize()} of the {part} are at their largest or smallest "
             f"number in {100 * thresholds.SATURATED_ROWS:.0f} % of the rows or more.",
-            {"dimensions": len(stuck), "dim": dim, "which": first_of(stuck), "rows_looked_at": dims.n_sampled},
+            {"dimensions": len(stuck), "dim": dim, "which": stuck[examples].tolist(), "rows_looked_at": dims.n_sampled},
             "Submit what comes before the sigmoid, tanh or clipping.",
         )
     if dims.quantised:
@@ -224,16 +200,9 @@ def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
         )
 
 
-def _by_share(n: int, total: int) -> str:
-    return (
-        "serious" if n >= thresholds.MANY_ROWS * total else "warning" if n >= thresholds.SOME_ROWS * total else "note"
-    )
-
-
-def _subject(which: Int64, rows: Rows, part: str) -> str:
-    """How a sentence about some rows begins."""
-    return f"{share(len(which), rows.n, 'rows').capitalize()} {'are' if part == 'embeddings' else 'of the gallery are'}"
-
-
-def _figures(which: Int64, rows: Rows) -> dict[str, Any]:
-    return {"rows": len(which), "n": rows.n, "which": first_of(which)}
+def _of_rows(which: Int64, rows: Rows, part: str, name: str, most: str, what: str, advice: str, **more: int) -> Finding:
+    """A finding about some rows, as serious as their share is, but no more than `most`."""
+    severity = max(by_share(len(which), rows.n), most, key=SEVERITIES.index)
+    subject = f"{share(len(which), rows.n, 'rows').capitalize()}{'' if part == 'embeddings' else ' of the gallery'} are"
+    figures = {"rows": len(which), "n": rows.n, "which": which[: thresholds.EXAMPLES].tolist(), **more}
+    return Finding(name, severity, f"{subject} {what}", figures, advice)

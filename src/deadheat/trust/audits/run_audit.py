@@ -27,12 +27,13 @@ from deadheat.reports.runs import RULES, by_rule, evaluate_run
 from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
-from deadheat.support.triple import Triple
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.findings import (
     Audited,
     Finding,
+    bounds,
     by_move,
+    by_share,
     deviations,
     most_serious_first,
     of_ties,
@@ -274,16 +275,14 @@ class RunAudit(Audited):
 
     def to_dict(self) -> dict[str, Any]:
         """The findings, and what they were found in, unrounded, as plain values that JSON can hold."""
-        report, names = self.report, () if self.report is None else self.report.measures
+        measures = {} if self.report is None else bounds(self.report)
         return {
             "deadheat": program(),
             "counts": self.counts(),
             "scores": plain(vars(self.looks)),
             "measures": {
-                name: {end: plain(getattr(report[name], end)) for end in Triple._fields}
-                | {"rules": {rule: plain(values[name]) for rule, values in self.rules.items()}}
-                for name in names
-                if report is not None
+                name: plain(ends | {"rules": {rule: values[name] for rule, values in self.rules.items()}})
+                for name, ends in measures.items()
             },
             "findings": [each.to_dict() for each in self.findings],
         }
@@ -322,13 +321,13 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
     if looks.constant:
         yield Finding(
             "constant scores",
-            _by_share(looks.constant, n),
+            by_share(looks.constant, n),
             f"{share(looks.constant, n, 'queries').capitalize()} have one score for all documents.",
             {"queries": looks.constant, "n_query": n},
             "Look for inputs that were cut off before the documents differ, or a model that failed.",
         )
     if looks.tied_first:
-        severity = _by_share(looks.tied_first, n)
+        severity = by_share(looks.tied_first, n)
         yield Finding(
             "ties for the first place",
             "warning" if severity == "serious" else severity,
@@ -361,9 +360,3 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
             {"dtype": looks.dtype},
             "Compute the last step in float32, and see with deadheat.low_precision what that changes.",
         )
-
-
-def _by_share(n: int, total: int) -> str:
-    return (
-        "serious" if n >= thresholds.MANY_ROWS * total else "warning" if n >= thresholds.SOME_ROWS * total else "note"
-    )

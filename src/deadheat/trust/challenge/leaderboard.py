@@ -210,8 +210,7 @@ def exact(challenge: Challenge, store: Store, every: bool = False) -> Leaderboar
 
 def board(challenge: Challenge, store: Store, every: bool = False) -> Board:
     """The leaderboard for everybody."""
-    measures = challenge.rules.measures
-    return Board(measures, _rows(challenge, _scored(challenge, store, every)))
+    return Board(challenge.rules.measures, _rows(challenge, _scored(challenge, store, every)))
 
 
 def keep(challenge: Challenge, store: Store) -> None:

@@ -10,9 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
+import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,7 +32,10 @@ from deadheat.trust.challenge.challenge import Challenge
 from deadheat.trust.challenge.store import Store, Submission, TooMany
 from deadheat.trust.receipts.document import Receipt
 
-WHAT = "the page of a challenge"
+_WHAT = "the page of a challenge"
+_PAUSE = 1.0  # seconds before a worker that ended is replaced
+_HEAD = 16 << 10  # bytes of a request without its body
+_OPEN_FILES = 4096
 _COOKIE = "deadheat-token"
 _COOKIE_MOST = 1024  # bytes of the form that has a token
 _WEEK = 7 * 86_400  # seconds
@@ -48,9 +58,9 @@ clients = lazy("deadheat.trust.challenge.clients")
 def application(challenge: Challenge, store: Store) -> Any:
     """The page as an ASGI application."""
     routing, applications, requests = (
-        require(f"starlette.{name}", "challenge", WHAT) for name in ("routing", "applications", "requests")
+        require(f"starlette.{name}", "challenge", _WHAT) for name in ("routing", "applications", "requests")
     )
-    require("python_multipart", "challenge", WHAT)
+    require("python_multipart", "challenge", _WHAT)
     site = Site(challenge, store)
     routes = [
         routing.Route("/", site.board),
@@ -80,7 +90,7 @@ class Site:
     """The pages of one challenge."""
 
     def __init__(self, challenge: Challenge, store: Store) -> None:
-        jinja2 = require("jinja2", "challenge", WHAT)
+        jinja2 = require("jinja2", "challenge", _WHAT)
         packages = ("trust.challenge", "plots.pages")
         loaders = [jinja2.PackageLoader(f"deadheat.{package}", "templates") for package in packages]
         self._environment = jinja2.Environment(
@@ -111,8 +121,9 @@ class Site:
     def own(self, request: Any) -> Any:
         """What a team has submitted, and where it submits; or where it signs in."""
         team = self._team(request)
-        mine = [] if team is None else reversed(self._store.select(team=team))
-        return self._page("submit.html", team=team, submissions=[(each, self._value(each)) for each in mine])
+        mine, ranked_by = [] if team is None else self._store.select(team=team)[::-1], self._challenge.rules.measures[0]
+        values = [self._values(self._store.receipt(each.id)).get(ranked_by) for each in mine]
+        return self._page("submit.html", team=team, submissions=list(zip(mine, values, strict=True)))
 
     def submission(self, request: Any) -> Any:
         """One submission, for its own team: to others it is as if there were none."""
@@ -189,10 +200,6 @@ class Site:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         token = token.strip() if kind.lower() == "bearer" else request.cookies.get(_COOKIE, "")
         return self._guesses.team_of(token, _address(request)) if token else None
-
-    def _value(self, submission: Submission) -> Triple[float] | None:
-        """Lower, expected and upper of the measure that ranks; None without a score."""
-        return self._values(self._store.receipt(submission.id)).get(self._challenge.rules.measures[0])
 
     def _values(self, receipt: str | None) -> dict[str, Triple[float]]:
         """What is published of each measure of a receipt."""
@@ -277,3 +284,69 @@ def _with_headers(app: Any) -> Callable[..., Any]:
         await app(scope, receive, sent)
 
     return answer
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# serving: a socket, the web server, and a worker that is started anew when it ends
+
+
+def serve(
+    challenge: Challenge, store: Store, host: str, port: int, certificate: Path | None = None, key: Path | None = None
+) -> None:
+    """Serve until interrupted; prints the address once it can be reached."""
+    uvicorn = require("uvicorn", "challenge", _WHAT)
+    app = application(challenge, store)
+    settings = uvicorn.Config(
+        app, http=clients.Connection, ws="none", lifespan="off", log_level="warning", server_header=False,
+        h11_max_incomplete_event_size=_HEAD, ssl_certfile=certificate, ssl_keyfile=key, timeout_graceful_shutdown=5,
+    )  # fmt: skip
+    submissions.sweep(challenge, store)
+    _allow_open_files()
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with (
+        socket.create_server((host, port), family=family) as listening,
+        _worker(challenge),
+        asyncio.Runner(loop_factory=_impatient_loop if certificate else None) as runner,
+    ):
+        at = f"[{host}]" if ":" in host else host
+        print(f"{'https' if certificate else 'http'}://{at}:{listening.getsockname()[1]}", flush=True)
+        runner.run(uvicorn.Server(settings).serve(sockets=[listening]))
+
+
+def _impatient_loop() -> asyncio.AbstractEventLoop:
+    """An event loop that waits for a TLS handshake no longer than for anything else that a client has to send."""
+    loop = asyncio.new_event_loop()
+    create_server = partial(loop.create_server, ssl_handshake_timeout=clients.TIMEOUT)
+    loop.create_server = create_server  # type: ignore[method-assign]
+    return loop
+
+
+def _allow_open_files() -> None:
+    """Let the process have more files open than connections, where the system's default is fewer."""
+    with suppress(ImportError, ValueError, OSError):
+        resource = import_module("resource")
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+
+
+@contextmanager
+def _worker(challenge: Challenge) -> Iterator[None]:
+    """Keep one worker running until the block ends."""
+    over = threading.Event()
+
+    def keep() -> None:
+        while not over.is_set():
+            words = [sys.executable, "-m", "deadheat.trust.challenge.scoring", str(challenge.folder)]
+            with subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True) as process:
+                while process.poll() is None and not over.wait(0.1):
+                    pass
+            over.wait(_PAUSE)
+
+    thread = threading.Thread(target=keep)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

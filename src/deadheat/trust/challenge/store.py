@@ -217,8 +217,8 @@ class Store:
     def begin(self, submission: Submission) -> None:
         """Count an attempt to score it, before anything of it is read."""
         with self._writing() as db:
-            query = "UPDATE submissions SET state = 'scoring', attempts = attempts + 1 WHERE id = ?"
-            db.execute(query, (submission.id,))
+            counted = "state = 'scoring', attempts = attempts + 1"
+            db.execute(f"UPDATE submissions SET {counted} WHERE id = ?", (submission.id,))
 
     def ended(
         self, submission: Submission, state: str, message: str, seconds: float, score: tuple[str, str] | None = None
@@ -236,11 +236,10 @@ class Store:
 
     def scores(self) -> list[tuple[Submission, str, str]]:
         """What is scored, with its receipt (JSON) and what protected the labels from it, in the order it came."""
-        query = (
-            f"SELECT {_COLUMNS}, receipt, protection FROM submissions JOIN scores ON id = submission ORDER BY number"
-        )
+        tables = "submissions JOIN scores ON id = submission ORDER BY number"
         with self._transaction() as db:
-            return [(Submission(*row[:-2]), row[-2], row[-1]) for row in db.execute(query)]
+            found = db.execute(f"SELECT {_COLUMNS}, receipt, protection FROM {tables}")
+            return [(Submission(*row), receipt, protection) for *row, receipt, protection in found]
 
     def receipt(self, name: str) -> str | None:
         """The receipt of a submission, as JSON; None if it has no score."""

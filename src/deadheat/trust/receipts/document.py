@@ -149,7 +149,10 @@ class Receipt:
         if type(version) is not int or version not in READABLE:
             raise FileError(title, f" has schema_version {shown(version)}, but this deadheat verifies {READABLE[-1]}")
         try:
-            _require_form(content)
+            _check(dict(content), _schema(), "")
+            if sorted(content["measures"]) != sorted(content["options"]["measures"]):
+                raise ValueError("measures must be those that options has, but has others")
+            _require_known(content["deadheat"])
         except ValueError as error:
             raise FileError(title, f" is not a receipt: {error}") from None
 
@@ -187,12 +190,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # the form
 
 
-def _require_form(content: Mapping[str, Any]) -> None:
-    """Refuse what is not exactly as the schema says, with a ValueError that names the place."""
-    _check(dict(content), _schema(), "")
-    if sorted(content["measures"]) != sorted(content["options"]["measures"]):
-        raise ValueError("measures must be those that options has, but has others")
-    made_by, ours = content["deadheat"], program()
+def _require_known(made_by: str) -> None:
+    ours = program()
     if not _numbers(FIRST) <= _numbers(made_by) <= _numbers(ours):
         known = FIRST if _numbers(FIRST) == _numbers(ours) else f"{FIRST} to {ours}"
         raise ValueError(f"deadheat must be a version that is known here, {known}, but is {_as_json(made_by)}")

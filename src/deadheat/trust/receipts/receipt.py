@@ -151,9 +151,11 @@ def _inputs(pair: Pair, options: CountingOptions) -> dict[str, Any]:
     n_query = len(pair.query.labels)
     mask = arrays.junk_mask(options.junk, n_query, n_query if pair.gallery is None else len(pair.gallery.labels))
     if mask is not None:
-        content["junk"] = {"shape": list(mask.shape), "sha256": _digest_of_mask(mask)}
+        marks = (np.ascontiguousarray(row).view(np.uint8).data for row in np.atleast_2d(mask))
+        content["junk"] = {"shape": list(mask.shape), "sha256": _digest("mask", mask.shape, marks)}
     if options.exclude is not None:
-        content["exclude"] = {"shape": [n_query], "sha256": _digest_of_own_rows(options.exclude)}
+        own = options.exclude.astype("<i8", order="C")
+        content["exclude"] = {"shape": [n_query], "sha256": _digest("rows", own.shape, [own.data])}
     return content
 
 
@@ -175,10 +177,8 @@ def digest_of_rows(source: Source) -> str:
     >>> digest_of_rows(Array(short)) == digest_of_rows(Array(long))
     True
     """
-    digest = _begun("embeddings", source.shape)
-    for _, rows in source.pieces():
-        digest.update((rows + 0.0).astype("<f8", order="C").data)
-    return str(digest.hexdigest())
+    numbers = ((rows + 0.0).astype("<f8", order="C").data for _, rows in source.pieces())
+    return _digest("embeddings", source.shape, numbers)
 
 
 def digest_of_labels(labels: NDArray[Any]) -> str:
@@ -189,27 +189,15 @@ def digest_of_labels(labels: NDArray[Any]) -> str:
     >>> digest_of_labels(np.array([1, 2])) == digest_of_labels(np.array(["1", "2"]))
     False
     """
-    digest = _begun("labels", labels.shape)
-    for some in slices(len(labels), _LABELS_AT_ONCE):
-        digest.update(b"".join(map(_line, labels[some].tolist())))
-    return str(digest.hexdigest())
+    pieces = slices(len(labels), _LABELS_AT_ONCE)
+    return _digest("labels", labels.shape, (b"".join(map(_line, labels[some].tolist())) for some in pieces))
 
 
-def _digest_of_own_rows(rows: NDArray[np.int64]) -> str:
-    digest = _begun("rows", rows.shape)
-    digest.update(rows.astype("<i8", order="C").data)
-    return str(digest.hexdigest())
-
-
-def _digest_of_mask(mask: NDArray[np.bool_]) -> str:
-    digest = _begun("mask", mask.shape)
-    for row in np.atleast_2d(mask):
-        digest.update(np.ascontiguousarray(row).view(np.uint8).data)
-    return str(digest.hexdigest())
-
-
-def _begun(kind: str, shape: tuple[int, ...]) -> Any:
-    return hashlib.sha256(f"deadheat.{kind} 1\n{' '.join(map(str, shape))}\n".encode())
+def _digest(kind: str, shape: tuple[int, ...], pieces: Iterable[bytes | memoryview]) -> str:
+    digest = hashlib.sha256(f"deadheat.{kind} 1\n{' '.join(map(str, shape))}\n".encode())
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def _line(label: Any) -> bytes:
@@ -263,12 +251,9 @@ class Verification:
 
     def __str__(self) -> str:
         name = printable(self.receipt.name, _SHOWN)
-        lines = [f"match: {name} follows from these inputs"]
-        if self.differences:
-            lines = [f"no match: {name} does not follow from these inputs"]
-            lines += [
-                f"  {place}: the receipt has {stated}, found {found}" for place, stated, found in self.differences
-            ]
+        verdict = f"match: {name} follows" if self.matches else f"no match: {name} does not follow"
+        lines = [f"{verdict} from these inputs"]
+        lines += [f"  {place}: the receipt has {stated}, found {found}" for place, stated, found in self.differences]
         if self.signer is not None:
             lines.append(f"signed by {self.signer}")
         made_by = self.receipt.content.get("deadheat")
@@ -349,7 +334,11 @@ def verify_pair(
 ) -> Verification:
     """`verify` with inputs that are open and options that are checked; `signer` is whose signature there must be."""
     found = receipt_of(evaluate_pair(pair, options, summary), pair, options)
-    differences = list(_differences(_compared(receipt), _compared(found)))
+    stated, computed = (
+        {name: part for name, part in each.content.items() if name not in ("deadheat", DIGEST, SIGNATURE)}
+        for each in (receipt, found)
+    )
+    differences = list(_differences(stated, computed))
     if not receipt.is_whole:
         differences.append(Difference(DIGEST, "a digest of other content", "it changed after it was made"))
     try:
@@ -364,17 +353,13 @@ def verify_pair(
 
 def options_of(receipt: Receipt) -> tuple[dict[str, Any], SummaryOptions]:
     """What a receipt says of distance and ties, as `CountingOptions.checked` takes it, and of measures and means."""
+    options = receipt.content["options"]
     try:
-        options = dict(receipt.content["options"])
-        distance, measures, singletons, average = (
-            options[name] for name in ("distance", "measures", "singletons", "average")
-        )
-        stated = {"distance": distance, "ties": _ties(options["ties"])}
+        stated = {"distance": options["distance"], "ties": _ties(options["ties"])}
         CountingOptions.checked(**stated)
-        return stated, SummaryOptions.checked(measures, singletons, average)
-    except (InputError, KeyError, TypeError, ValueError, AttributeError) as error:
-        why = f"has no {error}" if isinstance(error, KeyError) else str(error)
-        raise FileError(receipt.name, f": the options of the receipt cannot be those of a result: {why}") from None
+        return stated, SummaryOptions.checked(*(options[name] for name in ("measures", "singletons", "average")))
+    except (TypeError, ValueError) as error:
+        raise FileError(receipt.name, f": the options of the receipt cannot be those of a result: {error}") from None
 
 
 def _ties(text: str) -> str | Ties:
@@ -383,11 +368,6 @@ def _ties(text: str) -> str | Ties:
     if kind == "tolerance":
         return Tolerance(float(detail))
     return Rounded(kind, of=detail) if detail else make(kind)
-
-
-def _compared(receipt: Receipt) -> dict[str, Any]:
-    """What of a receipt must follow from the inputs."""
-    return {name: part for name, part in receipt.content.items() if name not in ("deadheat", DIGEST, SIGNATURE)}
 
 
 def _differences(stated: Any, found: Any, name: str = "") -> Iterator[Difference]:

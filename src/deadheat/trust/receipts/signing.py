@@ -51,12 +51,12 @@ def fingerprint_of_file(path: str | os.PathLike[str]) -> str:
         key = serialization.load_pem_public_key(_read(path))
     except ValueError as error:
         raise FileError(path, f" is not a public key in PEM: {reason(error)}") from None
-    return _fingerprint(_raw(_required(key, ed25519.Ed25519PublicKey, path)))
+    return _fingerprint(_required(key, ed25519.Ed25519PublicKey, path).public_bytes_raw())
 
 
 def sign(message: bytes, key: Any) -> dict[str, str]:
     """A signature as a receipt has it, with the public key."""
-    parts = {"public_key": _raw(key.public_key()), "value": key.sign(message)}
+    parts = {"public_key": key.public_key().public_bytes_raw(), "value": key.sign(message)}
     return {"algorithm": _ALGORITHM, **{name: base64.b64encode(part).decode() for name, part in parts.items()}}
 
 
@@ -76,10 +76,6 @@ def signer(signature: Any, message: bytes) -> str:
 
 def _fingerprint(raw: bytes) -> str:
     return f"SHA256:{hashlib.sha256(raw).hexdigest()[:32]}"
-
-
-def _raw(public_key: Any) -> bytes:
-    return bytes(public_key.public_bytes_raw())
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
