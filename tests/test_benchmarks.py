@@ -28,6 +28,8 @@ from benchmarks import (
     interpreter,
     interrupt,
     limited,
+    memory,
+    out_of_core,
     report,
     running,
     size,
@@ -52,9 +54,17 @@ TIGHT = dataclasses.replace(CASE, section="growth", target=Target("growth", 2.0,
 
 def test_a_small_run_prints_a_table_and_writes_json_and_a_picture(tmp_path: Path) -> None:
     out, plot = tmp_path / "out.json", tmp_path / "out.png"
-    options = ["--only", "*out 10000x128 cosine random, classes of 5", "--scale", "0.03", "--repeats", "2"]
-    files = ["--threads", "1", "--json", str(out), "--plot", str(plot)]
-    done = CliRunner().invoke(main, [*options, *files], catch_exceptions=False)
+    options = [
+        "--only",
+        "*out 10000x128 cosine random, classes of 5",
+        "--scale",
+        "0.03",
+        "--repeats",
+        "2",
+        "--threads",
+        "1",
+    ]
+    done = CliRunner().invoke(main, [*options, "--json", str(out), "--plot", str(plot)], catch_exceptions=False)
     assert done.exit_code == 0
     assert "300x128 cosine random, classes of 5" in done.output
     assert " of 1 targets met" in done.output
@@ -205,6 +215,27 @@ def test_the_product_on_the_device_is_skipped_without_one() -> None:
         assert running.measure(case, Clock(threads=1, repeats=1)).state == "measured"
 
 
+def test_shards_hold_the_gallery_whatever_the_form(tmp_path: Path) -> None:
+    case = Case("out of core", "sharded .npy", 200, 4, 20, "cosine", "1 GB", 1.0, n_query=10)
+    out_of_core.write(case, tmp_path)
+    gallery = np.concatenate([np.load(path) for path in sorted(tmp_path.glob("gallery-*"))])
+    assert gallery.shape == (200, 4)
+    assert gallery.dtype == np.float32
+    assert len(np.load(tmp_path / "gallery_labels.npy")) == 200
+    assert len(np.load(tmp_path / "query.npy")) == 10
+
+
+def test_memory_is_compared_with_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"growth": 100_000_000, "relevant_pairs": 1_000_000, "groups": 500_000}
+    monkeypatch.setattr(memory.fresh, "run", lambda *_: said)
+    row = memory.measure(MEMORY, Clock(1, 1))
+    assert (row.figure, row.met) == (100, True)
+
+
+def test_processors_are_counted_in_powers_of_two_and_all() -> None:
+    assert [threads.counts(number) for number in (2, 6, 8)] == [[1, 2], [1, 2, 4, 6], [1, 2, 4, 8]]
+
+
 def test_a_serial_share_is_found_from_times_that_follow_amdahls_law() -> None:
     numbers = [1, 2, 4]
     times = {f"evaluate {n}": [speed * (0.2 + 0.8 / n) for speed in (1.0, 3.0, 2.0)] for n in numbers}
@@ -231,6 +262,15 @@ def test_the_interpreter_is_seen_to_be_held_by_python_and_not_by_sleep() -> None
     assert python > 0.5
     assert asleep < 0.1
     assert interpreter.held("main (a.py:3);f (b 1.py:2) 12\nmain 5\n") == 17
+
+
+def test_without_py_spy_the_share_is_that_of_the_waits_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreter.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(interpreter.fresh, "run", lambda *_: {"share": 0.01})
+    monkeypatch.setattr(interpreter.sys, "platform", "linux")
+    row = interpreter.measure(dataclasses.replace(CASE, target=TARGETS["interpreter"]), Clock(2, 1))
+    assert (row.figure, row.met) == (0.01, True)
+    assert row.details["note"] == "by the waits of a thread of its own, as py-spy is not installed"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="interrupts by a POSIX signal")
@@ -277,6 +317,15 @@ def test_sizes_are_those_that_the_shell_counts() -> None:
     assert all(row.value for row in found.values())
 
 
+def test_packages_of_the_engine_are_counted_wherever_they_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("engine/ties/a.py", "engine/pass.py", "engine/profiles/b.py", "counting/deep/c.py", "measures/d.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("class Distance:\n    def f(self): ...\n")
+    monkeypatch.setattr(size, "_PACKAGE", tmp_path)
+    assert size._engine() == {"engine": 2, "ties": 2, "counting": 2}
+    assert sum(size.methods("Distance").values()) == 5
+
+
 def test_targets_say_what_was_reached_from_best_to_worst() -> None:
     rows = [Row(CASE, 1.0, value) for value in (0.9, 0.5, 2.0)]
     rows = [dataclasses.replace(row, case=dataclasses.replace(CASE, target=TARGETS["degenerate"])) for row in rows]
@@ -299,6 +348,21 @@ def test_kinds_of_cliffs_are_finite_numbers_of_the_shape_asked_for(name: str) ->
     assert np.isfinite(rows).all()
     assert len(np.unique(rows, axis=0)) > 12
     np.testing.assert_array_equal(rows, data.make(dataclasses.replace(CLIFF, data=name)).query)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes"),
+    [(cliffs.GIANT, [5, 235]), (cliffs.HALVES, [120, 120]), (cliffs.NINE_TENTHS, [5, 5, 5, 5, 220])],
+)
+def test_classes_are_as_large_as_their_name_says(kind: str, sizes: list[int]) -> None:
+    assert np.bincount(data.make(dataclasses.replace(CLIFF, data=kind)).query_labels).tolist() == sizes
+
+
+def test_half_of_the_pairs_are_junk() -> None:
+    junk = data.make(dataclasses.replace(CLIFF, data=cliffs.JUNK)).junk
+    assert junk is not None
+    assert junk.shape == (240, 240)
+    assert 0.4 < junk.mean() < 0.6
 
 
 @pytest.mark.parametrize(
