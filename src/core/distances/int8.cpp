@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace deadheat {
@@ -34,7 +33,7 @@ template <class T>
 Int8Rows rounded_rows(Matrix<const T> rows) {
     const Index quads = (rows.columns + 3) / 4;
     Buffer<float> memory(at(rows.rows * quads));
-    std::memset(memory.data(), 0, at(rows.rows * quads) * sizeof(float));
+    std::fill_n(memory.data(), rows.rows * quads, 0.0F);
     const std::size_t n = at(rows.rows);
     std::vector<std::int32_t> sum(n);
     std::vector<float> unit(n), size(n), whole(n), rest(n);

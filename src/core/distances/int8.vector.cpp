@@ -92,6 +92,7 @@ void reaching(const Int8Rows &left, Index row, Int8Limits of_rows, const Int8Row
               Int8Limits of_columns, Reaching &found) {
     const Index n = static_cast<Index>(of_rows.limit.size()), m = static_cast<Index>(of_columns.offset.size());
     const Index quads = left.panels.dim();
+    if (n == 0) return;
     const Square square{left, right, row, column, n, m, of_rows, of_columns};
     std::vector<std::int32_t> bytes(at((n + PANEL - 1) / PANEL * PANEL * quads));
     std::memcpy(bytes.data(), left.panels.from_row(row), bytes.size() * sizeof(std::int32_t));
