@@ -243,6 +243,12 @@ def test_a_device_that_does_not_end_is_no_text(device: str, folder: Path) -> Non
         assert said.startswith(f"deadheat: {device}, line ")
 
 
+def test_noise_that_begins_as_json_does_is_no_text(folder: Path) -> None:
+    status, out, said = shell(folder, r"deadheat evaluate p.npz --labels <(printf '{\n\0'; cat /dev/zero)")
+    assert (status, out) == (2, "")
+    assert said.endswith(", line 2: a zero byte; not a text file?\n")
+
+
 def test_the_limit_of_a_stream_is_of_its_bytes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     size = (folder / "p.npz").stat().st_size
     assert shell(folder, f"DEADHEAT_STREAM_LIMIT={size} deadheat evaluate <(cat p.npz)") == (0, table(), "")

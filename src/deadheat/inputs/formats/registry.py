@@ -213,7 +213,7 @@ def copy(path: str, stream: IO[bytes], file: IO[bytes], alone: str) -> str:
     n_byte, most = 0, limit()
     start = piece = stream.read(1 << 16)
     ending = _ending(start, alone)
-    if ending in (".csv", ".tsv", alone) and b"\0" in start:  # as of devices that never end
+    if ending in (".csv", ".tsv", ".json", alone) and b"\0" in start:  # as of devices that never end
         line = start[: start.index(b"\0")].count(b"\n") + 1
         raise FileError(path, f", line {line}: a zero byte; not a text file?")
     while piece:
