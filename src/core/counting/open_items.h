@@ -8,7 +8,7 @@
 
 namespace deadheat {
 
-/// The cuts of some rows, and the counts of items between them: see counting/counters.py.
+/// The cuts of some rows, and the counts of items between them: see pass/counter.h.
 struct Intervals {
     Matrix<const double> low, high;  // (n_row, n_interval), ascending, infinite in padding
     Matrix<std::int32_t> counts;     // (n_row, 2 · n_interval + 1)
