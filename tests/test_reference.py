@@ -293,6 +293,10 @@ def test_undefined_is_nan():
     assert math.isnan(reference.published_map([[0.0], [1.0]], [0, 1], use_scipy=False))
 
 
+def test_a_query_alone_in_its_group_does_not_count():
+    assert reference.grouped_recall([[1, 2], [1, 2]], "ab", "aa", ["ab"]) == (1, 1, 1)
+
+
 @pytest.mark.parametrize(
     "groups",
     [[], [(0, 0, 2, 0)], [(0, 0, 2, 3)], [(0, 1, 2, 1)], [(0, 0, 3, 1), (2, 1, 1, 1)], [(0, 0, 3, 1), (3, 0, 1, 1)]],
