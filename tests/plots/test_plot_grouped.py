@@ -99,6 +99,9 @@ def test_coverage_draws_the_level_and_a_place_for_each_number(ax: Axes) -> None:
     assert ax.lines[0].get_ydata() == [90, 90]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["5", "50"]
     assert ax.lines[1].get_ydata().tolist() == [90, 95]
+    band = dh.plots.Band([5, 50], [0.9, 0.95], [0.88, 0.94], [0.92, 0.96])
+    two = dh.plots.interval_coverage({"y": band, "z": band}, level=0.9, ax=Figure().subplots())
+    assert {tuple(line.get_xdata()) for line in two.lines[1:]} == {(-0.125, 0.875), (0.125, 1.125)}
 
 
 def test_gaps_and_cost_are_drawn(ax: Axes) -> None:

@@ -203,6 +203,7 @@ def test_classes_from_the_worst(ax: Axes) -> None:
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], [means[name][1] for name in names])
     assert [text.get_text() for text in ax.texts] == [str((name == CLASSES).sum()) for name in names] + ["queries"]
     assert words(ax) == ["lower to upper: ties", "mean of the report", "mean of the class"]
+    assert ax.get_title().startswith(f"The worst class is {names[0]}: {means[names[0]][1]:.2f} [")
     two = dh.plots.per_class(TIED, "Hit@1", n=2, ax=Figure().subplots())
     assert two.get_ylabel() == "the worst 2 of 3 classes"
     with pytest.raises(ValueError, match=r"^per_class needs the labels of the queries"):

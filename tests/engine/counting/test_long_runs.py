@@ -133,6 +133,15 @@ def test_a_checkpoint_of_other_data_is_refused(change, message, tmp_path, small_
     assert {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()} == before
 
 
+def test_a_checkpoint_of_another_gallery_is_refused(tmp_path, small_shards):
+    rows, labels = example()
+    gallery = rows[::-1].copy()
+    dh.profile(rows, labels, gallery, labels, checkpoint=tmp_path / "kept")
+    gallery[0] += 1
+    with pytest.raises(ValueError, match="other gallery embeddings"):
+        dh.profile(rows, labels, gallery, labels, checkpoint=tmp_path / "kept")
+
+
 AS_LABELS = {
     "list": lambda labels: labels.tolist(),
     "objects": lambda labels: labels.astype(object),
