@@ -31,6 +31,7 @@ struct Setting {
     bool far = false;  // whether nearly all classes are far from each other, for the int8 filter
     Index block = 50;
     int threads = 1;
+    bool twice = false;  // whether the same is asked for from another thread at the same time
 };
 
 /// Leave one out of rows of small integers, whose products and squares are exact in any type.
@@ -146,9 +147,20 @@ std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
     std::vector<std::int32_t> closer(at(room));
     const Groups64 into{starts, closer, n_group, n_relevant};
     Threads threads(data.setting.threads, [] {});
+    std::thread other([&] {
+        if (!data.setting.twice) return;
+        std::vector<std::int32_t> counts(closer.size());
+        Numbers64 groups(n), relevant(n);
+        Threads alone(1, [] {});
+        pass.count(queries, {{ranges, numbers}}, true, {starts, counts, groups, relevant}, alone);
+    });
+    const struct Joined {
+        std::thread &thread;
+        ~Joined() { thread.join(); }
+    } joined{other};
     const Pass::Others others = data.setting.streamed ? pass.stream(queries, ranges, into, threads)
                                                       : pass.count(queries, {{ranges, numbers}}, true, into, threads);
-    CHECK(pass.done == static_cast<std::int64_t>(n * n));
+    CHECK(data.setting.twice || pass.done == static_cast<std::int64_t>(n * n));
     std::vector<std::array<std::int64_t, 3>> listed;
     for (const auto &each : others)
         for (const OtherGroup &group : each) listed.push_back({group.place, group.tied, group.tied_relevant});
@@ -238,6 +250,15 @@ TEST(a_pass_with_the_int8_filter_counts_the_same) {
             is_counted({420, 16, 12, 3, setting, random});
             is_counted({420, 16, 3, 1, setting, random});
         }
+}
+
+TEST(a_pass_counts_for_two_at_once) {
+    Random random(76);
+    for (bool far : {false, true}) {
+        Setting setting;
+        setting.twice = true, setting.threads = 2, setting.block = 20, setting.far = far;
+        is_counted({120, 9, 12, 3, setting, random});
+    }
 }
 
 TEST(squares_of_long_blocks_are_counted_for_both_sides) {

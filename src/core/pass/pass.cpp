@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "pass/int8_filter.h"
 #include "pass/visit.h"
@@ -83,8 +82,8 @@ Span<const std::int64_t> Pass::columns_of(const Range &range) const {
     return problem_.scores->item_of_column.subspan(at(range.start), at(range.stop - range.start));
 }
 
-void Pass::count_range(const Range &range, const Some &blocks, Block *mirror, const ReadyRows &ready, const Ready *right,
-                       const std::atomic<bool> &stop) {
+void Pass::count_range(const Range &range, const Some &blocks, Block *mirror, const Ranges &range_of, const ReadyRows &ready,
+                       const Ready *right, const std::atomic<bool> &stop) {
     if (mirror != nullptr && !ready.empty()) right = &ready.at(range.block);
     ColumnRows rows(*problem_.scores, columns_of(range), few_pass_int8_, right);
     std::vector<Table<std::int32_t>> private_counts;
@@ -119,7 +118,7 @@ void Pass::count_range(const Range &range, const Some &blocks, Block *mirror, co
         std::vector<Tally> tallies = block.own_tallies();
         std::vector<Side> sides{{&block, range.start, range.band, &tallies}};
         if (mirror != nullptr && mirror != &block)
-            sides.push_back({mirror, range_of_.at(number).start, range_of_.at(number).band, &private_tallies});
+            sides.push_back({mirror, range_of.at(number).start, range_of.at(number).band, &private_tallies});
         count_tile(problem_, level, rows, left, sides);
         block.decide(tallies);
         if (mirror != nullptr && mirror != &block && n_open(private_tallies) > MOST_OPEN) {
@@ -168,10 +167,11 @@ Pass::Others Pass::collect(Blocks &blocks, bool all, Groups64 groups, Threads &t
 
 /// Decide once whether the int8 filter is used.
 void Pass::try_int8(const Queries &queries, Threads &threads) {
-    if (std::exchange(tried_int8_, true)) return;
-    Numbers64 all;
-    for (const auto &[number, of_block] : queries) all.insert(all.end(), of_block.begin(), of_block.end());
-    threads.each(1, [&](Index) { few_pass_int8_ = few_pass_int8(problem_, all, threads.stop); });
+    std::call_once(tried_int8_, [&] {
+        Numbers64 all;
+        for (const auto &[number, of_block] : queries) all.insert(all.end(), of_block.begin(), of_block.end());
+        threads.each(1, [&](Index) { few_pass_int8_ = few_pass_int8(problem_, all, threads.stop); });
+    });
 }
 
 /// The queries of blocks made ready for the first level, if all of them are few enough to be kept.
@@ -207,19 +207,20 @@ Pass::Others Pass::count(const Queries &queries, const std::vector<Section> &sec
         Block *mirror;
     };
     std::vector<Work> works;
+    Ranges range_of;
     for (const Section &section : sections) {
         Some some;
         for (std::int64_t number : section.blocks)
             if (tiled.contains(number)) some[number] = tiled[number];
         for (const Range &range : section.ranges) {
-            if (range.block >= 0) range_of_[range.block] = range;
+            if (range.block >= 0) range_of[range.block] = range;
             const auto own = tiled.find(range.block);
             if (!some.empty()) works.push_back({range, some, own == tiled.end() ? nullptr : own->second});
         }
     }
     threads.each(static_cast<Index>(works.size()), [&](Index k) {
         const Work &work = works[works.size() - 1 - at(k)];
-        count_range(work.range, work.blocks, work.mirror, ready, nullptr, threads.stop);
+        count_range(work.range, work.blocks, work.mirror, range_of, ready, nullptr, threads.stop);
     });
     return collect(made, all, groups, threads);
 }
@@ -227,12 +228,12 @@ Pass::Others Pass::count(const Queries &queries, const std::vector<Section> &sec
 Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads) {
     const FreeKeptMemory at_end;
     try_int8(queries, threads);
-    if (streamed_.size() != ranges.size()) {
+    std::call_once(made_ready_, [&] {
         streamed_.resize(ranges.size());
         threads.each(static_cast<Index>(ranges.size()), [&](Index k) {
             streamed_[at(k)] = problem_.scores->ready_columns(0, columns_of(ranges[at(k)]), few_pass_int8_);
         });
-    }
+    });
     std::vector<Span<const std::int64_t>> listed;
     for (const auto &[number, of_block] : queries) listed.emplace_back(of_block);
     Others others(listed.size());
@@ -242,7 +243,7 @@ Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &rang
             ReadyRows left;
             left[0] = problem_.scores->ready_queries(0, block.queries(), few_pass_int8_);
             for (std::size_t r = 0; r < ranges.size(); ++r)
-                count_range(ranges[r], {{0, &block}}, nullptr, left, &streamed_[r], threads.stop);
+                count_range(ranges[r], {{0, &block}}, nullptr, {}, left, &streamed_[r], threads.stop);
         } else {
             done += static_cast<std::int64_t>(block.queries().size()) * problem_.n_column;
         }

@@ -54,6 +54,7 @@ private:
     std::function<void()> poll_;
 };
 
+/// What is counted can be asked for from several threads at once.
 class Pass {
 public:
     explicit Pass(const Problem &problem) : problem_(problem) {}
@@ -76,18 +77,19 @@ public:
 private:
     using Some = std::map<std::int64_t, Block *>;
     using ReadyRows = std::map<std::int64_t, Ready>;
+    using Ranges = std::map<std::int64_t, Range>;  // the columns that a block is, by its number
 
     ReadyRows ready_rows(const Some &blocks, Threads &threads) const;
-    void count_range(const Range &range, const Some &blocks, Block *mirror, const ReadyRows &ready, const Ready *right,
-                     const std::atomic<bool> &stop);
+    void count_range(const Range &range, const Some &blocks, Block *mirror, const Ranges &range_of, const ReadyRows &ready,
+                     const Ready *right, const std::atomic<bool> &stop);
     Span<const std::int64_t> columns_of(const Range &range) const;
     void try_int8(const Queries &queries, Threads &threads);
     std::vector<OtherGroup> finish(Block &block, bool all, Groups64 groups) const;
 
     const Problem &problem_;
-    bool tried_int8_ = false, few_pass_int8_ = false;
-    std::map<std::int64_t, Range> range_of_;  // the columns that a block is
-    std::vector<Ready> streamed_;             // all columns, where blocks are streamed
+    std::once_flag tried_int8_, made_ready_;
+    bool few_pass_int8_ = false;
+    std::vector<Ready> streamed_;  // all columns, where blocks are streamed
 };
 
 }  // namespace deadheat
