@@ -40,8 +40,7 @@ struct Reaching {
 };
 
 struct Int8Loops {
-    /// The integers of a row, whose largest size is known, four to a float; returns their sum and that of the squares of
-    /// what they leave.
+    /// The integers of a row in steps of `unit`, their sum, and the sum of the squares of what they leave.
     void (*round_single)(Span<const float> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest);
     void (*round_double)(Span<const double> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest);
     /// Append what reaches a limit in the square from these rows and columns on, multiples of 48; no limits of columns: of
