@@ -1,6 +1,6 @@
 """Digits counted by Dask's workers, from files: the same profile, bit for bit, as in one process.
 
-pip install "deadheat[dask,demo]"
+pip install "deadheat[demo]" "distributed>=2024.8"
 python examples/dask_workers.py
 """
 
