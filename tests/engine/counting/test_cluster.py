@@ -21,7 +21,7 @@ import pytest
 import deadheat as dh
 from deadheat.engine.counting import layout
 from deadheat.engine.counting.cluster import n_worker
-from deadheat.engine.counting.distributed import dispatch, running, worker
+from deadheat.engine.counting.distributed import running, worker
 from deadheat.errors import ClusterError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import disk
 
@@ -372,7 +372,7 @@ def test_workers_that_do_not_see_the_files_say_so(tmp_path: Path, threads: Threa
 
 def test_workers_of_another_version_are_refused(threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
     def update(*_: Any) -> None:
-        monkeypatch.setattr("deadheat.engine.counting.distributed.job.version", lambda _: "0.0.9")
+        monkeypatch.setattr("deadheat.engine.counting.distributed.worker.version", lambda _: "0.0.9")
 
     rows, labels = samples(50)
     with pytest.raises(ClusterError, match=r"must have the version of deadheat .* but one has 0\.0\.9"):
@@ -450,7 +450,7 @@ def test_an_interrupt_says_what_is_kept(tmp_path: Path, threads: ThreadPoolExecu
 
 
 def test_the_default_patience_is_a_minute_once_a_task_is_answered(threads: ThreadPoolExecutor) -> None:
-    handed = dispatch.Dispatch(dh.Cluster(threads))
+    handed = running.Dispatch(dh.Cluster(threads))
     assert handed._limit() == math.inf
     assert dict(handed.answers(abs, {0: (-1,), 1: (-2,)})) == {0: 1, 1: 2}
     assert handed._limit() == 60

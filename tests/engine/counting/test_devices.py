@@ -21,9 +21,8 @@ from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli.main import main
-from deadheat.engine.counting import layout
-from deadheat.engine.counting.on_device import passes as device_passes
-from deadheat.engine.counting.on_device.device import BFLOAT16, IEEE, TF32, Device, open_device
+from deadheat.engine.counting import layout, on_device
+from deadheat.engine.counting.on_device import BFLOAT16, IEEE, TF32, Device, open_device
 from deadheat.engine.distances import bounds
 from deadheat.engine.distances import registry as distance_registry
 
@@ -47,7 +46,7 @@ def _setting() -> Iterator[None]:
 def in_pieces(monkeypatch: pytest.MonkeyPatch, cells: int = 1500) -> None:
     """Small blocks, and strips of 64 columns, the fewest that there are."""
     monkeypatch.setattr(layout, "BLOCK_ROWS", 33)
-    monkeypatch.setattr("deadheat.engine.counting.on_device.device.CELLS", {"cpu": cells, "cuda": cells})
+    monkeypatch.setattr("deadheat.engine.counting.on_device.CELLS", {"cpu": cells, "cuda": cells})
 
 
 def same(device: Any, *given: Any, threads: int | None = None, **options: Any) -> bool:
@@ -105,8 +104,8 @@ def test_bits(device, precision, monkeypatch):
 @pytest.mark.parametrize("distance", invariance.PRODUCTS)
 def test_whole_tiles_and_single_pairs_in_float64(distance, share, device, monkeypatch):
     in_pieces(monkeypatch)
-    monkeypatch.setattr(device_passes, "MANY_OPEN", share)
-    monkeypatch.setattr(device_passes, "PAIR_NUMBERS", 100)
+    monkeypatch.setattr(on_device, "MANY_OPEN", share)
+    monkeypatch.setattr(on_device, "PAIR_NUMBERS", 100)
     for kind in invariance.KINDS:
         assert same(device, *invariance.example(kind), distance=distance)
 
@@ -114,7 +113,7 @@ def test_whole_tiles_and_single_pairs_in_float64(distance, share, device, monkey
 def test_little_is_left_to_the_processor(monkeypatch):
     """What the first product leaves open is decided on the device, but for what ties."""
     left, looks = [], []
-    scorer, count = device_passes.DeviceScorer, device_passes.DeviceCountingPass._count
+    scorer, count = on_device.DeviceScorer, on_device.DeviceCountingPass._count
     pairs = scorer.pairs
 
     def counted(*args):
@@ -122,10 +121,8 @@ def test_little_is_left_to_the_processor(monkeypatch):
         left.append(len(found[1][0]))
         return found
 
-    monkeypatch.setattr(device_passes.DeviceCountingPass, "_count", counted)
-    monkeypatch.setattr(
-        device_passes.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1]
-    )
+    monkeypatch.setattr(on_device.DeviceCountingPass, "_count", counted)
+    monkeypatch.setattr(on_device.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1])
     rows = np.random.default_rng(0).standard_normal((400, 64), dtype=np.float32)
     dh.profile(rows, np.arange(400) % 40, device="cpu")
     assert sum(looks) > 0
@@ -192,7 +189,7 @@ def test_tf32_imitated(kind, distance, rounded, monkeypatch):
     monkeypatch.setattr(Device, "current_precision", lambda self: TF32)
     monkeypatch.setattr(Device, "product", imitated(rounded))
     for share in (1 / 64, 2.0):
-        monkeypatch.setattr(device_passes, "MANY_OPEN", share)
+        monkeypatch.setattr(on_device, "MANY_OPEN", share)
         assert same("cpu", *invariance.example(kind, 110), distance=distance)
 
 
@@ -200,7 +197,7 @@ def test_tf32_imitated(kind, distance, rounded, monkeypatch):
 def test_tf32_imitated_with_a_bound_for_float32_differs(distance, monkeypatch):
     monkeypatch.setattr(Device, "current_precision", lambda self: IEEE)
     monkeypatch.setattr(Device, "product", imitated(rounded=True))
-    monkeypatch.setattr(device_passes, "MANY_OPEN", 2.0)  # so that no tile begins in float64
+    monkeypatch.setattr(on_device, "MANY_OPEN", 2.0)  # so that no tile begins in float64
     assert not same("cpu", *DUPLICATES, distance=distance)
 
 
@@ -220,7 +217,7 @@ def test_shorter_numbers_with_a_bound_for_float32_differ(device, monkeypatch):
     if erring_by(open_device(device), DUPLICATES[0]) < 2**-16:
         pytest.skip("this device multiplies float32 as float32, whatever it is allowed")
     monkeypatch.setattr(Device, "current_precision", lambda self: IEEE)
-    monkeypatch.setattr(device_passes, "MANY_OPEN", 2.0)
+    monkeypatch.setattr(on_device, "MANY_OPEN", 2.0)
     assert not same(device, *DUPLICATES)
 
 
@@ -258,7 +255,7 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, setting, device):
     for exact_only in (True, False):
         metric = distance_registry.make(distance, rows, None, exact_only)
         metric = metric.having(levels=found.levels(metric))
-        scorer, last, queries = device_passes.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
+        scorer, last, queries = on_device.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
         left = scorer.queries(queries)
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):
             strip = scorer.strip(layout.ColumnRange(range(*ends), band, -1), np.ones(len(metric.columns), np.int32))

@@ -1,6 +1,7 @@
 """The int8 filter changes no group: profiles with it and without are the same, on data that it is used for.
 
-It is used under AVX-512 with VNNI alone. Elsewhere both runs are the same and nothing here could fail, so it is skipped.
+It is used under AVX-512 with VNNI alone. Elsewhere both runs are the same, nothing here could fail, and it
+is skipped.
 """
 
 from __future__ import annotations

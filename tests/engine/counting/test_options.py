@@ -8,16 +8,15 @@ from typing import get_args
 import pytest
 
 import deadheat as dh
-from deadheat.engine import literals
+from deadheat.engine import exact, literals
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.exact import formats
 from deadheat.errors import InputError
 
 
 def test_every_name_is_in_the_types_and_no_other():
     distances = {name.lower() for name in get_args(literals.DistanceName)}
     assert distances == {*distance_registry.names(), *distance_registry.ALIASES}
-    assert set(get_args(literals.TiesName)) == {"exact", *formats.FORMATS, *formats.ALIASES}
+    assert set(get_args(literals.TiesName)) == {"exact", *exact.FORMATS, *exact.ALIASES}
 
 
 @pytest.mark.parametrize(

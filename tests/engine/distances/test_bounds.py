@@ -18,7 +18,7 @@ import pytest
 from engine.distances.true_scores import at_centre, fractions, true_score
 from rationals import dot, root
 
-from deadheat.engine.distances import bounds, centring, scaling
+from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Level
 from deadheat.engine.distances.scaling import Rows
@@ -295,8 +295,8 @@ def shares_of_compensated(queries, items):
 def tangents_of(items):
     items = np.clip(items, 1.0, 1.24)
     source = Array(items)
-    centre = centring.common_centre(source, source)
-    tangents, sizes = centring.tangents(source, centre)
+    centre = scaling.common_centre(source, source)
+    tangents, sizes = scaling.tangents(source, centre)
     c = fractions(centre)
     real = [
         [x / root(dot(row, row)) - y / root(dot(c, c)) for x, y in zip(row, c, strict=True)]

@@ -9,7 +9,7 @@ import pytest
 from rationals import root
 
 import deadheat as dh
-from deadheat.engine.distances import bounds, centring
+from deadheat.engine.distances import bounds, scaling
 from deadheat.inputs.source import Array
 
 
@@ -25,9 +25,9 @@ def near_one_point(rng, n=40, d=7, dtype=np.float64, spread=1e-6):
 @pytest.mark.parametrize("spread", [1e-6, 1e-3, 1e-12])
 def test_nothing_is_lost_when_the_centre_is_taken_off(dtype, spread):
     rows = source(near_one_point(np.random.default_rng(1), dtype=dtype, spread=spread))
-    centre = centring.common_centre(rows, rows)
+    centre = scaling.common_centre(rows, rows)
     assert centre is not None
-    left = centring.less(rows, centre).read(0, len(rows))
+    left = scaling.less(rows, centre).read(0, len(rows))
     assert left.dtype == dtype
     for row, rest in zip(rows.array.tolist(), left.tolist(), strict=True):
         assert [Fraction(x) - Fraction(c) for x, c in zip(row, centre.tolist(), strict=True)] == list(
@@ -45,14 +45,14 @@ def test_rows_near_one_point_may_be_of_any_size(exponent):
 def test_what_is_spread_has_no_centre():
     rng = np.random.default_rng(2)
     for rows in (rng.standard_normal((30, 5)), rng.random((30, 5)), np.zeros((3, 4)), np.array([[1e308], [-1e308]])):
-        assert centring.common_centre(source(rows), source(rows)) is None
+        assert scaling.common_centre(source(rows), source(rows)) is None
 
 
 def test_a_feature_that_changes_its_sign_keeps_its_numbers():
     rng = np.random.default_rng(3)
     rows = rng.standard_normal((30, 3))
     rows[:, 0] += 1e6
-    centre = centring.common_centre(source(rows), source(rows))
+    centre = scaling.common_centre(source(rows), source(rows))
     assert centre is not None
     assert centre[0] > 9e5
     assert centre[1:].tolist() == [0, 0]
@@ -68,9 +68,9 @@ def test_tangents_err_by_a_part_of_their_spread(kind):
         rows = np.concatenate([rng.standard_normal((12, 6)), 1.7e9 + 3e7 * rng.random((12, 1))], axis=1)
     elif kind == "float32":
         rows = rows.astype(np.float32)
-    centre = centring.common_centre(source(rows), source(rows))
+    centre = scaling.common_centre(source(rows), source(rows))
     assert centre is not None
-    tangents, spread = centring.tangents(source(rows), centre)
+    tangents, spread = scaling.tangents(source(rows), centre)
     bound = Fraction(bounds.of_tangent(rows.shape[1]))
     c = [Fraction(x) for x in centre.tolist()]
     of_centre = root(sum(x * x for x in c))

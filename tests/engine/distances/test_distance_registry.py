@@ -16,7 +16,7 @@ from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level, Target
 from deadheat.engine.distances.scaling import Rows
-from deadheat.engine.exact.roots import Roots
+from deadheat.engine.exact import Roots
 from deadheat.inputs.source import fingerprint
 
 

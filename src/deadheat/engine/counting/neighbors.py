@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.nearest import PAIRS, looked_up, tie_groups
+from deadheat.engine.counting.ranking import PAIRS, looked_up, tie_groups
 from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import deadheat._core as _core
-from deadheat.engine.distances import bounds, centring, scaling
+from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level, cheapest
@@ -56,9 +56,9 @@ class Dense(Distance):
 
     def take_off_centre(self) -> None:
         """Take off all rows what they have in common: exactly, and only if it makes them small."""
-        centre = centring.common_centre(self.query_raw, self.gallery_raw)
+        centre = scaling.common_centre(self.query_raw, self.gallery_raw)
         if centre is not None:
-            self.query_raw, self.gallery_raw = self.for_both(lambda source: centring.less(source, centre))
+            self.query_raw, self.gallery_raw = self.for_both(lambda source: scaling.less(source, centre))
 
     def scale(self, limit: float) -> float:
         """Divide everything by one number, `unit`: such that integers up to `limit` are left, else a power of two.

@@ -34,7 +34,7 @@ import deadheat._core as _core
 from deadheat.engine.distances.bounds import ROUNDINGS, ScoreErrors, gamma, largest_whole
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.patterns import Patterns
-from deadheat.engine.exact.roots import Roots
+from deadheat.engine.exact import Roots
 from deadheat.support.arrays import Float64, Int64, slices
 from deadheat.support.lazy import fractions
 

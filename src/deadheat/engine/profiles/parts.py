@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from deadheat.engine.profiles.compact import CompactGroups
-from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.profiles.profile import CompactGroups, TieProfile
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, pieces
 

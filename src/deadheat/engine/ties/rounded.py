@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.engine import exact
 from deadheat.engine.distances.bounds import nudged
 from deadheat.engine.distances.distance import Distance, Target
 from deadheat.engine.distances.registry import find
-from deadheat.engine.exact import formats as exact_formats
-from deadheat.engine.exact.roots import Roots
+from deadheat.engine.exact import Roots
 from deadheat.engine.ties.rule import Cuts, Groups, Relevant, Ties, group_by_score
 from deadheat.errors import InvalidValueError
 from deadheat.support import checks
@@ -38,7 +38,7 @@ class Rounded(Ties):
     """
 
     def __init__(self, dtype: str, of: str | None = None) -> None:
-        self.dtype = exact_formats.named(dtype, "dtype")
+        self.dtype = exact.named(dtype, "dtype")
         self.of = None if of is None else checks.choice(of, ("similarity", "distance"), "of")
 
     def describe(self, distance: str) -> str:
@@ -77,28 +77,28 @@ class Rounded(Ties):
         sign, shift = target
         low, high = distance.closeness(rows, score - bound, score + bound)
         ends = sign * (low - shift), sign * (high - shift)
-        first, last = (exact_formats.round_to(end, self.dtype) for end in nudged(np.minimum(*ends), np.maximum(*ends)))
+        first, last = (exact.round_to(end, self.dtype) for end in nudged(np.minimum(*ends), np.maximum(*ends)))
         return first, last
 
     def _settled(self, first: Float64, last: Float64, closeness: Roots, target: Target) -> Float64:
         """The rounded values of exact numbers that lie between two values of the type each, by bisection."""
-        low, high = exact_formats.ordinals(first, self.dtype), exact_formats.ordinals(last, self.dtype)
+        low, high = exact.ordinals(first, self.dtype), exact.ordinals(last, self.dtype)
         which = np.flatnonzero(low < high)
         while len(which):
             middle = (low[which] + high[which]) // 2
-            _, end, closed = exact_formats.cells(exact_formats.from_ordinals(middle, self.dtype), self.dtype)
+            _, end, closed = exact.cells(exact.from_ordinals(middle, self.dtype), self.dtype)
             side = target.sign * closeness.compare_values(which, end, *target)
             inside = (side < 0) | ((side == 0) & closed)
             high[which] = np.where(inside, middle, high[which])
             low[which] = np.where(inside, low[which], middle + 1)
             which = which[low[which] < high[which]]
-        return exact_formats.from_ordinals(low, self.dtype)
+        return exact.from_ordinals(low, self.dtype)
 
     def cuts(self, distance: Distance, groups: Groups) -> list[Cuts]:
         target, padding = self._target(distance), groups.padding
         sign, shift = target
         values = sign * np.where(padding, 0.0, groups.score)
-        low, high, closed = exact_formats.cells(values, self.dtype)
+        low, high, closed = exact.cells(values, self.dtype)
         far, near = (low, high) if sign > 0 else (high, low)
         rows = np.broadcast_to(groups.rows[:, None], values.shape)
         sides = [_between(distance, rows, sign * end, shift) for end in (far, near)]

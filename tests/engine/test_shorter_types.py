@@ -9,7 +9,7 @@ import numpy as np
 import oracles
 import pytest
 
-from deadheat.engine.exact import formats as exact_formats
+from deadheat.engine import exact
 
 NUMPY = {"float16": np.float16, "float32": np.float32}
 LARGEST = {"float16": 65504.0, "bfloat16": (2 - 2.0**-7) * 2.0**127, "float32": float(np.finfo(np.float32).max)}
@@ -50,7 +50,7 @@ def test_rounding_is_the_cast_of_numpy(name):
         rng.standard_normal(2000) * 10.0 ** rng.integers(-50, 50, 2000),
         [0.0, -0.0, 5e-324, -5e-324, sys.float_info.max, -sys.float_info.max, np.inf, -np.inf],
     ])  # fmt: skip
-    np.testing.assert_array_equal(exact_formats.round_to(tests, name), cast(tests, name))
+    np.testing.assert_array_equal(exact.round_to(tests, name), cast(tests, name))
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
@@ -59,7 +59,7 @@ def test_rounding_is_that_of_the_oracle(name):
     values = rng.permutation(some_values(name))[:150]
     tests = np.concatenate([values * (1 + 2.0**-9), values * (1 + 2.0**-8), rng.standard_normal(50) * 1e-39,
                             [LARGEST[name], LARGEST[name] * (1 + 2.0**-20), -LARGEST[name] * 2]])  # fmt: skip
-    for value, found in zip(tests.tolist(), exact_formats.round_to(tests, name).tolist(), strict=True):
+    for value, found in zip(tests.tolist(), exact.round_to(tests, name).tolist(), strict=True):
         pattern = oracles.round_to(oracles.Surd(Fraction(value), 0, Fraction(0)), name)
         assert found == oracles.pattern_to_float(pattern, name)
 
@@ -68,18 +68,18 @@ def test_rounding_is_that_of_the_oracle(name):
 def test_a_cell_holds_what_rounds_to_its_value(name):
     """Its ends belong to it where the value is even; a step outside, another value is nearer."""
     values = np.unique(some_values(name) + 0.0)
-    low, high, closed = exact_formats.cells(values, name)
-    np.testing.assert_array_equal(exact_formats.round_to(low, name) == values, closed)
-    np.testing.assert_array_equal(exact_formats.round_to(high, name) == values, closed)
-    np.testing.assert_array_equal(exact_formats.round_to(np.nextafter(low, np.inf), name), values)
-    np.testing.assert_array_equal(exact_formats.round_to(np.nextafter(high, -np.inf), name), values)
-    assert (exact_formats.round_to(np.nextafter(low, -np.inf), name) < values).all()
-    assert (exact_formats.round_to(np.nextafter(high, np.inf), name) > values).all()
+    low, high, closed = exact.cells(values, name)
+    np.testing.assert_array_equal(exact.round_to(low, name) == values, closed)
+    np.testing.assert_array_equal(exact.round_to(high, name) == values, closed)
+    np.testing.assert_array_equal(exact.round_to(np.nextafter(low, np.inf), name), values)
+    np.testing.assert_array_equal(exact.round_to(np.nextafter(high, -np.inf), name), values)
+    assert (exact.round_to(np.nextafter(low, -np.inf), name) < values).all()
+    assert (exact.round_to(np.nextafter(high, np.inf), name) > values).all()
 
 
 def test_the_cells_of_all_float16_values_fill_the_line():
     values = np.unique(all_float16() + 0.0)
-    low, high, closed = exact_formats.cells(values, "float16")
+    low, high, closed = exact.cells(values, "float16")
     np.testing.assert_array_equal(high[:-1], low[1:])
     np.testing.assert_array_equal(closed[:-1], ~closed[1:])
     assert (high[-1], closed[-1]) == (65520.0, False)
@@ -87,21 +87,21 @@ def test_the_cells_of_all_float16_values_fill_the_line():
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
 def test_the_cells_of_infinity_begin_where_overflow_does(name):
-    low, high, closed = exact_formats.cells(np.array([np.inf, -np.inf]), name)
+    low, high, closed = exact.cells(np.array([np.inf, -np.inf]), name)
     assert (high[0], low[1], closed.tolist()) == (np.inf, -np.inf, [True, True])
-    assert low[0] == -high[1] == exact_formats.cells(np.array([LARGEST[name]]), name)[1][0]
-    assert exact_formats.round_to(low[:1], name)[0] == np.inf
-    assert exact_formats.round_to(np.nextafter(low[:1], 0), name)[0] == LARGEST[name]
+    assert low[0] == -high[1] == exact.cells(np.array([LARGEST[name]]), name)[1][0]
+    assert exact.round_to(low[:1], name)[0] == np.inf
+    assert exact.round_to(np.nextafter(low[:1], 0), name)[0] == LARGEST[name]
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
 def test_ordinals_count_the_values(name):
     values = np.unique(some_values(name) + 0.0)
-    numbers = exact_formats.ordinals(values, name)
+    numbers = exact.ordinals(values, name)
     assert (np.diff(numbers) > 0).all()
-    assert exact_formats.from_ordinals(numbers, name).tolist() == values.tolist()
-    assert exact_formats.ordinals(np.array([0.0, -0.0, np.inf, LARGEST[name]]), name).tolist()[:2] == [0, 0]
-    infinity, largest = exact_formats.ordinals(np.array([np.inf, LARGEST[name]]), name).tolist()
+    assert exact.from_ordinals(numbers, name).tolist() == values.tolist()
+    assert exact.ordinals(np.array([0.0, -0.0, np.inf, LARGEST[name]]), name).tolist()[:2] == [0, 0]
+    infinity, largest = exact.ordinals(np.array([np.inf, LARGEST[name]]), name).tolist()
     assert infinity == largest + 1
     if name == "float16":
         assert (np.diff(numbers) == 1).all()

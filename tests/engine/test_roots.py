@@ -14,7 +14,7 @@ from rationals import absolute_differences, dot, edges, finite
 from signed_roots import SignedRoot
 
 from deadheat import _core
-from deadheat.engine.exact.roots import Roots
+from deadheat.engine.exact import Roots
 from deadheat.inputs.source import Array
 
 KINDS = {"inner_product": "product", "cityblock": "difference", "euclidean": "distance", "cosine": "cosine"}
