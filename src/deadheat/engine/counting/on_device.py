@@ -386,9 +386,14 @@ class DeviceCountingPass(CountingPass):
         if level == self.scorer.last:
             scores, guess = tile[rows, places].double(), slots[rows, places] >> 1
         else:
-            self._learn(tile.numel(), len(rows))
             del slots, is_open  # memory that a float64 tile may need
-            scores = self._scores_of_last(tile, left, strip, rows, places)
+            self._seen, self._open = self._seen + tile.numel(), self._open + len(rows)
+            if self._open > MANY_OPEN * self._seen:  # from now on it begins with the last level
+                self.level = self.scorer.last
+            if len(rows) > MANY_OPEN * tile.numel():
+                scores = self.scorer.tile(self.scorer.last, left, strip)[rows, places]
+            else:
+                scores = self.scorer.pairs(left, strip, rows, places)
             edges, closed = self._edges(block, counter, self.scorer.last, strip.band)
             slots = self._slots_of_pairs(edges, rows, scores)
             is_open = torch.zeros_like(slots, dtype=torch.bool) if closed else (slots & 1).bool()
@@ -396,12 +401,6 @@ class DeviceCountingPass(CountingPass):
             rows, places, scores, guess = rows[is_open], places[is_open], scores[is_open], slots[is_open] >> 1
         still_open = (rows, places + strip.columns.start, scores, guess)
         return counts.view(n_row, n_slot).cpu().numpy(), [part.cpu().numpy() for part in still_open]
-
-    def _scores_of_last(self, tile: Tensor, left: Tensor, strip: Strip, rows: Tensor, places: Tensor) -> Tensor:
-        if len(rows) > MANY_OPEN * tile.numel():
-            scores: Tensor = self.scorer.tile(self.scorer.last, left, strip)[rows, places]
-            return scores
-        return self.scorer.pairs(left, strip, rows, places)
 
     def _slots_of_pairs(self, edges: Tensor, rows: Tensor, scores: Tensor) -> Tensor:
         """The slots of single scores among the edges of their rows, rows ascending: row after row, filled up."""
@@ -426,9 +425,3 @@ class DeviceCountingPass(CountingPass):
             of_counter[level, band] = self.device.upload(edges), closed
         found: tuple[Tensor, bool] = of_counter[level, band]
         return found
-
-    def _learn(self, seen: int, n_open: int) -> None:
-        """Begin with the last level from now on if the first has left much open."""
-        self._seen, self._open = self._seen + seen, self._open + n_open
-        if self._open > MANY_OPEN * self._seen:
-            self.level = self.scorer.last

@@ -6,7 +6,7 @@ In come counts; out go profiles to keep, hash, slice by query, add over shards o
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -141,6 +141,7 @@ class CompactGroups(NamedTuple):
 _ARRAYS = ("offsets", *OF_GROUPS, *OF_QUERIES, "grades")
 _GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
 _OPTIONAL = (*_GRADED_ARRAYS, "n_ordered")
+OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered")
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,15 +240,10 @@ class TieProfile:
     ) -> TieProfile:
         """Build a profile by hand: a list of (closer, closer_relevant, tied, tied_relevant) for each query."""
         flat = np.array([group for query in groups for group in query], dtype=np.int64).reshape(-1, 4)
-        offsets = np.cumsum([0] + [len(query) for query in groups])
-        in_groups = [sum(group[3] for group in query) for query in groups]
-        closer, closer_relevant, tied, tied_relevant = flat.T
-        relevant = np.array(in_groups if n_relevant is None else n_relevant, dtype=np.int64)
-        ranked = np.array(n_ranked, dtype=np.int64)
-        return cls(
-            offsets, closer, closer_relevant, tied, tied_relevant, ranked, relevant,
-            bounds_only=bounds_only, check=check,
-        )  # fmt: skip
+        relevant = [sum(group[3] for group in query) for query in groups] if n_relevant is None else n_relevant
+        of_queries = (np.array(numbers, dtype=np.int64) for numbers in (n_ranked, relevant))
+        return cls(offsets_of(np.array([len(query) for query in groups], dtype=np.int64)), *flat.T, *of_queries,
+                   bounds_only=bounds_only, check=check)  # fmt: skip
 
     @classmethod
     def of_compact(cls, groups: CompactGroups, n_ranked: Int64, n_relevant: Int64, bounds_only: bool) -> TieProfile:
@@ -280,12 +276,10 @@ class TieProfile:
         >>> TieProfile.joined([one, one]).closer
         array([0, 0])
         """
-        lengths = np.concatenate([np.diff(profile.offsets) for profile in profiles])
-        names = OF_GROUPS + OF_QUERIES
         arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in names
+            name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in OF_GROUPS + OF_QUERIES
         }
-        offsets = offsets_of(lengths)
+        offsets = offsets_of(np.concatenate([np.diff(profile.offsets) for profile in profiles]))
         return cls(offsets, **arrays, bounds_only=any(profile.bounds_only for profile in profiles), check=False)
 
     @property
@@ -331,19 +325,15 @@ class TieProfile:
         """The profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
         chosen = np.atleast_1d(np.arange(self.n_query)[queries])
         lengths = np.diff(self.offsets)[chosen]
-        offsets = offsets_of(lengths)
-        groups = spread(self.offsets[chosen], lengths)
-        arrays = {name: getattr(self, name)[groups] for name in OF_GROUPS}
-        arrays |= {name: getattr(self, name)[chosen] for name in OF_QUERIES}
-        return replace(
-            self,
-            offsets=offsets,
-            tied_by_grade=None if self.tied_by_grade is None else self.tied_by_grade[groups],
-            relevant_by_grade=None if self.relevant_by_grade is None else self.relevant_by_grade[chosen],
-            n_ordered=None if self.n_ordered is None else self.n_ordered[chosen],
-            query_ids=None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen),
-            **arrays,
-        )
+        arrays = self.taken((*OF_GROUPS, "tied_by_grade"), spread(self.offsets[chosen], lengths))
+        arrays |= self.taken(OF_EACH_QUERY, chosen)
+        ids = None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen)
+        return replace(self, offsets=offsets_of(lengths), query_ids=ids, **arrays)
+
+    def taken(self, names: Iterable[str], index: slice | Int64) -> dict[str, Any]:
+        """Some entries of arrays, by name; None stays None."""
+        arrays = {name: getattr(self, name) for name in names}
+        return {name: None if array is None else array[index] for name, array in arrays.items()}
 
     @property
     def _by_grade(self) -> Int64:

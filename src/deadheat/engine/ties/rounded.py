@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.engine import exact
 from deadheat.engine.distances.bounds import nudged
@@ -60,7 +57,9 @@ class Rounded(Ties):
         target, valid = self._target(distance), relevant.sizes > 0
         rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
         score = np.where(valid, relevant.score, 0.0)
-        values, last = self._rounded(distance, rows, score, relevant.bound, target)
+        low, high = distance.closeness(rows, score - relevant.bound, score + relevant.bound)
+        ends = target.sign * (low - target.shift), target.sign * (high - target.shift)
+        values, last = (exact.round_to(end, self.dtype) for end in nudged(np.minimum(*ends), np.maximum(*ends)))
         undecided = np.nonzero(valid & (values != last))
         for part in slices(len(undecided[0]), 1 << 15):
             row, entry = undecided[0][part], undecided[1][part]
@@ -69,16 +68,6 @@ class Rounded(Ties):
             values[row, entry] = self._settled(values[row, entry], last[row, entry], closeness, target)
         rounded = np.where(valid, target.sign * values, np.nan)
         return group_by_score(distance, relevant._replace(score=rounded, bound=np.zeros_like(rounded)))
-
-    def _rounded(
-        self, distance: Distance, rows: Int64, score: Float64, bound: Float64, target: Target
-    ) -> tuple[Float64, Float64]:
-        """The rounded values between which an item's lies that has this score up to the bound."""
-        sign, shift = target
-        low, high = distance.closeness(rows, score - bound, score + bound)
-        ends = sign * (low - shift), sign * (high - shift)
-        first, last = (exact.round_to(end, self.dtype) for end in nudged(np.minimum(*ends), np.maximum(*ends)))
-        return first, last
 
     def _settled(self, first: Float64, last: Float64, closeness: Roots, target: Target) -> Float64:
         """The rounded values of exact numbers that lie between two values of the type each, by bisection."""
@@ -102,7 +91,7 @@ class Rounded(Ties):
         far, near = (low, high) if sign > 0 else (high, low)
         rows = np.broadcast_to(groups.rows[:, None], values.shape)
         sides = [_between(distance, rows, sign * end, shift) for end in (far, near)]
-        bounds = [np.where(padding, np.inf, np.stack([side[k] for side in sides])) for k in (0, 1)]
+        ends = [np.stack([np.where(padding, np.inf, side[k]) for side in sides], axis=-1) for k in (0, 1)]
 
         def above(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
             group, nearer = cuts // 2, cuts % 2 == 1
@@ -110,12 +99,7 @@ class Rounded(Ties):
             side = closeness.compare_values(which, end, *target)
             return np.asarray((side > 0) | ((side == 0) & (closed[rows, group] != nearer)))
 
-        return [Cuts(_interleaved(bounds[0]), _interleaved(bounds[1]), above)]
-
-
-def _interleaved(pair: NDArray[Any]) -> NDArray[Any]:
-    """From two (n, g) matrices one (n, 2·g), the columns by turns."""
-    return np.ascontiguousarray(np.moveaxis(pair, 0, -1)).reshape(pair.shape[1], -1)
+        return [Cuts(*(end.reshape(len(values), -1) for end in ends), above)]  # far and near by turns
 
 
 def _between(distance: Distance, rows: Int64, end: Float64, shift: int) -> tuple[Float64, Float64]:

@@ -218,25 +218,20 @@ class Run:
 
 
 def profile_on(cluster: Cluster, pair: Pair, options: CountingOptions) -> TieProfile:
-    _try_first_rows(pair, options)
     items = pair.query.labels if pair.gallery is None else pair.gallery.labels
     candidates = options.candidates(len(pair.query.labels), len(items), leave_one_out=pair.gallery is None)
     codes = labels.label_codes(pair.query.labels, None if pair.gallery is None else items)
-    (profile,) = _profiles(cluster, pair, [Relevance(*codes, candidates)], options)
+    (profile,) = profiles_on(cluster, pair, [Relevance(*codes, candidates)], options)
     return profile
 
 
 def profiles_on(
     cluster: Cluster, pair: Pair, relevances: Sequence[Relevance], options: CountingOptions
 ) -> list[TieProfile]:
-    """A profile for each way to be relevant, without junk; the tasks of all are handed out together."""
-    _try_first_rows(pair, options)
-    return _profiles(cluster, pair, relevances, options)
-
-
-def _profiles(
-    cluster: Cluster, pair: Pair, relevances: Sequence[Relevance], options: CountingOptions
-) -> list[TieProfile]:
+    """A profile for each way to be relevant; the tasks of all are handed out together."""
+    # the distance of two rows, so that what does not fit together is known before any worker is asked
+    first, gallery = np.zeros(1, dtype=np.int64), None if pair.gallery is None else pair.gallery.embeddings
+    options.open(Chosen(pair.query.embeddings, first), None if gallery is None else Chosen(gallery, first))
     parts = [_parts(cluster, relevance) for relevance in relevances]
     cuts = [_cut(cluster, *each) for each in zip(relevances, parts, strict=True)]
     arrays: dict[str, Array | None] = {}
@@ -245,7 +240,11 @@ def _profiles(
     with ExitStack() as stack:
         kept = None
         if options.checkpoint is not None:
-            known = _identity(pair, relevances[0], options, cuts[0], parts[0])
+            digests = [fingerprint(rows).hex() for rows in (pair.query.embeddings, gallery) if rows is not None]
+            known = identity(
+                options.distance, options.rule, relevances[0], lambda of_query: digests[0 if of_query else -1]
+            )
+            known["tasks"] = f"{cuts[0].queries} x {cuts[0].columns} in {max(1, len(parts[0]))} parts"
             kept = stack.enter_context(Checkpoint(options.checkpoint, known))
         stack.callback(worker.forget)  # where threads of this process were the workers
         files, written = stack.enter_context(worker.written(pair, arrays, cluster.scratch))
@@ -265,13 +264,6 @@ def _profiles(
         run.summarize(written, options.progress)
     both = zip(sums, relevances, strict=True)
     return [each.profile(relevance.candidates, options.rule.bounds_only) for each, relevance in both]
-
-
-def _try_first_rows(pair: Pair, options: CountingOptions) -> None:
-    """Open the distance of two rows, so that what does not fit together is known before any worker is asked."""
-    first = np.zeros(1, dtype=np.int64)
-    gallery = None if pair.gallery is None else Chosen(pair.gallery.embeddings, first)
-    options.open(Chosen(pair.query.embeddings, first), gallery)
 
 
 def _parts(cluster: Cluster, relevance: Relevance) -> tuple[tuple[int, int], ...]:
@@ -299,16 +291,3 @@ def _cut(cluster: Cluster, relevance: Relevance, parts: tuple[tuple[int, int], .
     most = n_task if cluster.tasks else worth  # who asks for tasks gets them
     n_column = 1 if n_group >= _FEW_GROUPS else max(1, min(-(-n_task // n_group), most))
     return Cut(n_group, n_column, symmetric=False)
-
-
-def _identity(
-    pair: Pair, relevance: Relevance, options: CountingOptions, cut: Cut, parts: tuple[tuple[int, int], ...]
-) -> dict[str, str]:
-
-    def digest(of_query: bool) -> str:
-        samples = pair.query if of_query or pair.gallery is None else pair.gallery
-        return fingerprint(samples.embeddings).hex()
-
-    known = identity(options.distance, options.rule, relevance, digest)
-    tasks = f"{cut.queries} x {cut.columns} in {max(1, len(parts))} parts"
-    return {**known, "tasks": tasks}
