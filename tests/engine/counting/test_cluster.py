@@ -78,30 +78,21 @@ class Watched(Executor):
         self.executor.shutdown(wait, cancel_futures=cancel_futures)
 
 
-def silent(executor: Executor, numbers: set[int]) -> Watched:
-    """Never answers these tasks."""
-    return Watched(executor, lambda number, *_: Future() if number in numbers else None)
+def with_tasks(executor: Executor, numbers: set[int], instead: Callable[..., Any]) -> Watched:
+    """In these tasks, another function or a future is in the place of the task."""
+    return Watched(executor, lambda number, *_: instead() if number in numbers else None)
 
 
-def failing(executor: Executor, numbers: set[int]) -> Watched:
-    """Fails in these tasks."""
-
-    def fail(number: int, *_: Any) -> Future[Any] | None:
-        failed: Future[Any] = Future()
-        failed.set_exception(OSError("the network is gone"))
-        return failed if number in numbers else None
-
-    return Watched(executor, fail)
+def fails() -> Future[Any]:
+    failed: Future[Any] = Future()
+    failed.set_exception(OSError("the network is gone"))
+    return failed
 
 
 def die(*_: Any) -> None:
+    """The worker kills itself: from outside it could come while the worker holds the lock of a queue, or has sent half
+    an answer, and concurrent.futures then waits forever."""
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def struck(executor: Executor, numbers: set[int]) -> Watched:
-    """In these tasks the worker kills itself: from outside it could come while the worker holds the lock of a queue,
-    or has sent half an answer, and concurrent.futures then waits forever."""
-    return Watched(executor, lambda number, *_: die if number in numbers else None)
 
 
 # The same profile ---------------------------------------------------------------------------------------------------
@@ -140,12 +131,9 @@ def test_a_gallery_adds_up_with_junk_and_rows_left_out(
 @pytest.mark.usefixtures("_small_blocks")
 def test_skewed_classes_binary_codes_and_reports_are_the_same(threads: ThreadPoolExecutor) -> None:
     rows, labels = skewed(160)
-    cluster = dh.Cluster(threads, tasks=10)
-    assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
-    bits = rows > 0
-    assert dh.profile(bits, labels, distance="hamming", executor=cluster) == dh.profile(
-        bits, labels, distance="hamming"
-    )
+    for given, distance in ((rows, "cosine"), (rows > 0, "hamming")):
+        found = dh.profile(given, labels, distance=distance, executor=dh.Cluster(threads, tasks=10))
+        assert found == dh.profile(given, labels, distance=distance)
     report = dh.evaluate(rows, labels, average="class", executor=threads)
     assert report.to_dict() == dh.evaluate(rows, labels, average="class").to_dict()
 
@@ -189,17 +177,8 @@ def test_processes_open_files_where_they_are(tmp_path: Path) -> None:
         assert cluster.summary.bytes_moved == moved + rows.nbytes  # an array is written, a file is not
 
 
-def test_a_view_of_a_memory_map_is_opened_where_it_is(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
-    rows, labels = samples(300, size=50)
-    np.save(tmp_path / "emb.npy", rows)
-    mapped = np.load(tmp_path / "emb.npy", mmap_mode="r")
-    cluster = dh.Cluster(threads, tasks=3)
-    for view, of_view in ((mapped[37:], labels[37:]), (mapped[::2], labels[::2])):
-        assert dh.profile(view, of_view, executor=cluster) == dh.profile(np.array(view), of_view)
-
-
 @pytest.mark.parametrize("memory", [0, 1 << 40], ids=["large files", "small files"])
-def test_files_are_mapped_as_a_whole_or_read_in_pieces(
+def test_files_are_mapped_as_a_whole_or_read_in_pieces_and_views_opened_where_they_are(
     memory: int, tmp_path: Path, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(disk, "available_memory", lambda: memory)
@@ -208,6 +187,9 @@ def test_files_are_mapped_as_a_whole_or_read_in_pieces(
     for number, dtype in enumerate((np.float32, np.float64, ">f4", np.int8)):
         np.save(tmp_path / f"{number}.npy", rows.astype(dtype))
         assert dh.profile(tmp_path / f"{number}.npy", labels, executor=cluster) == dh.profile(rows, labels)
+    mapped = np.load(tmp_path / "0.npy", mmap_mode="r")
+    for view, of_view in ((mapped[37:], labels[37:]), (mapped[::2], labels[::2])):
+        assert dh.profile(view, of_view, executor=cluster) == dh.profile(np.array(view), of_view)
 
 
 def test_scratch_is_used_and_left_empty(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
@@ -260,7 +242,7 @@ def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: 
     made: list[Watched] = []
 
     def make() -> Watched:
-        made.append(struck(processes(), set() if made else {5}))
+        made.append(with_tasks(processes(), set() if made else {5}, lambda: die))
         return made[-1]
 
     cluster = dh.Cluster(make, tasks=10, in_flight=3)
@@ -274,7 +256,7 @@ def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: 
 def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoint_goes_on(tmp_path: Path) -> None:
     rows, labels = samples(1500, classes=500)
     with processes() as executor:
-        cluster = dh.Cluster(struck(executor, {5}), tasks=10, in_flight=3)
+        cluster = dh.Cluster(with_tasks(executor, {5}, lambda: die), tasks=10, in_flight=3)
         with pytest.raises(ClusterError, match=r"died .* after \d+ of 10 tasks, .* a function that makes one, or give"):
             dh.profile(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
     with ThreadPoolExecutor(1) as executor:
@@ -286,16 +268,12 @@ def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoi
         dh.profile(rows, labels, executor=dh.Cluster(executor, tasks=3), checkpoint=tmp_path / "kept")
 
 
-def test_silent_tasks_are_handed_out_again_and_the_first_answer_counts(threads: ThreadPoolExecutor) -> None:
+def test_silent_tasks_are_handed_out_again_and_end_the_run_where_nobody_answers(threads: ThreadPoolExecutor) -> None:
     rows, labels = samples(100)
-    cluster = dh.Cluster(silent(threads, {0, 3}), tasks=6, timeout=0.1, in_flight=3)
+    cluster = dh.Cluster(with_tasks(threads, {0, 3}, Future), tasks=6, timeout=0.1, in_flight=3)
     assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
     assert cluster.summary.retries >= 2
-
-
-def test_tasks_that_nobody_answers_end_the_run(threads: ThreadPoolExecutor) -> None:
-    rows, labels = samples(100)
-    cluster = dh.Cluster(silent(threads, {1, 2, 3, 4, 5, 6}), tasks=3, timeout=0.05, retries=1)
+    cluster = dh.Cluster(with_tasks(threads, {1, 2, 3, 4, 5, 6}, Future), tasks=3, timeout=0.05, retries=1)
     with pytest.raises(ClusterError, match=r"no worker has answered a task that was handed out 2 times, .* 0.05 s"):
         dh.profile(rows, labels, executor=cluster)
 
@@ -323,84 +301,64 @@ def test_a_late_answer_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_tasks_that_fail_are_tried_again_so_many_times(threads: ThreadPoolExecutor) -> None:
     rows, labels = samples(100)
-    cluster = dh.Cluster(failing(threads, {1, 2}), tasks=3, in_flight=1)
+    cluster = dh.Cluster(with_tasks(threads, {1, 2}, fails), tasks=3, in_flight=1)
     assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
     assert cluster.summary.retries == 2
+    cluster = dh.Cluster(with_tasks(threads, {1, 2, 3}, fails), tasks=3, in_flight=1)
     with pytest.raises(ClusterError, match="failed 3 times, at last with OSError: the network is gone"):
-        dh.profile(rows, labels, executor=dh.Cluster(failing(threads, {1, 2, 3}), tasks=3, in_flight=1))
+        dh.profile(rows, labels, executor=cluster)
 
 
-def test_no_more_tasks_are_in_flight_than_were_asked_for() -> None:
-    most, now = 0, 0
+def test_no_more_tasks_are_in_flight_than_were_asked_for_and_they_are_small() -> None:
+    sizes: list[int] = []
+    now: list[int] = []
 
     class Counted(ThreadPoolExecutor):
         def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
-            nonlocal most, now
-            now += 1
-            most = max(most, now)
+            now.append(1 + (now[-1] if now else 0))
+            sizes.append(len(pickle.dumps(args)))
             future = super().submit(*args, **kwargs)
-            future.add_done_callback(lambda _: done())
+            future.add_done_callback(lambda _: now.append(now[-1] - 1))
             return future
 
-    def done() -> None:
-        nonlocal now
-        now -= 1
-
-    rows, labels = samples(100)
     with Counted(4) as executor:
-        dh.profile(rows, labels, executor=dh.Cluster(executor, tasks=21, in_flight=3))
-    assert 1 <= most <= 3
-
-
-def test_tasks_are_small(threads: ThreadPoolExecutor) -> None:
-    sizes: list[int] = []
-    rows, labels = samples(2000)
-    dh.profile(rows, labels, executor=Watched(threads, lambda _, *task: sizes.append(len(pickle.dumps(task)))))
-    assert sizes
+        dh.profile(*samples(2000), executor=dh.Cluster(executor, tasks=21, in_flight=3))
+    assert 1 <= max(now) <= 3
     assert max(sizes) < 2000
 
 
-def test_workers_that_do_not_see_the_files_say_so(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+def test_workers_that_see_no_files_or_are_of_another_version_say_so(
+    tmp_path: Path, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def delete(*_: Any) -> None:
         for path in tmp_path.glob("deadheat-job-*/*"):
             path.unlink()
 
-    rows, labels = samples(50)
-    with pytest.raises(ClusterError, match=r"one does not find .*query_class.npy.* give Cluster\(executor, scratch="):
-        dh.profile(rows, labels, executor=dh.Cluster(Watched(threads, delete), scratch=tmp_path))
-
-
-def test_workers_of_another_version_are_refused(threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
     def update(*_: Any) -> None:
-        monkeypatch.setattr("deadheat.engine.counting.distributed.worker.version", lambda _: "0.0.9")
+        monkeypatch.setattr(worker, "version", lambda _: "0.0.9")
 
-    rows, labels = samples(50)
-    with pytest.raises(ClusterError, match=r"must have the version of deadheat .* but one has 0\.0\.9"):
-        dh.profile(rows, labels, executor=Watched(threads, update))
+    for spoil, message in (
+        (delete, r"one does not find .*query_class.npy.* give Cluster\(executor, scratch="),
+        (update, r"must have the version of deadheat .* but one has 0\.0\.9"),
+    ):
+        with pytest.raises(ClusterError, match=message):
+            dh.profile(*samples(50), executor=dh.Cluster(Watched(threads, spoil), scratch=tmp_path))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"executor": 3}, "executor must be an executor"),
-        (
-            {"executor": {"scratch": "nowhere/at/all"}},
-            "scratch must be a directory that exists, but is 'nowhere/at/all'",
-        ),
-        ({"executor": {"scratch": 3}}, "scratch must be the path or the URL"),
-        ({"executor": {"tasks": 0}}, "tasks must be at least 1, but is 0"),
-        ({"executor": {"retries": -1}}, "retries must be at least 0"),
-        ({"executor": {"timeout": "1 s"}}, "timeout must be a number"),
+        (3, "executor must be an executor"),
+        ({"scratch": "nowhere/at/all"}, "scratch must be a directory that exists, but is 'nowhere/at/all'"),
+        ({"scratch": 3}, "scratch must be the path or the URL"),
+        ({"tasks": 0}, "tasks must be at least 1, but is 0"),
+        ({"retries": -1}, "retries must be at least 0"),
+        ({"timeout": "1 s"}, "timeout must be a number"),
     ],
 )
-def test_options_are_refused_in_one_line(options: dict[str, Any], message: str, threads: ThreadPoolExecutor) -> None:
-    def run() -> None:
-        executor = options["executor"]
-        made = dh.Cluster(threads, **executor) if isinstance(executor, dict) else executor
-        dh.profile([[0.0], [1.0]], [0, 0], executor=made)
-
-    with pytest.raises((InvalidTypeError, InvalidValueError), match=message.replace("(", r"\(")):
-        run()
+def test_options_are_refused_in_one_line(options: Any, message: str, threads: ThreadPoolExecutor) -> None:
+    with pytest.raises((InvalidTypeError, InvalidValueError), match=message):
+        dh.Cluster(threads, **options) if isinstance(options, dict) else dh.profile([[0.0]], [0], executor=options)
 
 
 def test_what_does_not_fit_is_refused_before_any_task(threads: ThreadPoolExecutor) -> None:
@@ -431,8 +389,7 @@ def test_progress_counts_pairs_and_ends_with_a_line(
 
 
 def test_executors_say_how_many_workers_they_have(threads: ThreadPoolExecutor) -> None:
-    assert n_worker(threads) == 2
-    assert n_worker(Watched(threads)) == 16
+    assert (n_worker(threads), n_worker(Watched(threads))) == (2, 16)
 
 
 def test_an_interrupt_says_what_is_kept(tmp_path: Path, threads: ThreadPoolExecutor) -> None:

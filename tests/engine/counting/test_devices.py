@@ -8,6 +8,7 @@ would have let them decide.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -54,8 +55,7 @@ def same(device: Any, *given: Any, threads: int | None = None, **options: Any) -
     return dh.profile(*given, **options, device=device, threads=threads) == dh.profile(*given, **options)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# the same profile
+# The same profile -----------------------------------------------------------------------------------------------------
 
 
 @on_every_device
@@ -92,9 +92,9 @@ def test_junk_and_distractors(distance, device, monkeypatch):
 @pytest.mark.parametrize("precision", ["highest", "medium"])
 def test_bits(device, precision, monkeypatch):
     rows, labels = np.random.default_rng(9).random((150, 77)) < 0.3, np.arange(150) % 6
+    packed = np.packbits(rows, axis=1)
     in_pieces(monkeypatch)
     torch.set_float32_matmul_precision(precision)
-    packed = np.packbits(rows, axis=1)
     assert same(device, rows, labels, distance="hamming")
     assert same(device, packed[:40], labels[:40], packed, labels, distance="hamming")
 
@@ -147,8 +147,7 @@ def test_either_path_goes_on_from_the_other_ones_checkpoint(one, other, tmp_path
     assert begun[0] > 0.3
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# products that err by more
+# Products that err by more --------------------------------------------------------------------------------------------
 
 
 def erring_by(device: Device, rows: Any) -> float:
@@ -322,25 +321,20 @@ def test_automatic_casts_do_nothing():
         torch.set_default_dtype(default)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# what comes in
+# What comes in --------------------------------------------------------------------------------------------------------
 
 
 @on_every_device
 def test_tensors_as_embeddings_labels_and_junk(device):
     rows, labels = DUPLICATES
+    tensor, marks = torch.tensor(rows, device=device, requires_grad=True), torch.tensor(labels, device=device)
     wanted = dh.profile(rows, labels, junk=labels == 3)
-    tensor = torch.tensor(rows, device=device, requires_grad=True)
-    marks = torch.tensor(labels, device=device)
-    assert dh.profile(tensor, marks, device=device, junk=marks == 3) == wanted
-    assert dh.profile(tensor, marks, junk=marks == 3) == wanted
-    assert dh.profile([tensor[:50], tensor[50:]], marks, junk=marks == 3) == wanted
-    short = tensor.bfloat16()
+    for given, where in ((tensor, device), (tensor, None), ([tensor[:50], tensor[50:]], None)):
+        assert dh.profile(given, marks, device=where, junk=marks == 3) == wanted
+    short, bits = tensor.bfloat16(), tensor > 0
     assert dh.profile(short, marks) == dh.profile(short.detach().float().cpu().numpy(), labels)
-    bits = tensor > 0
-    assert dh.profile(bits, marks, bits, marks, distance="hamming", device=device) == dh.profile(
-        rows > 0, labels, rows > 0, labels, distance="hamming"
-    )
+    found = dh.profile(bits, marks, bits, marks, distance="hamming", device=device)
+    assert found == dh.profile(rows > 0, labels, rows > 0, labels, distance="hamming")
 
 
 @pytest.mark.parametrize("device", ["cpu", torch.device("cpu"), torch.device("cpu", 0)], ids=repr)
@@ -360,18 +354,17 @@ def test_names_of_devices(device):
     ids=str,
 )
 def test_wrong_devices(device, error, message):
-    with pytest.raises(error) as caught:
+    with pytest.raises(error, match=f"^{re.escape(message)}[^\n]*$"):
         dh.evaluate([[0.0], [1.0]], [0, 0], device=device)
-    assert str(caught.value).startswith(message)
-    assert "\n" not in str(caught.value)
 
 
 def test_arithmetic_that_the_environment_changes_is_refused(monkeypatch):
-    monkeypatch.setenv("ONEDNN_DEFAULT_FPMATH_MODE", "ANY")
+    for value in ("STRICT", "ANY"):
+        monkeypatch.setenv("ONEDNN_DEFAULT_FPMATH_MODE", value)
+        if value == "STRICT":
+            open_device("cpu")
     with pytest.raises(ValueError, match=r"^device 'cpu' must have products whose error is known, but the environment"):
-        dh.evaluate([[0.0], [1.0]], [0, 0], device="cpu")
-    monkeypatch.setenv("ONEDNN_DEFAULT_FPMATH_MODE", "STRICT")
-    dh.evaluate([[0.0], [1.0]], [0, 0], device="cpu")
+        open_device("cpu")
 
 
 def test_the_command(tmp_path: Path):

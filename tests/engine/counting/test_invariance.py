@@ -82,8 +82,7 @@ every_kind_and_distance = pytest.mark.parametrize(
 )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# how the work is cut up
+# How the work is cut up -----------------------------------------------------------------------------------------------
 
 
 @every_kind_and_distance
@@ -149,8 +148,7 @@ def test_shards_of_bits_add_up():
     assert one + two == dh.profile(rows, labels, distance="hamming")
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# how the same numbers are stored
+# How the same numbers are stored --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.uint16, np.uint32, np.uint64])
@@ -164,8 +162,7 @@ def test_bits_in_every_type(dtype):
     assert city == dh.profile(np.packbits(rows, axis=1), labels, distance="hamming")
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# what does not change a distance, or changes all in the same way
+# What does not change a distance, or changes all in the same way ------------------------------------------------------
 
 
 @every_kind_and_distance
@@ -223,8 +220,7 @@ def test_moving_integers(distance):
         )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# the processor's instructions
+# The processor's instructions -----------------------------------------------------------------------------------------
 
 SCRIPT = """
 import hashlib, json, sys
@@ -292,8 +288,7 @@ def test_without_the_wider_instructions_of_numpy(here):
     assert in_a_process(NPY_DISABLE_CPU_FEATURES=" ".join(names))["found"] == here["found"]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# facts
+# Facts ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("distance", distance_registry.names())

@@ -133,8 +133,7 @@ def test_labels(k: int, leave_one_out: bool) -> None:
         assert_array_equal(mid[known], true_mid[known])
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# exact distances in place of scores
+# Exact distances in place of scores -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "inner_product"])
@@ -151,8 +150,7 @@ def test_exact_distances_give_the_ties_of_the_profile(distance: str) -> None:
     assert some == profile_neighbors(everything[:, :5], relevant=relevant, **exactly)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# ids and conventions
+# Ids and conventions --------------------------------------------------------------------------------------------------
 
 
 def test_ids_are_what_they_are() -> None:
@@ -259,8 +257,7 @@ def test_what_is_refused_of_relevant_ids(relevant: Any, n_gallery: Any, message:
         dh.profile_neighbors([[0, 1]], [[2, 1]], relevant=relevant, n_gallery=n_gallery)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# profiles and reports of rankings that were cut
+# Profiles and reports of rankings that were cut -----------------------------------------------------------------------
 
 
 def cut() -> dh.TieProfile:

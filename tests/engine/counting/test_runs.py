@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from keyed import assert_as_oracle, queries_of
+from keyed import assert_as_oracle, groups_of, queries_of
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.counting.runs import profile_run
@@ -58,17 +58,17 @@ def test_run_by_hand() -> None:
     assert_array_equal(per_query(profile, "AP").upper, [0.5, 0.5, 0, np.nan])
 
 
-def test_files_and_dictionaries_agree(tmp_path: Path) -> None:
+def test_files_dictionaries_and_tables_of_other_libraries_agree(tmp_path: Path) -> None:
     expected = profile_run(RUN_TABLE, QRELS_TABLE)
     run, qrels = files(tmp_path)
-    zipped = tmp_path / "my.run.gz"
+    zipped, windows = tmp_path / "my.run.gz", tmp_path / "windows.run"
     zipped.write_bytes(gzip.compress(RUN.encode()))
-    (tmp_path / "windows.run").write_bytes(b"\xef\xbb\xbf" + RUN.strip().replace("\n", "\r\n").encode())
-    for one in (run, str(run), zipped, tmp_path / "windows.run", RUN_TABLE):
-        for two in (qrels, QRELS_TABLE):
-            profile = profile_run(one, two)
-            assert profile == expected
-            assert profile.query_ids == expected.query_ids
+    windows.write_bytes(b"\xef\xbb\xbf" + RUN.strip().replace("\n", "\r\n").encode())
+    given = [(one, two) for one in (run, str(run), zipped, windows, RUN_TABLE) for two in (qrels, QRELS_TABLE)]
+    for one, two in (*given, (SCORED, JUDGED), (iter(SCORED), iter(JUDGED)), (Ranx(RUN_TABLE), Ranx(QRELS_TABLE))):
+        profile = profile_run(one, two)
+        assert profile == expected
+        assert profile.query_ids == expected.query_ids
 
 
 def test_runs_equal_matrices() -> None:
@@ -85,24 +85,18 @@ def test_runs_equal_matrices() -> None:
 
 
 def test_numbers_of_a_dictionary_are_what_they_are() -> None:
-    big = 2**60
-    profile = profile_run({"q": {"a": big, "b": big + 1, "c": float(big), "d": 10**400}}, {"q": {"a": 1}})
-    assert queries_of(profile)[0]["groups"] == [(2, 0, 2, 1)]
+    scores = {"a": 2**60, "b": 2**60 + 1, "c": float(2**60), "d": 10**400}
+    assert groups_of(profile_run({"q": scores}, {"q": {"a": 1}})) == [[(2, 0, 2, 1)]]
     for kind in (np.float16, np.float32, np.int8, np.uint64):
         profile = profile_run({"q": {"a": kind(1), "b": 1.0, "c": kind(2)}}, {"q": {"a": kind(1).astype(np.int8)}})
-        assert queries_of(profile)[0]["groups"] == [(1, 0, 2, 1)]
+        assert groups_of(profile) == [[(1, 0, 2, 1)]]
 
 
 def test_unicode_and_odd_ids(tmp_path: Path) -> None:
     run, qrels = files(tmp_path, "é Q0 d\u00a01 1 1 t\né Q0 01 1 1 t\n", "é 0 d\u00a01 1\né 0 1 1\n")
     profile = profile_run(run, qrels)
-    assert profile.query_ids == ("é",)
-    assert queries_of(profile)[0] == {
-        "groups": [(0, 0, 2, 1)],
-        "graded": [(0, 2, {1: 1})],
-        "n_ranked": 2,
-        "n_relevant": 2,
-    }
+    assert (profile.query_ids, groups_of(profile)) == (("é",), [[(0, 0, 2, 1)]])
+    assert (profile.n_ranked.tolist(), profile.n_relevant.tolist()) == ([2], [2])
 
 
 @pytest.mark.parametrize(
@@ -149,8 +143,7 @@ def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
         profile_run(tmp_path / "none.run", QRELS_TABLE)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# what trec_eval has options for
+# What trec_eval has options for ---------------------------------------------------------------------------------------
 
 
 def test_comments_and_blank_lines(tmp_path: Path) -> None:
@@ -162,30 +155,22 @@ def test_comments_and_blank_lines(tmp_path: Path) -> None:
 
 
 def test_level_of_relevance() -> None:
-    profile = profile_run(RUN_TABLE, QRELS_TABLE, rel=2)
-    assert queries_of(profile)[0] == {
-        "groups": [(0, 0, 1, 1)],
-        "graded": [(0, 1, {2: 1})],
-        "n_ranked": 2,
-        "n_relevant": 1,
-    }
-    assert_array_equal(profile.n_relevant, [1, 0, 0, 0])
-    assert_array_equal(profile_run(RUN_TABLE, QRELS_TABLE, rel=3).n_relevant, 0)
     rng = np.random.default_rng(3)
     scores, grades = rng.integers(0, 4, (30, 12)), rng.integers(0, 4, (30, 12))
     run, qrels = (
         {f"q{i}": {f"d{j}": int(v) for j, v in enumerate(row)} for i, row in enumerate(of)} for of in (scores, grades)
     )
-    for rel in (1, 2, 3):
+    for rel in (1, 2, 3, 4):
         above = np.where(grades >= rel, grades, 0)
         assert profile_run(run, qrels, rel=rel).digest() == profile_scores(scores, above).digest()
+    assert_array_equal(profile_run(RUN_TABLE, QRELS_TABLE, rel=2).n_relevant, [1, 0, 0, 0])
 
 
 def test_judged_documents_only() -> None:
     run = {"q": {"a": 3.0, "unknown": 2.0, "no judgement": 2.0, "b": 2.0, "c": 1.0}}
     qrels = {"q": {"a": 0, "no judgement": -1, "b": 1, "c": 1}}
-    assert queries_of(profile_run(run, qrels, judged_only=True))[0]["groups"] == [(1, 0, 1, 1), (2, 1, 1, 1)]
-    assert queries_of(profile_run(run, qrels))[0]["groups"] == [(1, 0, 3, 1), (4, 1, 1, 1)]
+    assert groups_of(profile_run(run, qrels, judged_only=True)) == [[(1, 0, 1, 1), (2, 1, 1, 1)]]
+    assert groups_of(profile_run(run, qrels)) == [[(1, 0, 3, 1), (4, 1, 1, 1)]]
 
 
 def test_only_queries_in_both() -> None:
@@ -194,18 +179,18 @@ def test_only_queries_in_both() -> None:
     assert profile == profile_run(RUN_TABLE, QRELS_TABLE)[:2]
 
 
-def test_scores_are_rounded_to_a_type() -> None:
-    qrels = {"q": {"a": 1}}
-
-    def tied(dtype: Any, **scores: float) -> int:
-        return int(profile_run({"q": scores}, qrels, score_dtype=dtype).tied[0])
-
-    assert [tied(dtype, a=0.5, b=0.500000001) for dtype in (None, "float64", "float32")] == [1, 1, 2]
-    assert [tied(dtype, a=2**60, b=2**60 + 1) for dtype in (None, "float64", "float32")] == [1, 2, 2]
-    assert [tied(dtype, a=2**24, b=2**24 + 1) for dtype in (None, "float64", "float32")] == [1, 1, 2]
-    assert [tied(dtype, a=1e39, b=1e40) for dtype in (None, "float64", "float32")] == [1, 1, 2]  # infinite as float32
-    assert [tied(dtype, a=10**400, b=10**401) for dtype in (None, "float64", "float32")] == [1, 2, 2]
-    assert [tied(dtype, a=-1e-60, b=0.0, c=-0.0) for dtype in (None, "float64", "float32")] == [1, 1, 3]
+@pytest.mark.parametrize(
+    ("scores", "tied"),  # with the first, as they are, as float64, as float32
+    [
+        ([0.5, 0.500000001], [1, 1, 2]), ([2**60, 2**60 + 1], [1, 2, 2]), ([2**24, 2**24 + 1], [1, 1, 2]),
+        ([1e39, 1e40], [1, 1, 2]),  # infinite as float32
+        ([10**400, 10**401], [1, 2, 2]), ([-1e-60, 0.0, -0.0], [1, 1, 3]),
+    ],
+)  # fmt: skip
+def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> None:
+    run = {"q": dict(zip("abc", scores, strict=False))}
+    found = [profile_run(run, {"q": {"a": 1}}, score_dtype=dtype).tied[0] for dtype in (None, "float64", "float32")]
+    assert found == tied
 
 
 @pytest.mark.parametrize(
@@ -223,8 +208,7 @@ def test_refuses_bad_options(option: Any, error: type[Exception], message: str) 
         profile_run(RUN_TABLE, QRELS_TABLE, **option)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# tables of other libraries
+# Tables of other libraries --------------------------------------------------------------------------------------------
 
 
 class ScoredDoc(NamedTuple):
@@ -255,14 +239,6 @@ class Ranx:
 
 SCORED = [ScoredDoc(query, item, score) for query, row in RUN_TABLE.items() for item, score in row.items()]
 JUDGED = [Qrel(query, item, grade) for query, row in QRELS_TABLE.items() for item, grade in row.items()]
-
-
-def test_named_tuples_and_ranx() -> None:
-    expected = profile_run(RUN_TABLE, QRELS_TABLE)
-    for run, qrels in ((SCORED, JUDGED), (iter(SCORED), iter(JUDGED)), (Ranx(RUN_TABLE), Ranx(QRELS_TABLE))):
-        profile = profile_run(run, qrels)
-        assert profile == expected
-        assert profile.query_ids == expected.query_ids
 
 
 @pytest.mark.parametrize(

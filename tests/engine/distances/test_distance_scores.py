@@ -1,4 +1,4 @@
-"""Scores of all distances within their bounds, and the exact closeness, against fractions."""
+"""Scores within their bounds, shifted ones, rows less their centre, and the exact closeness, against fractions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ import pytest
 from engine.distances.true_scores import true_score
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rationals import pairs_of_rows
+from rationals import dot, pairs_of_rows, root
+from signed_roots import SignedRoot
 
+import deadheat as dh
+from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.inputs.source import Array
 
 
 @given(pairs_of_rows, st.sampled_from(["cosine", "euclidean", "inner_product", "cityblock"]))
@@ -117,3 +121,120 @@ def test_scores_turn_into_closeness_and_back_within_their_intervals(name, kind):
             assert Fraction(float(again_low[place])) <= real[place] + Fraction(1, 2**190)
         if np.isfinite(again_high[place]):
             assert Fraction(float(again_high[place])) >= real[place] - Fraction(1, 2**190)
+
+
+def source(rows):
+    return Array(np.ascontiguousarray(rows))
+
+
+def near_one_point(rng, n=40, d=7, dtype=np.float64, spread=1e-6):
+    return (rng.standard_normal(d) + spread * rng.standard_normal((n, d))).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("spread", [1e-6, 1e-3, 1e-12])
+def test_nothing_is_lost_when_the_centre_is_taken_off(dtype, spread):
+    rows = source(near_one_point(np.random.default_rng(1), dtype=dtype, spread=spread))
+    centre = scaling.common_centre(rows, rows)
+    assert centre is not None
+    left = scaling.less(rows, centre).read(0, len(rows))
+    assert left.dtype == dtype
+    for row, rest in zip(rows.array.tolist(), left.tolist(), strict=True):
+        assert [Fraction(x) - Fraction(c) for x, c in zip(row, centre.tolist(), strict=True)] == list(
+            map(Fraction, rest)
+        )
+
+
+@pytest.mark.parametrize("exponent", [-900, -560, 500, 900])
+def test_rows_near_one_point_may_be_of_any_size(exponent):
+    """Squares of such rows may overflow, or underflow."""
+    rows, labels = near_one_point(np.random.default_rng(2)), np.arange(40) % 5
+    assert dh.profile(np.ldexp(rows, exponent), labels).digest() == dh.profile(rows, labels).digest()
+
+
+def test_what_is_spread_has_no_centre():
+    rng = np.random.default_rng(2)
+    for rows in (rng.standard_normal((30, 5)), rng.random((30, 5)), np.zeros((3, 4)), np.array([[1e308], [-1e308]])):
+        assert scaling.common_centre(source(rows), source(rows)) is None
+
+
+def test_a_feature_that_changes_its_sign_keeps_its_numbers():
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((30, 3))
+    rows[:, 0] += 1e6
+    centre = scaling.common_centre(source(rows), source(rows))
+    assert centre is not None
+    assert centre[0] > 9e5
+    assert centre[1:].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("kind", ["collapsed", "along", "one feature", "float32"])
+def test_tangents_err_by_a_part_of_their_spread(kind):
+    rng = np.random.default_rng(4)
+    rows = near_one_point(rng, n=12)
+    if kind == "along":  # multiples of one row, but for little
+        rows = rows[:1] * (1 + 0.01 * rng.random((12, 1))) * (1 + 1e-13 * rng.standard_normal((12, 7)))
+    elif kind == "one feature":  # a time stamp
+        rows = np.concatenate([rng.standard_normal((12, 6)), 1.7e9 + 3e7 * rng.random((12, 1))], axis=1)
+    elif kind == "float32":
+        rows = rows.astype(np.float32)
+    centre = scaling.common_centre(source(rows), source(rows))
+    assert centre is not None
+    tangents, spread = scaling.tangents(source(rows), centre)
+    bound = Fraction(bounds.of_tangent(rows.shape[1]))
+    c = [Fraction(x) for x in centre.tolist()]
+    of_centre = root(sum(x * x for x in c))
+    for row, found, s in zip(rows.tolist(), tangents.read(0, 12).tolist(), spread.tolist(), strict=True):
+        x = [Fraction(value) for value in row]
+        length = root(sum(value * value for value in x))
+        true = [a / length - b / of_centre for a, b in zip(x, c, strict=True)]
+        error = root(sum((a - Fraction(b)) ** 2 for a, b in zip(true, found, strict=True)))
+        assert error <= bound * Fraction(s)
+        assert root(sum(value * value for value in true)) <= Fraction(s)
+
+
+SHIFTS = [0.0, 1.0, -1.0, 0.25, -0.25, 1e-9, -1e-9, 2.0, -3.0, 0.1, -0.1, 5e-324, -5e-324, 1e300, -1e300, 17.5]
+
+
+def closeness(name, q, x):
+    """As signed roots."""
+    if name == "hamming":
+        return SignedRoot.of(Fraction(-sum((int(a) ^ int(b)).bit_count() for a, b in zip(q, x, strict=True))))
+    q, x = (list(map(Fraction, row.tolist())) for row in (q, x))
+    differences = [a - b for a, b in zip(q, x, strict=True)]
+    if name == "euclidean":
+        square = dot(differences, differences)
+        return SignedRoot(-(square > 0), square.numerator, square.denominator)
+    return SignedRoot.of(dot(q, x) if name == "inner_product" else -sum(map(abs, differences)))
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.5, 0.1])
+@pytest.mark.parametrize("name", ["euclidean", "inner_product", "cityblock", "hamming"])
+def test_least_scores_separate_what_is_above_a_shifted_threshold_from_what_is_below(name, unit):
+    rng = np.random.default_rng(3)
+    if name == "hamming":
+        rows = rng.integers(0, 256, (9, 1), dtype=np.uint64)
+    else:
+        rows = np.concatenate([rng.integers(-2, 3, (8, 3)), [[4, 0, 0]]]) * unit
+    source = rows if name == "hamming" else distance_registry.opened(rows, name, "embeddings")
+    distance = distance_registry.find(name).between(source, source, False)
+    assert distance.levels[-1].exact
+    query, column = (index.ravel() for index in np.indices((9, len(distance.columns))))
+    scores = distance.scores.pair_scores(query, column)
+    items = distance.columns.item_of_column[column]
+    known = [closeness(name, rows[i], rows[j]) for i, j in zip(query, items, strict=True)]
+    for shift in SHIFTS:
+        for above in (False, True):
+            least = distance.least_scores(query, scores, shift, above)
+            for p in range(0, len(query), 4):
+                for other in np.flatnonzero(query == query[p]):
+                    side = known[other].compare_shifted(known[p], Fraction(shift))
+                    assert (scores[other] >= least[p]) == (side > 0 or (side == 0 and not above)), (shift, above)
+
+
+def test_least_scores_are_unknown_where_scores_are_not_exact():
+    rows = np.random.default_rng(0).standard_normal((5, 3))
+    for name in ("cosine", "euclidean", "inner_product", "cityblock"):
+        source = distance_registry.opened(rows, name, "embeddings")
+        distance = distance_registry.find(name).between(source, source, False)
+        assert distance.least_scores(np.arange(5), np.zeros(5), 0.5, False) is None

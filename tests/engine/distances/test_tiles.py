@@ -21,8 +21,7 @@ SHAPES = [(1, 1), (3, 50), (13, 5), (9, 49), (97, 17), (0, 3), (3, 0)]
 DIMS = [1, 2, 15, 16, 17, 127, 128, 129, 300, 1000]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# products
+# Products -------------------------------------------------------------------------------------------------------------
 
 
 def rows_of(kind, rng, n, dim, dtype):
@@ -143,8 +142,7 @@ def test_every_instruction_set_passes(name):
     assert done.returncode == 0, done.stdout
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# sums of differences and of minima
+# Sums of differences and of minima ------------------------------------------------------------------------------------
 
 TERMS = {"difference": lambda a, b: -np.abs(a - b), "overlap": np.minimum}
 
@@ -168,17 +166,7 @@ def in_order(form, left, right):
 @pytest.mark.parametrize("dim", [1, 2, 16, 63, 64, 65, 130])
 def test_sums_are_made_in_the_order_of_the_dimensions(dim, dtype, form):
     rng = np.random.default_rng(dim)
-    for n, m in [
-        (1, 1),
-        (1, 40),
-        (2, 16),
-        (3, 17),
-        (4, 32),
-        (5, 33),
-        (7, 64),
-        (6, 97),
-        (9, 7),
-    ]:
+    for n, m in [(1, 1), (1, 40), (2, 16), (3, 17), (4, 32), (5, 33), (7, 64), (6, 97), (9, 7)]:
         left, right = hostile(rng, n, dim, dtype), hostile(rng, m, dim, dtype)
         if form == "overlap":
             left, right = np.abs(left), np.abs(right)
@@ -206,8 +194,7 @@ def test_equal_rows_score_plus_zero_and_sizes_at_both_ends_survive(dtype):
     assert_array_equal(tile("difference", first, first)[0], [0, -2 * tiny, -tiny])
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# bits
+# Bits -----------------------------------------------------------------------------------------------------------------
 
 
 def differing(left, right):
