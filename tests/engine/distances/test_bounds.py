@@ -262,21 +262,20 @@ def test_intervals_that_are_multiplied_or_divided(change):
 
 
 def shares_of_norms(queries, items):
-    rows = Array(np.concatenate([queries, items]))
-    found, allowed = scaling.norms(rows, 1 / 3), Fraction(bounds.gamma(DIM + 7, np.float64))
-    real = [3 * root(dot(row, row)) for row in map(fractions, rows.array)]
-    return shares_of_rounding_up(found, real, allowed)
+    rows = np.concatenate([queries, items])
+    real = [3 * root(dot(row, row)) for row in map(fractions, rows)]
+    return shares_of_rounding_up(scaling.norms(Array(rows), 1 / 3), real, DIM + 7)
 
 
 def shares_of_sums(queries, items):
-    rows = Array(np.concatenate([queries, items]))
-    found, allowed = scaling.absolute_sums(rows, 1 / 3), Fraction(bounds.gamma(DIM + 4, np.float64))
-    real = [3 * sum(map(abs, row)) for row in map(fractions, rows.array)]
-    return shares_of_rounding_up(found, real, allowed)
+    rows = np.concatenate([queries, items])
+    real = [3 * sum(map(abs, row)) for row in map(fractions, rows)]
+    return shares_of_rounding_up(scaling.absolute_sums(Array(rows), 1 / 3), real, DIM + 4)
 
 
-def shares_of_rounding_up(found, real, allowed):
+def shares_of_rounding_up(found, real, roundings):
     """How much of what was added was needed."""
+    allowed = Fraction(bounds.gamma(roundings, np.float64))
     computed = [Fraction(value) / (1 + allowed) for value in found.tolist()]
     shares = [(r - c) / (c * allowed) for r, c in zip(real, computed, strict=True)]
     return list(map(max, shares[:PAIRS], shares[PAIRS:]))

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import oracles
 import pytest
-from engine.distances.true_scores import true_score
+from engine.distances.true_scores import fractions, true_score
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rationals import dot, pairs_of_rows, root
@@ -25,44 +25,35 @@ def test_the_closeness_of_a_pair_is_the_real_number(pairs, name):
     """Squared, with its sign, against the oracle's distance as a real number a + b√square."""
     left, right = (np.array([row], dtype=np.float64) for row in zip(*pairs, strict=True))
     closeness = distance_registry.make(name, left, right, True).exact_closeness(np.array([0]), np.array([0]))
-    (found,) = closeness.signed_squares()
     key = oracles.exact_key(left[0], right[0], name)
-    assert (
-        found == {"cosine": key + 1, "euclidean": key, "inner_product": key * abs(key), "cityblock": -key * key}[name]
-    )
+    real = {"cosine": key + 1, "euclidean": key, "inner_product": key * abs(key), "cityblock": -key * key}
+    assert closeness.signed_squares() == [real[name]]
+
+
+EMBEDDINGS = {
+    "gaussian": lambda rng, rows: rows,
+    "saturated": lambda rng, rows: 1 + 1e-3 * rows,
+    "cancelling": lambda rng, rows: (
+        rows + 1e4 * rng.choice([-1, 1], (len(rows), 1)) * np.where(np.arange(rows.shape[1]) % 2, 1, -1)
+    ),
+    "mixed": lambda rng, rows: rows * 10.0 ** rng.integers(-30, 30, (len(rows), 1)),
+    "octaves": lambda rng, rows: rows * 2.0 ** rng.integers(-20, 20, (len(rows), 1)),
+    "mixed in a row": lambda rng, rows: rows * 10.0 ** rng.integers(-12, 12, rows.shape),
+    "probabilities": lambda rng, rows: np.exp(30 * rows) / np.exp(30 * rows).sum(axis=1, keepdims=True),
+    "tiny": lambda rng, rows: np.round(rows * 8) * 5e-324,
+    "huge": lambda rng, rows: rows * 1e307,
+}
 
 
 def embeddings_of(kind, rng, n, d):
-    rows = rng.standard_normal((n, d))
-    if kind == "saturated":
-        rows = 1 + 1e-3 * rows
-    elif kind == "cancelling":
-        rows = rows + 1e4 * rng.choice([-1, 1], (n, 1)) * np.where(np.arange(d) % 2, 1, -1)
-    elif kind == "mixed":
-        rows = rows * 10.0 ** rng.integers(-30, 30, (n, 1))
-    elif kind == "octaves":
-        rows = rows * 2.0 ** rng.integers(-20, 20, (n, 1))
-    elif kind == "mixed in a row":
-        rows = rows * 10.0 ** rng.integers(-12, 12, (n, d))
-    elif kind == "probabilities":
-        rows = np.exp(30 * rows)
-        rows /= rows.sum(axis=1, keepdims=True)
-    elif kind == "tiny":
-        rows = np.round(rows * 8) * 5e-324
-    elif kind == "huge":
-        rows = rows * 1e307
-    return rows
+    return EMBEDDINGS[kind](rng, rng.standard_normal((n, d)))
 
 
 @pytest.mark.parametrize(
     ("kind", "dtype"),
     [
-        (kind, np.float64)
-        for kind in ("gaussian", "saturated", "cancelling", "mixed", "mixed in a row", "probabilities", "tiny", "huge")
-    ]
-    + [
-        (kind, np.float32)
-        for kind in ("gaussian", "saturated", "cancelling", "octaves", "mixed in a row", "probabilities")
+        *((kind, np.float64) for kind in EMBEDDINGS if kind != "octaves"),
+        *((kind, np.float32) for kind in EMBEDDINGS if kind not in ("mixed", "tiny", "huge")),
     ],
 )
 @pytest.mark.parametrize("name", ["cosine", "euclidean", "inner_product", "cityblock"])
@@ -139,10 +130,8 @@ def test_nothing_is_lost_when_the_centre_is_taken_off(dtype, spread):
     assert centre is not None
     left = scaling.less(rows, centre).read(0, len(rows))
     assert left.dtype == dtype
-    for row, rest in zip(rows.array.tolist(), left.tolist(), strict=True):
-        assert [Fraction(x) - Fraction(c) for x, c in zip(row, centre.tolist(), strict=True)] == list(
-            map(Fraction, rest)
-        )
+    for row, rest in zip(rows.array, left, strict=True):
+        assert [x - c for x, c in zip(fractions(row), fractions(centre), strict=True)] == fractions(rest)
 
 
 @pytest.mark.parametrize("exponent", [-900, -560, 500, 900])
@@ -181,16 +170,13 @@ def test_tangents_err_by_a_part_of_their_spread(kind):
     centre = scaling.common_centre(source(rows), source(rows))
     assert centre is not None
     tangents, spread = scaling.tangents(source(rows), centre)
-    bound = Fraction(bounds.of_tangent(rows.shape[1]))
-    c = [Fraction(x) for x in centre.tolist()]
-    of_centre = root(sum(x * x for x in c))
-    for row, found, s in zip(rows.tolist(), tangents.read(0, 12).tolist(), spread.tolist(), strict=True):
-        x = [Fraction(value) for value in row]
-        length = root(sum(value * value for value in x))
-        true = [a / length - b / of_centre for a, b in zip(x, c, strict=True)]
-        error = root(sum((a - Fraction(b)) ** 2 for a, b in zip(true, found, strict=True)))
-        assert error <= bound * Fraction(s)
-        assert root(sum(value * value for value in true)) <= Fraction(s)
+    bound, c = Fraction(bounds.of_tangent(rows.shape[1])), fractions(centre)
+    for row, found, s in zip(rows, tangents.read(0, 12), map(Fraction, spread.tolist()), strict=True):
+        x = fractions(row)
+        true = [a / root(dot(x, x)) - b / root(dot(c, c)) for a, b in zip(x, c, strict=True)]
+        off = [a - b for a, b in zip(true, fractions(found), strict=True)]
+        assert root(dot(off, off)) <= bound * s
+        assert root(dot(true, true)) <= s
 
 
 SHIFTS = [0.0, 1.0, -1.0, 0.25, -0.25, 1e-9, -1e-9, 2.0, -3.0, 0.1, -0.1, 5e-324, -5e-324, 1e300, -1e300, 17.5]
