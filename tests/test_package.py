@@ -55,7 +55,7 @@ SELDOM = [
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
     "deadheat.analyses", "deadheat.trust.audits", "deadheat.trust.challenge", "deadheat.engine.counting.checkpoint",
     "deadheat.engine.counting.cluster", "deadheat.engine.counting.on_device", "deadheat.engine.counting.distributed",
-    "deadheat.engine.counting.distributed.portions", "deadheat.engine.counting.runs", "deadheat.engine.counting.scored",
+    "deadheat.engine.counting.distributed.worker", "deadheat.engine.counting.runs", "deadheat.engine.counting.scored",
     "deadheat.inputs.trec", "deadheat.integrations", "deadheat.plots.pages", "deadheat.plots",
     "deadheat.engine.profiles.archive", "deadheat.trust.receipts", "deadheat.reference", "deadheat.reports.statistics",
     "deadheat.studies",

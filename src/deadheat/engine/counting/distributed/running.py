@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.candidates import Candidates, Relevance
 from deadheat.engine.counting.checkpoint import Checkpoint, what_is_kept
 from deadheat.engine.counting.cluster import Cluster, Summary, n_worker
 from deadheat.engine.counting.distributed import worker
-from deadheat.engine.counting.distributed.portions import Cut, Sums
-from deadheat.engine.counting.distributed.worker import Job
+from deadheat.engine.counting.distributed.worker import Cut, Job
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.problem import identity
 from deadheat.engine.profiles.profile import TieProfile
@@ -30,7 +29,8 @@ from deadheat.errors import ClusterError, DeadheatError
 from deadheat.inputs import labels
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Chosen, fingerprint
-from deadheat.support.arrays import Array
+from deadheat.support import scratch
+from deadheat.support.arrays import Array, Int64, offsets_of, spread
 from deadheat.support.progress import Progress, Reporting
 
 _PATIENCE = 60.0  # seconds that a task may take before it is handed out again, unless a timeout is given,
@@ -163,6 +163,8 @@ _COLUMNS = 1 << 10  # in a group at least, and
 _TIMES_RELEVANT = 1000  # times what is relevant to a query, as each group looks for that again
 _SHARED = 1 / 4  # of a part, which what all parts share may be
 
+_OF_FIRST = ("n_group", "n_relevant", "closer_relevant", "tied_relevant")
+
 Settle = Callable[[int, dict[str, Array]], None]  # what is done with the number of a task and its arrays
 
 
@@ -215,6 +217,45 @@ class Run:
     def _pairs(self, n_task: int) -> int:
         """How many pairs so many tasks are, which are about the same for each."""
         return self.n_pair * n_task // max(1, len(self.tasks))
+
+
+class Sums:
+    """Sums of the counts of portions, whatever the order in which these come: they are integers."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, dict[str, Int64]] = {}  # of each group of queries; `closer` and `tied` are irrelevant
+
+    def add(self, counts: dict[str, Array], times: int) -> None:
+        """Add the counts of a portion, so many times; `times` is below 0 for what other portions counted too often."""
+        for name in {key.partition(".")[0] for key in counts}:
+            queries, closer, tied = (counts[f"{name}.{what}"] for what in ("queries", "closer", "tied"))
+            zeros = np.zeros((2, len(closer)), dtype=np.int64)
+            group = self._groups.setdefault(name, {"queries": queries, "closer": zeros[0], "tied": zeros[1]})
+            if not np.array_equal(group["queries"], queries) or len(group["closer"]) != len(closer):
+                raise ClusterError("workers must agree on the tie groups of a query, but two do not: do all of them "
+                                   "see the same files?")  # fmt: skip
+            group["closer"] += times * closer.astype(np.int64)
+            group["tied"] += times * tied.astype(np.int64)
+            if f"{name}.n_group" in counts:
+                group |= {what: counts[f"{name}.{what}"].astype(np.int64) for what in _OF_FIRST}
+
+    def profile(self, candidates: Candidates, bounds_only: bool) -> TieProfile:
+        n_group, n_relevant = np.zeros((2, candidates.n_query), dtype=np.int64)
+        for group in self._groups.values():
+            n_group[group["queries"]], n_relevant[group["queries"]] = group["n_group"], group["n_relevant"]
+        offsets = offsets_of(n_group)
+        arrays = scratch.arrays(4, int(offsets[-1]))
+        for group in self._groups.values():
+            places = spread(offsets[group["queries"]], group["n_group"])
+            for k, what in enumerate(("closer", "tied")):
+                arrays[2 * k][places] = group[what] + group[f"{what}_relevant"]
+                arrays[2 * k + 1][places] = group[f"{what}_relevant"]
+            scratch.let_go(*arrays)
+        closer, closer_relevant, tied, tied_relevant = arrays
+        return TieProfile(
+            offsets, closer, closer_relevant, tied, tied_relevant, candidates.n_ranked(), n_relevant,
+            bounds_only=bounds_only, check=False,
+        )  # fmt: skip
 
 
 def profile_on(cluster: Cluster, pair: Pair, options: CountingOptions) -> TieProfile:

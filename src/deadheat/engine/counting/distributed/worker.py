@@ -1,8 +1,15 @@
-"""What workers are sent, and what runs in them.
+"""What workers are sent, and what runs in them: portions of a counting pass.
 
 They are sent a job, which is small, and the files that it names. Embeddings stay in the files that they are in. What is
 in no file (arrays, labels, masks) is written once to a directory that is the job's own and goes with it. A worker opens
-the problem that a task is of, keeps that open for the next task, and counts.
+the problem that a task is of, keeps that open for the next task, and counts a portion. The columns of each portion are
+other ones, so that what is irrelevant and closer, or tied, is summed over portions:
+
+                 columns, in groups                      leave one out, where a tile serves both of its sides:
+    queries    [ 0,0* | 0,1 | 0,2 ]                      [ 0,0* | 0,1  | 0,2  ]
+    in groups  [ 1,0* | 1,1 | 1,2 ]                      [      | 1,1* | 1,2  ]
+                                                         [      |      | 2,2* ]
+The first portion of a group of queries (*) also counts what is in no tile, and says what is relevant.
 """
 
 from __future__ import annotations
@@ -19,8 +26,8 @@ from uuid import uuid4
 import numpy as np
 
 from deadheat.engine.counting.candidates import Candidates, Judged, Relevance, places_of
-from deadheat.engine.counting.distributed.portions import Cut, PortionedPass
-from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.counting.layout import ColumnRange
+from deadheat.engine.counting.passes import Assembly, CountingPass, Section
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import ClusterError
@@ -29,7 +36,7 @@ from deadheat.inputs.disk import Place, open_places, write_rows
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Chosen, Source
 from deadheat.support import remote
-from deadheat.support.arrays import Array
+from deadheat.support.arrays import Array, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import tempfile
 from deadheat.support.remote import LocalCopies
@@ -65,6 +72,24 @@ class Files:
                 f"every worker must see the files of the run, but one does not find '{path}': "
                 "give Cluster(executor, scratch=...) a directory that all of them see"
             ) from None
+
+
+class Cut(NamedTuple):
+    """Into how many groups queries and columns are cut; symmetric where both are the same items."""
+
+    queries: int
+    columns: int
+    symmetric: bool
+
+    def portions(self) -> list[tuple[int, int]]:
+        """All groups of queries and of columns, large ones first, so that the last workers end at about one time."""
+        first = [(group, group if self.symmetric else 0) for group in range(self.queries)]
+        rest = [
+            (group, columns)
+            for group in range(self.queries)
+            for columns in range(group + 1 if self.symmetric else 1, self.columns)
+        ]
+        return rest + first
 
 
 @dataclass(frozen=True)
@@ -178,6 +203,62 @@ def _is_temporary(path: str) -> bool:
         return False
     temporary = os.path.realpath(tempfile.gettempdir())
     return os.path.commonpath([os.path.realpath(path), temporary]) == temporary
+
+
+class PortionedPass:
+    """A counting pass whose portions are counted one by one, in whatever order and by whomever."""
+
+    def __init__(self, counting_pass: CountingPass, cut: Cut) -> None:
+        self._pass, self._cut = counting_pass, cut
+        self._queries, ranges = counting_pass.cut_up
+        self._blocks = _grouped([len(queries) for queries in self._queries], cut.queries)
+        group_of = np.repeat(np.arange(cut.queries), [len(group) for group in self._blocks]).tolist()
+        self._ranges: list[list[ColumnRange]] = [[] for _ in range(cut.columns)]
+        loose = [columns for columns in ranges if columns.block < 0]
+        for number, group in enumerate(_grouped([len(columns.columns) for columns in loose], cut.columns)):
+            self._ranges[number] += [loose[place] for place in group]
+        for columns in ranges:
+            if columns.block >= 0:
+                self._ranges[group_of[columns.block]].append(columns)
+
+    def count(self, queries: int, columns: int, threads: int) -> dict[str, Array]:
+        """The counts of a portion: arrays named ``group.what``, one entry a query or a tie group of the queries.
+
+        ``closer`` and ``tied`` are irrelevant items.
+        """
+        both = self._cut.symmetric and queries != columns
+        groups = [queries, columns] if both else [queries]
+        sections = [Section(self._ranges[columns], self._blocks[queries])]
+        if both:
+            sections.append(Section(self._ranges[queries], self._blocks[columns]))
+        numbers = sorted(number for group in groups for number in self._blocks[group])
+        assembly = Assembly(self._pass.problem, self._queries_of(numbers))
+        first = columns == (queries if self._cut.symmetric else 0)
+        for shard in self._pass.layout.shards([self._queries[number] for number in numbers]):
+            blocks = {numbers[place]: self._queries[numbers[place]] for place in shard}
+            self._pass.count_shard(blocks, sections, assembly, threads, lambda _: None, outside_tiles=first)
+        found: dict[str, Array] = {}
+        for group in groups:
+            known = assembly.of(np.sort(self._queries_of(self._blocks[group])))
+            closer, closer_relevant, tied, tied_relevant = (known[f"groups_{k}"] for k in range(4))
+            counts = {"queries": known["queries"], "closer": closer - closer_relevant, "tied": tied - tied_relevant}
+            if first:
+                counts |= {name: known[name] for name in ("n_group", "n_relevant")}
+                counts |= {"closer_relevant": closer_relevant, "tied_relevant": tied_relevant}
+            for name, array in counts.items():
+                short = array.max(initial=0) < 2**31  # what travels is half as long
+                found[f"{group}.{name}"] = array.astype(np.int32) if short else array
+        return found
+
+    def _queries_of(self, blocks: list[int]) -> Int64:
+        return np.concatenate([np.empty(0, dtype=np.int64), *(self._queries[number] for number in blocks)])
+
+
+def _grouped(sizes: list[int], n_group: int) -> list[list[int]]:
+    """Neighbours in groups of about the same size together; some may be empty."""
+    middle = np.cumsum(sizes) - np.array(sizes) / 2
+    group = np.minimum(n_group - 1, middle * n_group // max(1, sum(sizes))).astype(np.int64)
+    return [np.flatnonzero(group == number).tolist() for number in range(n_group)]
 
 
 class Answer(NamedTuple):
