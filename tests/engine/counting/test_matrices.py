@@ -12,6 +12,7 @@ from keyed import assert_as_oracle
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.counting import scored
+from deadheat.engine.counting.links import profile_candidates, profile_links
 from deadheat.engine.counting.scored import profile_lists, profile_scores
 from deadheat.measures import per_query
 from deadheat.support.arrays import offsets_of
@@ -221,3 +222,19 @@ def test_padding_is_no_more_than_the_lists(monkeypatch: pytest.MonkeyPatch) -> N
     lengths = np.array([1] * 1000 + [4096])
     profile_lists(np.zeros(lengths.sum()), np.ones(lengths.sum(), dtype=np.int64), lengths)
     assert sum(largest) <= 2 * lengths.sum()
+
+
+@pytest.mark.parametrize("order", ["descending", "ascending"])
+@pytest.mark.parametrize("with_junk", [None, (9,), (5, 9)], ids=str)
+@pytest.mark.parametrize("shared", [True, False])
+def test_links_are_matrices_with_one_relevant_item_a_row(shared: bool, with_junk: Any, order: Any) -> None:
+    rng = np.random.default_rng(4)
+    positives, negatives = (rng.integers(0, 4, shape) / 2 for shape in (5, 9 if shared else (5, 9)))
+    junk = None if with_junk is None else rng.random(with_junk) < 0.4
+    scores = np.column_stack([positives, np.broadcast_to(negatives, (5, 9))])
+    mask = np.column_stack([np.zeros(5, dtype=bool), np.broadcast_to(False if junk is None else junk, (5, 9))])
+    wanted = profile_scores(scores, np.arange(10) == np.zeros((5, 1)), order=order, junk=mask)
+    assert profile_links(positives, negatives, order=order, junk=junk) == wanted
+    places = rng.permutation(10)
+    columns = np.full(5, places.tolist().index(0))
+    assert profile_candidates(scores[:, places], columns, order=order, junk=mask[:, places]) == wanted

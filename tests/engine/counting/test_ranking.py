@@ -223,3 +223,28 @@ def test_junk_is_not_ranked(distance, by_pair, alone):
         assert_array_equal(left_group[row, :n_left], np.unique(group[row, stays], return_inverse=True)[1])
         assert (left[row, n_left:] == -1).all()
         assert (left_group[row, n_left:] == -1).all()
+
+
+@every_kind_and_distance
+def test_the_nearest_by_tiles_are_those_of_whole_rankings(kind, distance, monkeypatch):
+    rng = np.random.default_rng(8)
+    for alone in (True, False):
+        query, gallery = made(kind, 12, 3, 8), None if alone else made(kind, 15, 3, 9)
+        rankings = Rankings(query, gallery, distance=distance)
+        metric = distance_registry.make(distance, query, gallery, True)
+        (whole,) = rankings
+        column_of_item = np.append(metric.columns.column_of_item, -1)
+        for k in (1, 2, 5, 20):
+            for name, most in (("BLOCK_ROWS", 5), ("TILE_COLUMNS", 6), ("MOST_CANDIDATES", 30), ("PAIRS", 12)):
+                monkeypatch.setattr(ranking, name, int(rng.integers(1, most)))
+            wanted, group = nearest_groups(whole, k), whole.group
+            for block in ranking.nearest(metric, rankings.candidates, k, threads=2):
+                last, closer, tied = block.within(k)
+                for row, i in enumerate(block.queries.tolist()):
+                    of_item = group[i, wanted[i]]
+                    assert last[row] == of_item.max(initial=0)
+                    assert (closer[row], tied[row]) == ((of_item < last[row]).sum(), (of_item == last[row]).sum())
+                    columns = column_of_item[whole.items[i, wanted[i]]]
+                    assert_array_equal(block.groups_of(np.full(len(columns), row), columns), of_item)
+                    others = np.setdiff1d(np.arange(len(metric.columns)), block.columns[row])
+                    assert (block.groups_of(np.full(len(others), row), others) == block.group.shape[1]).all()

@@ -113,8 +113,9 @@ def _ranked_whole(distance: Distance, items: Int64, classes: Int64) -> TieProfil
     if total < 0:
         return None
     _, number, size = np.unique(classes, return_inverse=True, return_counts=True)
-    n_ranked = np.full(n, n - 1)
-    return TieProfile(offsets_of(n_group), *arrays[:, :total].copy(), n_ranked, size[number] - 1, check=False)
+    closer, closer_relevant, tied, tied_relevant = arrays[:, :total].copy()
+    of_queries = np.full(n, n - 1), size[number] - 1
+    return TieProfile(offsets_of(n_group), closer, closer_relevant, tied, tied_relevant, *of_queries, check=False)
 
 
 def _taken(rows: Any, items: Int64) -> NDArray[Any]:

@@ -240,10 +240,15 @@ class TieProfile:
     ) -> TieProfile:
         """Build a profile by hand: a list of (closer, closer_relevant, tied, tied_relevant) for each query."""
         flat = np.array([group for query in groups for group in query], dtype=np.int64).reshape(-1, 4)
+        closer, closer_relevant, tied, tied_relevant = flat.T
         relevant = [sum(group[3] for group in query) for query in groups] if n_relevant is None else n_relevant
-        of_queries = (np.array(numbers, dtype=np.int64) for numbers in (n_ranked, relevant))
-        return cls(offsets_of(np.array([len(query) for query in groups], dtype=np.int64)), *flat.T, *of_queries,
-                   bounds_only=bounds_only, check=check)  # fmt: skip
+        lengths, ranked, in_all = (
+            np.array(each, dtype=np.int64) for each in ([len(query) for query in groups], n_ranked, relevant)
+        )
+        return cls(
+            offsets_of(lengths), closer, closer_relevant, tied, tied_relevant, ranked, in_all,
+            bounds_only=bounds_only, check=check,
+        )  # fmt: skip
 
     @classmethod
     def of_compact(cls, groups: CompactGroups, n_ranked: Int64, n_relevant: Int64, bounds_only: bool) -> TieProfile:

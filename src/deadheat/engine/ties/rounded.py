@@ -99,7 +99,8 @@ class Rounded(Ties):
             side = closeness.compare_values(which, end, *target)
             return np.asarray((side > 0) | ((side == 0) & (closed[rows, group] != nearer)))
 
-        return [Cuts(*(end.reshape(len(values), -1) for end in ends), above)]  # far and near by turns
+        low, high = (end.reshape(len(values), -1) for end in ends)  # far and near by turns
+        return [Cuts(low, high, above)]
 
 
 def _between(distance: Distance, rows: Int64, end: Float64, shift: int) -> tuple[Float64, Float64]:
