@@ -152,38 +152,6 @@ def counted(keys, relevant, ranked):
     return found
 
 
-def small_integers(rng, n):
-    return rng.integers(-2, 3, (n, 6))
-
-
-def many_duplicates(rng, n):
-    return drawn(rng, rng.integers(-9, 10, (12, 5)), n)
-
-
-def few_directions(rng, n):
-    return drawn(rng, rng.integers(-3, 4, (12, 4)), n) * rng.integers(1, 4, (n, 1))
-
-
-def saturated_below_2_53(rng, n):
-    """float32 leaves all of it open, float64 is exact."""
-    return 2**23 + rng.integers(0, 4, (n, 4))
-
-
-def products_just_above_2_24(rng, n):
-    """Beyond what float32 holds exactly, by little."""
-    return rng.integers(2000, 2100, (n, 6))
-
-
-def products_just_above_2_53(rng, n):
-    """Beyond what float64 holds exactly, by little, and no larger than what is looked at as integers."""
-    return rng.integers(2**26 - 30, 2**26 + 1, (n, 5))
-
-
-def saturated_above_2_53(rng, n):
-    """float32 leaves all of it open, float64 what is tied."""
-    return 2**27 + rng.integers(-2, 3, (n, 3)) * 2**12 + 1
-
-
 def hidden_ties(rng, n):
     """Rows that are permutations of each other among queries of equal entries: ties that only integers can see."""
     rows = rng.permuted(np.broadcast_to(rng.integers(-(2**27), 2**27, 6), (n, 6)), axis=1)
@@ -191,30 +159,33 @@ def hidden_ties(rng, n):
     return rows
 
 
-def sparse_and_orthogonal(rng, n):
-    rows = rng.integers(-(2**27), 2**27, (n, 8))
-    rows[rng.random((n, 8)) < 0.8] = 0
-    return rows
-
-
-def all_magnitudes(rng, n):
-    return rng.integers(-3, 4, (n, 4)) * 2 ** rng.integers(0, 27, (n, 1)) + rng.integers(0, 2, (n, 1))
-
-
-LARGER = [
-    small_integers, many_duplicates, few_directions, products_just_above_2_24,
-    saturated_below_2_53, products_just_above_2_53, saturated_above_2_53, hidden_ties, sparse_and_orthogonal,
-    all_magnitudes,
-]  # fmt: skip
+LARGER = {
+    "small_integers": lambda rng, n: rng.integers(-2, 3, (n, 6)),
+    "many_duplicates": lambda rng, n: drawn(rng, rng.integers(-9, 10, (12, 5)), n),
+    "few_directions": lambda rng, n: drawn(rng, rng.integers(-3, 4, (12, 4)), n) * rng.integers(1, 4, (n, 1)),
+    # beyond what float32 holds exactly, by little
+    "products_just_above_2_24": lambda rng, n: rng.integers(2000, 2100, (n, 6)),
+    # float32 leaves all of it open, float64 is exact
+    "saturated_below_2_53": lambda rng, n: 2**23 + rng.integers(0, 4, (n, 4)),
+    # beyond what float64 holds exactly, by little, and no larger than what is looked at as integers
+    "products_just_above_2_53": lambda rng, n: rng.integers(2**26 - 30, 2**26 + 1, (n, 5)),
+    # float32 leaves all of it open, float64 what is tied
+    "saturated_above_2_53": lambda rng, n: 2**27 + rng.integers(-2, 3, (n, 3)) * 2**12 + 1,
+    "hidden_ties": hidden_ties,
+    "sparse_and_orthogonal": lambda rng, n: rng.integers(-(2**27), 2**27, (n, 8)) * (rng.random((n, 8)) >= 0.8),
+    "all_magnitudes": lambda rng, n: (
+        rng.integers(-3, 4, (n, 4)) * 2 ** rng.integers(0, 27, (n, 1)) + rng.integers(0, 2, (n, 1))
+    ),
+}
 
 
 @pytest.mark.parametrize("n_class", [2, 25])
 @pytest.mark.parametrize("distance", NUMBERS)
-@pytest.mark.parametrize("make", LARGER)
-def test_larger_data_equal_integer_arithmetic(make, distance, n_class, monkeypatch):
-    rng = np.random.default_rng(zlib.crc32(f"{make.__name__} {distance} {n_class}".encode()))
+@pytest.mark.parametrize("name", LARGER)
+def test_larger_data_equal_integer_arithmetic(name, distance, n_class, monkeypatch):
+    rng = np.random.default_rng(zlib.crc32(f"{name} {distance} {n_class}".encode()))
     n = 60 if distance == "cosine" else 120
-    rows, labels = make(rng, n), rng.integers(0, n_class, n)
+    rows, labels = LARGER[name](rng, n), rng.integers(0, n_class, n)
     keys = exact_keys(rows, rows, distance)
     same, others = labels[:, None] == labels, ~np.eye(n, dtype=bool)
     values = rows * 2.0**-30  # a scale of its own, so that nothing rests on the values being integers

@@ -96,20 +96,6 @@ def test_a_checkpoint_changes_nothing(distance, tmp_path, small_shards):
     assert sum(done == 0 for done, _ in calls) == 1  # the second time, all was there
 
 
-def test_a_torn_shard_is_done_again(tmp_path, small_shards):
-    rows, labels = example()
-    wanted = dh.profile(rows, labels, checkpoint=tmp_path / "kept")
-    shards = sorted((tmp_path / "kept").glob("shard-*"))
-    shards[0].write_bytes(shards[0].read_bytes()[:-100])
-    shards[1].unlink()
-    changed = bytearray(shards[2].read_bytes())
-    changed[len(changed) // 2] ^= 1
-    shards[2].write_bytes(changed)
-    done = []
-    assert dh.profile(rows, labels, checkpoint=tmp_path / "kept", progress=lambda d, t: done.append(d / t)) == wanted
-    assert 0.5 < done[0] < 1
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -173,6 +173,19 @@ def test_judged_documents_only() -> None:
     assert groups_of(profile_run(run, qrels)) == [[(1, 0, 3, 1), (4, 1, 1, 1)]]
 
 
+@pytest.mark.parametrize(
+    ("most", "groups"), [(1, []), (2, [(1, 0, 1, 1)]), (3, [(1, 0, 2, 2)]), (4, [(1, 0, 2, 2), (3, 2, 1, 1)])]
+)
+def test_only_the_first_documents_count(most: int, groups: list[Any]) -> None:
+    """Of two that tie at the cut any may be taken if their judgements are equal."""
+    run = {"q": {"d": 1.0, "b": 2.0, "a": 3.0, "c": 2.0}}
+    profile = profile_run(run, {"q": {"a": 0, "b": 1, "c": 1, "d": 1}}, max_docs=most)
+    assert (groups_of(profile), profile.n_ranked.tolist(), profile.n_relevant.tolist()) == ([groups], [most], [3])
+    if most == 2:
+        with pytest.raises(ValueError, match=r"max_docs must not cut .* query 'q' has 2 at rank 2; measures"):
+            profile_run(run, {"q": {"b": 1}}, max_docs=most)
+
+
 def test_only_queries_in_both() -> None:
     profile = profile_run(RUN_TABLE, QRELS_TABLE, complete=False)
     assert profile.query_ids == ("q1", "q2")
