@@ -95,6 +95,11 @@ def die(*_: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def same(workers: Any, *given: Any, **options: Any) -> None:
+    """The profile is that of this process alone."""
+    assert dh.profile(*given, **options, executor=workers) == dh.profile(*given, **options)
+
+
 # The same profile ---------------------------------------------------------------------------------------------------
 
 
@@ -102,38 +107,31 @@ def die(*_: Any) -> None:
 @pytest.mark.parametrize("ties", ["exact", "float16", dh.Tolerance(0.25)], ids=str)
 @pytest.mark.parametrize("size", [1, 100], ids=["many equal rows", "no equal rows"])
 def test_leave_one_out_adds_up(ties: Any, size: int, threads: ThreadPoolExecutor) -> None:
-    rows, labels = samples(120, size=size)
-    alone = dh.profile(rows, labels, distance="euclidean", ties=ties)
     for tasks in (1, 3, 10):
         cluster = dh.Cluster(threads, tasks=tasks)
-        assert dh.profile(rows, labels, distance="euclidean", ties=ties, executor=cluster) == alone
+        same(cluster, *samples(120, size=size), distance="euclidean", ties=ties)
         assert cluster.summary is not None
         assert (cluster.summary.tasks, cluster.summary.retries, cluster.summary.pairs) == (tasks, 0, 120**2)
 
 
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("distance", ["cosine", "cityblock"])
-@pytest.mark.parametrize("gallery_items", [1000, 40], ids=["a gallery", "a gallery in parts"])
-def test_a_gallery_adds_up_with_junk_and_rows_left_out(
-    distance: str, gallery_items: int, threads: ThreadPoolExecutor
-) -> None:
+@pytest.mark.parametrize("most", [1000, 40], ids=["a gallery", "a gallery in parts"])
+def test_a_gallery_adds_up_with_junk_and_rows_left_out(distance: str, most: int, threads: ThreadPoolExecutor) -> None:
     rng = np.random.default_rng(5)
-    (rows, labels), (gallery, gallery_labels) = samples(60, 1), samples(150, 2, size=1, classes=40)
+    given = *samples(60, 1), *samples(150, 2, size=1, classes=40)
     for junk in (None, rng.random(150) < 0.2, rng.random((60, 150)) < 0.2):
         exclude = np.where(rng.random(60) < 0.3, rng.integers(0, 150, 60), -1)
-        given = {"distance": distance, "junk": junk, "exclude": exclude}
-        alone = dh.profile(rows, labels, gallery, gallery_labels, **given)
         for tasks in (1, 5, 12):
-            cluster = dh.Cluster(threads, tasks=tasks, gallery_items=gallery_items)
-            assert dh.profile(rows, labels, gallery, gallery_labels, **given, executor=cluster) == alone
+            cluster = dh.Cluster(threads, tasks=tasks, gallery_items=most)
+            same(cluster, *given, distance=distance, junk=junk, exclude=exclude)
 
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_skewed_classes_binary_codes_and_reports_are_the_same(threads: ThreadPoolExecutor) -> None:
     rows, labels = skewed(160)
-    for given, distance in ((rows, "cosine"), (rows > 0, "hamming")):
-        found = dh.profile(given, labels, distance=distance, executor=dh.Cluster(threads, tasks=10))
-        assert found == dh.profile(given, labels, distance=distance)
+    same(dh.Cluster(threads, tasks=10), rows, labels)
+    same(dh.Cluster(threads, tasks=10), rows > 0, labels, distance="hamming")
     report = dh.evaluate(rows, labels, average="class", executor=threads)
     assert report.to_dict() == dh.evaluate(rows, labels, average="class").to_dict()
 
@@ -143,12 +141,9 @@ def test_two_million_pairs_keep_two_workers_busy(
     n_query: int, n_gallery: int, n_task: int, threads: ThreadPoolExecutor
 ) -> None:
     """In leave one out, of two groups: two tasks within them, and one as large as both between them."""
-    gallery, of_items = samples(n_gallery, size=50, classes=n_gallery)
-    given = (
-        (gallery, of_items) if not n_query else (*samples(n_query, 1, size=50, classes=n_gallery), gallery, of_items)
-    )
+    queries = samples(n_query, 1, size=50, classes=n_gallery) if n_query else ()
     cluster = dh.Cluster(threads)
-    assert dh.profile(*given, executor=cluster) == dh.profile(*given)
+    same(cluster, *queries, *samples(n_gallery, size=50, classes=n_gallery))
     assert cluster.summary is not None
     assert cluster.summary.tasks == n_task
 
@@ -156,9 +151,8 @@ def test_two_million_pairs_keep_two_workers_busy(
 @pytest.mark.usefixtures("_small_blocks")
 def test_queries_without_anything_relevant(threads: ThreadPoolExecutor) -> None:
     rows, _ = samples(30)
-    assert dh.profile(rows, np.arange(30), executor=threads) == dh.profile(rows, np.arange(30))
-    given = rows, np.arange(30), rows[:7] + 1, np.arange(23, 30)
-    assert dh.profile(*given, executor=threads) == dh.profile(*given)
+    same(threads, rows, np.arange(30))
+    same(threads, rows, np.arange(30), rows[:7] + 1, np.arange(23, 30))
 
 
 def test_processes_open_files_where_they_are(tmp_path: Path) -> None:
@@ -207,11 +201,9 @@ def test_scratch_is_used_and_left_empty(tmp_path: Path, threads: ThreadPoolExecu
 
 def test_a_scratch_that_is_a_url_is_copied_once_to_each_machine(tmp_path: Path) -> None:
     pytest.importorskip("fsspec", reason="needs the extra 'remote'")
-    rows, labels = samples(900, size=50)
     (tmp_path / "here").mkdir()
     with processes() as executor:
-        cluster = dh.Cluster(executor, scratch=f"file://{tmp_path}/here", tasks=6)
-        assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
+        same(dh.Cluster(executor, scratch=f"file://{tmp_path}/here", tasks=6), *samples(900, size=50))
     assert list((tmp_path / "here").iterdir()) == []
 
 
@@ -269,13 +261,12 @@ def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoi
 
 
 def test_silent_tasks_are_handed_out_again_and_end_the_run_where_nobody_answers(threads: ThreadPoolExecutor) -> None:
-    rows, labels = samples(100)
     cluster = dh.Cluster(with_tasks(threads, {0, 3}, Future), tasks=6, timeout=0.1, in_flight=3)
-    assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
+    same(cluster, *samples(100))
     assert cluster.summary.retries >= 2
     cluster = dh.Cluster(with_tasks(threads, {1, 2, 3, 4, 5, 6}, Future), tasks=3, timeout=0.05, retries=1)
     with pytest.raises(ClusterError, match=r"no worker has answered a task that was handed out 2 times, .* 0.05 s"):
-        dh.profile(rows, labels, executor=cluster)
+        dh.profile(*samples(100), executor=cluster)
 
 
 def test_a_late_answer_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,18 +286,17 @@ def test_a_late_answer_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(worker, "count", sometimes_slow)
     with ThreadPoolExecutor(8) as threads:
         cluster = dh.Cluster(threads, tasks=6, timeout=0.1, retries=100, in_flight=1000)
-        assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
+        same(cluster, rows, labels)
     assert cluster.summary.retries >= 1
 
 
 def test_tasks_that_fail_are_tried_again_so_many_times(threads: ThreadPoolExecutor) -> None:
-    rows, labels = samples(100)
     cluster = dh.Cluster(with_tasks(threads, {1, 2}, fails), tasks=3, in_flight=1)
-    assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
+    same(cluster, *samples(100))
     assert cluster.summary.retries == 2
     cluster = dh.Cluster(with_tasks(threads, {1, 2, 3}, fails), tasks=3, in_flight=1)
     with pytest.raises(ClusterError, match="failed 3 times, at last with OSError: the network is gone"):
-        dh.profile(rows, labels, executor=cluster)
+        dh.profile(*samples(100), executor=cluster)
 
 
 def test_no_more_tasks_are_in_flight_than_were_asked_for_and_they_are_small() -> None:
@@ -376,15 +366,13 @@ def test_what_does_not_fit_is_refused_before_any_task(threads: ThreadPoolExecuto
 def test_progress_counts_pairs_and_ends_with_a_line(
     threads: ThreadPoolExecutor, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows, labels = samples(100)
     reported: list[tuple[int, int]] = []
     cluster = dh.Cluster(threads, tasks=6)
-    dh.profile(rows, labels, executor=cluster, progress=lambda *state: reported.append(state))
-    assert reported[0] == (0, 10_000)
-    assert reported == sorted(reported)
-    assert [state for state in reported if state[0] == 10_000] == [reported[-1]]
-    assert len(reported) == 7
-    dh.profile(rows, labels, executor=cluster, progress=True)
+    dh.profile(*samples(100), executor=cluster, progress=lambda *state: reported.append(state))
+    done = [state[0] for state in reported]
+    assert (done[0], reported[0][1], done[-1], done.count(10_000), len(done)) == (0, 10_000, 10_000, 1, 7)
+    assert done == sorted(done)
+    dh.profile(*samples(100), executor=cluster, progress=True)
     assert capsys.readouterr().err.splitlines()[-1] == str(cluster.summary)
 
 
