@@ -30,12 +30,6 @@ OF_GROUPS, OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), 
 Arrays = Mapping[str, Int64]  # those of a profile that are not None
 
 
-def _require_valid(arrays: Arrays, query_ids: tuple[str, ...] | None, bounds_only: bool) -> None:
-    for holds, rule in _rules(arrays, query_ids, bounds_only):
-        if not holds:
-            raise InvalidValueError("not a tie profile:", rule)
-
-
 Rules = Iterator[tuple[Any, str]]  # whether each rule holds: what comes later relies on what was before
 
 
@@ -220,7 +214,9 @@ class TieProfile:
             if array is not None:
                 object.__setattr__(self, name, _integers(array, name))
         if check:
-            _require_valid(self._arrays, self.query_ids, self.bounds_only)
+            for holds, rule in _rules(self._arrays, self.query_ids, self.bounds_only):
+                if not holds:
+                    raise InvalidValueError("not a tie profile:", rule)
 
     @property
     def _arrays(self) -> dict[str, Int64]:
