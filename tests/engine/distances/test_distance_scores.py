@@ -77,7 +77,9 @@ def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
             check(found, np.minimum(relative, 1e200) * sizes + np.minimum(tiny, 1e200), wanted)
     rows_of, columns_of = (x.ravel() for x in np.indices((14, len(metric.columns))))
     scores = metric.scores.pair_scores(rows_of, columns_of)
-    check(scores.reshape(14, -1), metric.scores.pair_bounds(rows_of, columns_of, scores).reshape(14, -1), real)
+    bound = metric.scores.pair_bounds(rows_of, columns_of, scores).reshape(14, -1)
+    check(scores.reshape(14, -1), bound, real)
+    assert name in ("euclidean", "cityblock") or not bound[3].any()  # of zeros, products are known
 
 
 def real_scores(metric, rows):
