@@ -99,43 +99,38 @@ def test_unicode_and_odd_ids(tmp_path: Path) -> None:
     assert (profile.n_ranked.tolist(), profile.n_relevant.tolist()) == ([2], [2])
 
 
+GOOD_RUN, GOOD_QRELS = "q Q0 a 1 1 t\n", "q 0 a 1\n"
+BAD_RUNS = [
+    ("q Q0 a 1 1 t\n\nq Q0 b 1 1\n", r"my\.run, line 3: .* 6 fields \(qid Q0 docid rank score tag\), but has 5"),
+    ("q Q0 a 1 one t\n", r"my\.run, line 1: score must be a number, but is 'one'"),
+    ("q Q0 a 1 1_0 t\n", r"my\.run, line 1: score must be a number, but is '1_0'"),
+    ("q Q0 a 1 nan t\n", r"my\.run, line 1: score must be finite, but is nan"),
+    ("q Q0 a 1 1e999 t\n", r"my\.run, line 1: score must be finite, but is inf"),
+    ("q Q0 a 1 1 t\nq Q0 a 2 0 t\n", r"my\.run, line 2: document 'a' must be listed once for query 'q'"),
+    (b"q Q0 a\x00 1 1 t\n", r"my\.run, line 1: a NUL byte; damaged, or another kind of file\?"),
+    *((empty, r"my\.run must hold at least one query, but is empty") for empty in ("", "\n \n", "# nothing\n")),
+    (gzip.compress(GOOD_RUN.encode(), mtime=0)[:-9], r"my\.run is damaged or truncated"),
+    (gzip.compress(GOOD_RUN.encode(), mtime=0)[:-4] + b"abcd", r"my\.run is damaged or truncated"),
+    ("7 Q0 a 1 1 t\n", "must have a query in common, but the run has 1 .'7'. and the qrels have 1 .'q'."),
+]
+BAD_QRELS = [
+    ("q 0 a\n", r"my\.qrels, line 1: a line must have 4 fields \(qid iter docid rel\), but has 3"),
+    ("q 0 a 1.0\n", r"my\.qrels, line 1: rel must be an integer, but is '1\.0'"),
+    ("q 0 a yes\n", r"my\.qrels, line 1: rel must be an integer, but is 'yes'"),
+    ("q 0 a 9223372036854775808\n", r"my\.qrels, line 1: rel must be below 2\^63"),
+    ("q 0 a 1\nq 0 b 1\nq 0 a 0\n", r"my\.qrels, line 3: document 'a' must be listed once for query 'q'"),
+    ("", r"my\.qrels must hold at least one query, but is empty"),
+]
+
+
 @pytest.mark.parametrize(
-    ("run", "message"),
-    [
-        ("q Q0 a 1 1 t\n\nq Q0 b 1 1\n", r"my\.run, line 3: .* 6 fields \(qid Q0 docid rank score tag\), but has 5"),
-        ("q Q0 a 1 one t\n", r"my\.run, line 1: score must be a number, but is 'one'"),
-        ("q Q0 a 1 1_0 t\n", r"my\.run, line 1: score must be a number, but is '1_0'"),
-        ("q Q0 a 1 nan t\n", r"my\.run, line 1: score must be finite, but is nan"),
-        ("q Q0 a 1 1e999 t\n", r"my\.run, line 1: score must be finite, but is inf"),
-        ("q Q0 a 1 1 t\nq Q0 a 2 0 t\n", r"my\.run, line 2: document 'a' must be listed once for query 'q'"),
-        (b"q Q0 a\x00 1 1 t\n", r"my\.run, line 1: a NUL byte; damaged, or another kind of file\?"),
-        ("", r"my\.run must hold at least one query, but is empty"),
-        ("\n \n", r"my\.run must hold at least one query, but is empty"),
-        (gzip.compress(b"q Q0 a 1 1 t\n", mtime=0)[:-9], r"my\.run is damaged or truncated"),
-        (gzip.compress(b"q Q0 a 1 1 t\n", mtime=0)[:-4] + b"abcd", r"my\.run is damaged or truncated"),
-        ("7 Q0 a 1 1 t\n", "must have a query in common, but the run has 1 .'7'. and the qrels have 1 .'q'."),
-    ],
+    ("run", "qrels", "message"),
+    [*((bad, GOOD_QRELS, why) for bad, why in BAD_RUNS), *((GOOD_RUN, bad, why) for bad, why in BAD_QRELS)],
 )
-def test_refuses_bad_runs(tmp_path: Path, run: str | bytes, message: str) -> None:
+def test_refuses_bad_files(tmp_path: Path, run: str | bytes, qrels: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        profile_run(*files(tmp_path, run, "q 0 a 1\n"))
+        profile_run(*files(tmp_path, run, qrels))
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("qrels", "message"),
-    [
-        ("q 0 a\n", r"my\.qrels, line 1: a line must have 4 fields \(qid iter docid rel\), but has 3"),
-        ("q 0 a 1.0\n", r"my\.qrels, line 1: rel must be an integer, but is '1\.0'"),
-        ("q 0 a yes\n", r"my\.qrels, line 1: rel must be an integer, but is 'yes'"),
-        ("q 0 a 9223372036854775808\n", r"my\.qrels, line 1: rel must be below 2\^63"),
-        ("q 0 a 1\nq 0 b 1\nq 0 a 0\n", r"my\.qrels, line 3: document 'a' must be listed once for query 'q'"),
-        ("", r"my\.qrels must hold at least one query, but is empty"),
-    ],
-)
-def test_refuses_bad_qrels(tmp_path: Path, qrels: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        profile_run(*files(tmp_path, "q Q0 a 1 1 t\n", qrels))
 
 
 def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
@@ -149,9 +144,6 @@ def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
 def test_comments_and_blank_lines(tmp_path: Path) -> None:
     run, qrels = files(tmp_path, f"# tag\n  # {RUN}", f"#\n{QRELS}# end")
     assert profile_run(run, qrels) == profile_run(RUN_TABLE, QRELS_TABLE)
-    (tmp_path / "comments").write_text("# nothing\n")
-    with pytest.raises(ValueError, match="comments must hold at least one query, but is empty"):
-        profile_run(tmp_path / "comments", qrels)
 
 
 def test_level_of_relevance() -> None:

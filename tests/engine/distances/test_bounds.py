@@ -31,11 +31,16 @@ BOTH = (np.float32, np.float64)
 # Rows to begin with, and how they change -----------------------------------------------------------------------------
 
 
+def one_and(numbers):
+    """1, and numbers for the other dimensions."""
+    row = np.full(DIM, numbers)
+    row[0] = 1
+    return row
+
+
 def lost(u, rng):
     """Rows whose product is 1 and terms that a sum from 1 on just misses."""
-    row = np.full(DIM, np.sqrt(u) * 0.999)
-    row[0] = 1
-    return row, row
+    return (one_and(np.sqrt(u) * 0.999),) * 2
 
 
 def far_apart(u, rng):
@@ -47,15 +52,12 @@ def far_apart(u, rng):
 
 def near_one_point(u, rng):
     """Rows a quarter of their length away from each other, or less."""
-    rows = 1 + 2.0 ** -rng.integers(3, 20) * rng.random((2, DIM))
-    return rows[0], rows[1]
+    return tuple(1 + 2.0 ** -rng.integers(3, 20) * rng.random((2, DIM)))
 
 
 def below_one(u, rng):
     """Rows whose product is just below 1 once they are divided by their norms."""
-    row, _ = lost(u, rng)
-    row[1:] *= 0.7
-    return row, row
+    return (one_and(0.7 * np.sqrt(u) * 0.999),) * 2
 
 
 def unit_rows(u, rng):
@@ -71,21 +73,17 @@ def tiny_items(u, rng):
 
 
 def opposite(u, rng):
-    row, _ = terms_of_a_sum(u, rng)
-    return row, -row / 2
+    return one_and(u * 0.999), one_and(u * 0.999) / -2
 
 
 def longer(u, rng):
     """An item four times as long as the query."""
-    row, _ = lost(u, rng)
-    return row, 4 * row
+    return lost(u, rng)[0], 4 * lost(u, rng)[0]
 
 
 def terms_of_a_sum(u, rng):
     """1, and numbers that a sum from 1 on just misses."""
-    row = np.full(DIM, u * 0.999)
-    row[0] = 1
-    return row, row
+    return (one_and(u * 0.999),) * 2
 
 
 def changed(rows, rng):
