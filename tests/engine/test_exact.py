@@ -60,35 +60,32 @@ def squares_of(expected_roots):
     return [root.sign * Fraction(root.numerator, root.denominator) for root in expected_roots]
 
 
+EXTREME = [5e-324, -5e-324, 1e308, -1e308, 1.0, -0.0, 2.0**-1022, 0.1]
+MADE = {  # from random numbers: data full of ties, or of exponents that differ widely
+    "random": lambda rng, rows: rows,
+    "decimals": lambda rng, rows: np.round(rows, 1),
+    "integers": lambda rng, rows: rng.integers(-2, 3, rows.shape).astype(np.float64),
+    "two values": lambda rng, rows: np.where(rows > 0, 0.7, 0.3),
+    "permuted": lambda rng, rows: np.stack([rng.permutation(rows[0]) for _ in rows]),
+    "neighbours": lambda rng, rows: np.repeat(rows[: -(-len(rows) // 3)], 3, axis=0)[: len(rows)],
+    "sparse": lambda rng, rows: np.round(rows, 2) * (rng.random(rows.shape) < 0.2),
+    "spread": lambda rng, rows: rows * 10.0 ** rng.integers(-30, 30, rows.shape),
+    "scaled rows": lambda rng, rows: np.round(rows, 1) * 2.0 ** rng.integers(-900, 900, (len(rows), 1)),
+    "extreme": lambda rng, rows: rng.choice(EXTREME, rows.shape),
+    "some extreme": lambda rng, rows: np.round(rows, 1),
+    "subnormal": lambda rng, rows: np.round(rows * 8) * 5e-324,
+    # cosines that differ behind hundreds of bits, or more than a thousand
+    "far digits": lambda rng, rows: rng.integers(1, 1 << 40, rows.shape) * 2.0 ** -rng.integers(100, 540, rows.shape),
+}
+
+
 def rows_of(kind, rng, n, d):
-    """Data that is full of ties, of neighbours that differ by one ulp, or of exponents that differ widely."""
-    rows = rng.standard_normal((n, d))
-    if kind == "decimals":
-        rows = np.round(rows, 1)
-    elif kind == "integers":
-        rows = rng.integers(-2, 3, (n, d)).astype(np.float64)
-    elif kind == "two values":
-        rows = np.where(rows > 0, 0.7, 0.3)
-    elif kind == "permuted":
-        rows = np.stack([rng.permutation(rows[0]) for _ in range(n)])
-    elif kind == "neighbours":
-        rows = np.repeat(rows[: -(-n // 3)], 3, axis=0)[:n]
+    rows = MADE[kind](rng, rng.standard_normal((n, d)))
+    if kind == "neighbours":  # that differ by one ulp
         rows[1::3, 0], rows[2::3, -1] = np.nextafter(rows[1::3, 0], 9), np.nextafter(rows[2::3, -1], -9)
-    elif kind == "sparse":
-        rows = np.round(rows, 2) * (rng.random((n, d)) < 0.2)
-    elif kind == "spread":
-        rows *= 10.0 ** rng.integers(-30, 30, (n, d))
-    elif kind == "scaled rows":
-        rows = np.round(rows, 1) * 2.0 ** rng.integers(-900, 900, (n, 1))
-    elif kind == "extreme":
-        rows = rng.choice([5e-324, -5e-324, 1e308, -1e308, 1.0, -0.0, 2.0**-1022, 0.1], (n, d))
     elif kind == "some extreme":
-        rows = np.round(rows, 1)
         rows[::2, 0] = rng.choice([5e-324, 1e308, 1e-200], len(rows[::2]))
-    elif kind == "subnormal":
-        rows = np.round(rows * 8) * 5e-324
-    elif kind == "far digits":  # cosines that differ behind hundreds of bits, or more than a thousand
-        rows = rng.integers(1, 1 << 40, (n, d)) * 2.0 ** -rng.integers(100, 540, (n, d))
+    elif kind == "far digits":
         rows[:, 0] = 1
         rows[n // 2] = 3 * rows[n // 2 - 1]  # the same cosine, of other numbers
     rows[0] = 0
@@ -97,12 +94,8 @@ def rows_of(kind, rng, n, d):
     return rows
 
 
-ROWS = ["random", "decimals", "integers", "two values", "permuted", "neighbours", "sparse", "spread", "scaled rows",
-        "extreme", "some extreme", "subnormal", "far digits"]  # fmt: skip
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("kind", MADE)
 @pytest.mark.parametrize("name", list(KINDS))
 def test_numbers_and_all_comparisons(name, kind, dtype):
     """All pairs of a few rows of many lengths, and each with each."""
@@ -128,7 +121,7 @@ def test_numbers_and_all_comparisons(name, kind, dtype):
             assert all(i < j for i, j in ties)  # what ties stays in its order
 
 
-@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("kind", MADE)
 @pytest.mark.parametrize("name", list(KINDS))
 def test_comparisons_with_floats_and_shifted_ones(name, kind):
     rng = np.random.default_rng(1)
