@@ -17,6 +17,8 @@ from deadheat.support.arrays import Bool, Float64, Int8, Int64, slices
 from deadheat.support.lazy import fractions
 from deadheat.support.workers import raise_if_cancelled
 
+_AT_ONCE = 1 << 15  # comparisons in one call of the core: Python looks up in between
+
 
 class Format(NamedTuple):
     """A binary floating-point type by its precision in bits and the exponents of its normal numbers."""
@@ -117,9 +119,6 @@ def from_ordinals(numbers: Int64, name: str) -> Float64:
     else:
         values = (sizes << 16 if name == "bfloat16" else sizes).astype(np.uint32).view(np.float32)
     return np.where(numbers < 0, -1.0, 1.0) * values
-
-
-_AT_ONCE = 1 << 15  # comparisons in one call of the core: Python looks up in between
 
 
 class Roots:

@@ -2,7 +2,8 @@
 
 Three things are asked of a device, and nothing else: that single operations in float32 and float64 round as IEEE 754
 says, except for underflow; that a product of float32 matrices is as fine as PyTorch's settings say (`Precision`),
-which can be TF32 or bfloat16; and that a product of float64 matrices is one. PyTorch is imported when it is opened.
+which can be TF32 or bfloat16; and that a product of float64 matrices is one. PyTorch is imported when a device is
+opened.
 
 Blocks, cuts and counters are those of `passes`. What is new is how a strip of columns is counted for a block:
 
@@ -42,6 +43,10 @@ Tensor = Any  # torch.Tensor
 
 CELLS = {"cpu": 1 << 20, "cuda": 1 << 25}  # scores that are on the device at a time, at about 40 bytes each
 _CELL_BYTES = 128  # free memory that a score has to have on a GPU
+PAIR_NUMBERS = 1 << 22  # numbers of rows that are gathered at a time for single pairs
+MANY_OPEN = 1 / 64  # share of a tile beyond which a float64 product is cheaper than single pairs
+_ROW_BYTES = 1 << 27  # columns that are on the device at a time, for each of
+_STRIPS = 2  # strips: one that is counted, and one that is made ready
 
 # What the environment can make of a product behind PyTorch's back, with errors that nobody states
 _UNSTATED = {
@@ -183,12 +188,6 @@ def open_device(device: Any) -> Device:
     elif where.index is None:  # threads have each a current device of their own
         where = torch.device("cuda", torch.cuda.current_device())
     return Device(torch, where)
-
-
-PAIR_NUMBERS = 1 << 22  # numbers of rows that are gathered at a time for single pairs
-MANY_OPEN = 1 / 64  # share of a tile beyond which a float64 product is cheaper than single pairs
-_ROW_BYTES = 1 << 27  # columns that are on the device at a time, for each of
-_STRIPS = 2  # strips: one that is counted, and one that is made ready
 
 
 class Form(NamedTuple):

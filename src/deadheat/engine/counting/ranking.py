@@ -36,6 +36,12 @@ from deadheat.support.workers import Workers, raise_if_cancelled
 
 BLOCK_ENTRIES = 1 << 20  # items of all rankings of a block
 
+# For the nearest
+BLOCK_ROWS = 512
+TILE_COLUMNS = 4096
+MOST_CANDIDATES = 1 << 22  # of a block; with more, as where nearly all items tie, it is cut in halves
+PAIRS = 1 << 18  # whose exact closeness is compared in one go
+
 
 @dataclass(frozen=True)
 class Ranked:
@@ -159,12 +165,6 @@ def nearest_groups(block: Ranked, k: int) -> Bool:
     n_ranked = (block.group >= 0).sum(axis=1)
     last = np.take_along_axis(block.group, np.minimum(k, n_ranked)[:, None] - 1, axis=1)
     return np.asarray((block.group >= 0) & (block.group <= last))
-
-
-BLOCK_ROWS = 512
-TILE_COLUMNS = 4096
-MOST_CANDIDATES = 1 << 22  # of a block; with more, as where nearly all items tie, it is cut in halves
-PAIRS = 1 << 18  # whose exact closeness is compared in one go
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ HELD_BYTES = 64 << 20  # up to which rows made from others are held, and not mad
 
 _LEAST = float(np.finfo(np.float64).tiny)  # that is not subnormal
 _SPREAD = 2.0**-30  # of the smallest to the largest number of a row
+_GAIN = 16.0  # by which squared norms have to shrink
+_FIRST = 64  # rows that mostly show already that there is no common centre
 
 
 class Derived(Source):
@@ -219,10 +221,6 @@ def normalised(source: Source) -> tuple[Rows, Float64]:
         source = Array(np.where(lost, np.copysign(_LEAST, rows), scaled))
     squares = by_piece(source, lambda rows: _core.row_sums(rows, 1.0)[:, 0])
     return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
-
-
-_GAIN = 16.0  # by which squared norms have to shrink
-_FIRST = 64  # rows that mostly show already that there is no common centre
 
 
 def common_centre(query: Source, gallery: Source) -> NDArray[np.floating] | None:

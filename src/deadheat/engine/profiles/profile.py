@@ -26,6 +26,10 @@ else:
     archive = lazy("deadheat.engine.profiles.archive")
 
 OF_GROUPS, OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
+_ARRAYS = ("offsets", *OF_GROUPS, *OF_QUERIES, "grades")
+_GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
+_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered")
+OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered")
 
 Arrays = Mapping[str, Int64]  # those of a profile that are not None
 
@@ -91,7 +95,10 @@ def _rules_of_cut_rankings(arrays: Arrays, query: Int64) -> Rules:
 
 
 class CompactGroups(NamedTuple):
-    """The groups of query i, nearest first, are at the places from starts[i] on, as many as lengths[i].
+    """The tie groups of many queries in few bytes: nearly all are one relevant item alone, of which `closer` is enough.
+
+    The groups of query i, nearest first, are at the places from starts[i] on, as many as lengths[i]. The four arrays of
+    a profile, 32 bytes a group, are written out for as many queries at a time as somebody looks at.
 
     Examples
     --------
@@ -130,12 +137,6 @@ class CompactGroups(NamedTuple):
         """What `others` has of some groups at ascending places."""
         more = (tied != 1) | (tied_relevant != 1)
         return np.stack([places[more], tied[more], tied_relevant[more]])
-
-
-_ARRAYS = ("offsets", *OF_GROUPS, *OF_QUERIES, "grades")
-_GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
-_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered")
-OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered")
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,6 +37,17 @@ _PATIENCE = 60.0  # seconds that a task may take before it is handed out again, 
 _TIMES_LONGEST = 10  # or so many times as long as the longest, if that is more; for the first there is no limit
 _TICK = 1.0  # seconds between looks at the clock, at most
 
+_PAIRS = 1 << 20  # in a task, about, where there are few: some hundredths of a second
+_TASKS = 64
+_QUERIES = 1024  # in a group at least, as each group prepares the columns for products again;
+_FEW_QUERIES, _GROUPS = 128, 8  # of few queries these, so that there are so many groups
+_FEW_GROUPS = 16  # of queries: then columns are cut as well
+_COLUMNS = 1 << 10  # in a group at least, and
+_TIMES_RELEVANT = 1000  # times what is relevant to a query, as each group looks for that again
+_SHARED = 1 / 4  # of a part, which what all parts share may be
+
+_OF_FIRST = ("n_group", "n_relevant", "closer_relevant", "tied_relevant")
+
 
 class _Handed(NamedTuple):
     number: int
@@ -153,17 +164,6 @@ class Dispatch:
         if self._owned:
             self._executor.shutdown(wait=False)  # loky's takes no more than that
 
-
-_PAIRS = 1 << 20  # in a task, about, where there are few: some hundredths of a second
-_TASKS = 64
-_QUERIES = 1024  # in a group at least, as each group prepares the columns for products again;
-_FEW_QUERIES, _GROUPS = 128, 8  # of few queries these, so that there are so many groups
-_FEW_GROUPS = 16  # of queries: then columns are cut as well
-_COLUMNS = 1 << 10  # in a group at least, and
-_TIMES_RELEVANT = 1000  # times what is relevant to a query, as each group looks for that again
-_SHARED = 1 / 4  # of a part, which what all parts share may be
-
-_OF_FIRST = ("n_group", "n_relevant", "closer_relevant", "tied_relevant")
 
 Settle = Callable[[int, dict[str, Array]], None]  # what is done with the number of a task and its arrays
 
