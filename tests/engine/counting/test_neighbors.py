@@ -195,6 +195,10 @@ def test_the_query_itself_is_dropped() -> None:
     assert own_last.tied.tolist() == [1]  # what was not returned is no nearer than the query itself, at 2
 
 
+def listed(relevant: Any, n_gallery: int | None = None) -> dict[str, Any]:
+    return {"labels": None, "gallery_labels": None, "relevant": relevant, "n_gallery": n_gallery}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -226,29 +230,19 @@ def test_the_query_itself_is_dropped() -> None:
         ({"counts": [3]}, r"counts must be from 0 to the length of a row, but holds \[3\]"),
         ({"order": "up"}, "order must be one of descending, ascending"),
         ({"query_ids": ["a", "b"]}, "query_ids must have one entry per query, but got 2 for 1"),
+        (listed([[1]]), "relevant needs n_gallery, or gallery_ids"),
+        (listed([[1], [2]], 3), "relevant must have one entry per query, but got 2 for 1 queries"),
+        (listed(["ab"], 3), "relevant must be a collection of ids for each query, but one is 'ab'"),
+        (listed([["x"]], 3), "ids and relevant must be of one kind throughout"),
+        (listed([{1: 0.5}], 3), "grades in relevant must be an integer, but is 0.5"),
+        (listed([[7]], 2), "n_gallery must be the number of items there are, but query 0 has more"),
+        (listed([[0]], 1), "n_gallery must be the number of items there are, but query 0 has more"),
     ],
 )
 def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
     whole = {"ids": [[0, 1]], "scores": [[2, 1]], "labels": [0], "gallery_labels": [0, 1, 1], **arguments}
     with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
         dh.profile_neighbors(**whole)
-
-
-@pytest.mark.parametrize(
-    ("relevant", "n_gallery", "message"),
-    [
-        ([[1]], None, "relevant needs n_gallery, or gallery_ids"),
-        ([[1], [2]], 3, "relevant must have one entry per query, but got 2 for 1 queries"),
-        (["ab"], 3, "relevant must be a collection of ids for each query, but one is 'ab'"),
-        ([["x"]], 3, "ids and relevant must be of one kind throughout"),
-        ([{1: 0.5}], 3, "grades in relevant must be an integer, but is 0.5"),
-        ([[7]], 2, "n_gallery must be the number of items there are, but query 0 has more"),
-        ([[0]], 1, "n_gallery must be the number of items there are, but query 0 has more"),
-    ],
-)
-def test_what_is_refused_of_relevant_ids(relevant: Any, n_gallery: Any, message: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
-        dh.profile_neighbors([[0, 1]], [[2, 1]], relevant=relevant, n_gallery=n_gallery)
 
 
 # Profiles and reports of rankings that were cut -----------------------------------------------------------------------
