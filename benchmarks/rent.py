@@ -40,7 +40,7 @@ _KINDS = {**cliffs.NAMED, **cliffs.ADVERSARIAL, "clusters": _clusters(0.0), "une
 SHORTCUTS: list[tuple[str, str, Any, list[tuple[str, str]]]] = [  # name, what it hangs on, in its place, data
     ("places of few numbers", "distances.dense.Dense.patterns", None,
      [("sparse", "inner_product"), ("two-valued", "cosine")]),
-    ("centre taken off", "distances.centring.common_centre", lambda *_: None, [("offset", "euclidean")]),
+    ("centre taken off", "distances.scaling.common_centre", lambda *_: None, [("offset", "euclidean")]),
     ("tangents", "distances.bounds.tangents_hold", lambda _: False, [("time stamps", "cosine")]),
     ("usual square or sum", "distances.scaling.usual", lambda _: 0.0,
      [("float64 softmax", "cityblock"), ("tf-idf", "euclidean")]),

@@ -122,7 +122,7 @@ def test_a_file_that_is_half_written(how: signal.Signals, folder: Path) -> None:
 
 _SHARES = """
 import sys, time
-from deadheat.engine.counting.distributed.job import Writer
+from deadheat.engine.counting.distributed.worker import Writer
 from deadheat.support.remote import LocalCopies
 copies = LocalCopies("the key of a run")
 copies.path("file://" + sys.argv[1])

@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.analyses.index_recall import IndexRecall
-from deadheat.engine.counting import nearest
+from deadheat.engine.counting import ranking
 from deadheat.engine.counting.distributed import worker
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.errors import ClusterError, InvalidValueError
@@ -52,10 +52,10 @@ def exact_searches(keys: list[Fraction], k: int) -> list[set[int]]:
 def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng([DISTANCES.index(distance), len(kind)])
     for _ in range(12):
-        monkeypatch.setattr(nearest, "TILE_COLUMNS", int(rng.integers(1, 6)))
-        monkeypatch.setattr(nearest, "BLOCK_ROWS", int(rng.integers(1, 4)))
-        monkeypatch.setattr(nearest, "MOST_CANDIDATES", int(rng.integers(1, 40)))
-        monkeypatch.setattr(nearest, "PAIRS", int(rng.integers(1, 20)))
+        monkeypatch.setattr(ranking, "TILE_COLUMNS", int(rng.integers(1, 6)))
+        monkeypatch.setattr(ranking, "BLOCK_ROWS", int(rng.integers(1, 4)))
+        monkeypatch.setattr(ranking, "MOST_CANDIDATES", int(rng.integers(1, 40)))
+        monkeypatch.setattr(ranking, "PAIRS", int(rng.integers(1, 20)))
         n_query, n, k = rng.integers(1, 5), int(rng.integers(1, 9)), int(rng.integers(1, 7))
         rows = made(kind, n_query + n, 3, rng)
         rows = rows > 0.5 if distance == "hamming" else rows

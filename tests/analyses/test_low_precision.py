@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.engine.exact import formats as exact_formats
+from deadheat.engine import exact
 
 MEASURES = ["nDCG@10", "MRR@10", "Recall@3"]
 
@@ -19,7 +19,7 @@ def runs(seed: int, dtype: str) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(seed)
     high = {f"q{q}": {f"d{d}": float(s) for d, s in enumerate(1 - rng.random(12) / 10)} for q in range(15)}
     low = {
-        query: dict(zip(row, exact_formats.round_to(np.array(list(row.values())), dtype).tolist(), strict=True))
+        query: dict(zip(row, exact.round_to(np.array(list(row.values())), dtype).tolist(), strict=True))
         for query, row in high.items()
     }
     return low, high, {query: {f"d{d}": 1 for d in rng.choice(12, 3, replace=False)} for query in high}

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-KINDS = {}
-
-
-def kind(make):
-    KINDS[make.__name__] = make
-    return make
-
 
 def drawn(rng, pool, n):
     """Rows drawn from a pool, with repetitions."""
     return pool[rng.integers(0, len(pool), n)]
 
 
-@kind
 def integer_grid(rng, n, d):
     return rng.integers(-2, 3, (n, d)).astype(np.float32)
 
 
-@kind
 def duplicates(rng, n, d):
     return drawn(rng, rng.standard_normal((max(2, n // 3), d)).astype(rng.choice([np.float32, np.float64])), n)
 
 
-@kind
 def scaled_duplicates(rng, n, d):
     """x, 2x, 3x and 7x: equal directions, where the multiple is a float as well."""
     bits, dtype = [(20, np.float64), (10, np.float32)][rng.integers(2)]
@@ -35,80 +25,67 @@ def scaled_duplicates(rng, n, d):
     return (drawn(rng, pool, n) * rng.choice([1.0, 2.0, 3.0, 7.0], (n, 1))).astype(dtype)
 
 
-@kind
 def almost_scaled(rng, n, d):
     """Multiples that were rounded, and so point elsewhere by a last bit."""
     return drawn(rng, rng.standard_normal((2, d)), n) * rng.choice([1.0, 3.0, 0.1], (n, 1))
 
 
-@kind
 def one_step_apart(rng, n, d):
     rows = drawn(rng, rng.standard_normal((2, d)).astype(rng.choice([np.float32, np.float64])), n)
     return np.where(rng.random((n, d)) < 0.3, np.nextafter(rows, rows.dtype.type(np.inf)), rows)
 
 
-@kind
 def some_zero_rows(rng, n, d):
     rows = rng.integers(-1, 2, (n, d)).astype(np.float64)
     rows[rng.random(n) < 0.5] = 0
     return rows * rng.choice([1.0, np.pi])
 
 
-@kind
 def zero_rows_among_floats(rng, n, d):
     rows = rng.standard_normal((n, d))
     rows[rng.random(n) < 0.6] = rng.choice([0.0, -0.0])
     return rows
 
 
-@kind
 def all_zero(rng, n, d):
     return np.zeros((n, d), dtype=rng.choice([np.float32, np.float64, np.int16]))
 
 
-@kind
 def sparse(rng, n, d):
     rows = rng.standard_normal((n, d))
     rows[rng.random((n, d)) < 0.7] = 0
     return rows
 
 
-@kind
 def near_saturated(rng, n, d):
     """All rows almost the same, so that float32 distinguishes none of them."""
     return (1 + 1e-7 * rng.standard_normal((n, d))).astype(np.float32)
 
 
-@kind
 def saturated_in_float64(rng, n, d):
     return 1 + 2.0**-52 * rng.integers(-3, 4, (n, d))
 
 
-@kind
 def both_ends_of_the_range(rng, n, d):
     """Real ties, and cosines that differ a thousand bits and two thousand bits down."""
     return rng.choice([0, 1, -1, 1e-300, 1e300], (n, d)) * rng.choice([1, 3], (n, 1))
 
 
-@kind
 def last_bits(rng, n, d):
     return rng.choice([1, 1 - 2.0**-53], (n, d)) * rng.choice([1, 2.0**-60, -(2.0**-60)], (n, d))
 
 
-@kind
 def permutations(rng, n, d):
     """Rows of equal norm and equal sum that no float sum finds equal."""
     return rng.permuted(np.broadcast_to(rng.standard_normal(d), (n, d)), axis=1)
 
 
-@kind
 def permutations_and_a_constant(rng, n, d):
     rows = permutations(rng, n, d)
     rows[rng.random(n) < 0.4] = rng.standard_normal()
     return rows
 
 
-@kind
 def cancelling(rng, n, d):
     """Large products of opposite sign that leave a small one, or nothing."""
     rows = rng.integers(-2, 3, (n, d)).astype(np.float64)
@@ -116,56 +93,46 @@ def cancelling(rng, n, d):
     return np.concatenate([rows, large], axis=1)
 
 
-@kind
 def mixed_magnitudes(rng, n, d):
     return rng.integers(-3, 4, (n, d)) * 10.0 ** rng.integers(-150, 150, (n, 1))
 
 
-@kind
 def mixed_magnitudes_in_a_row(rng, n, d):
     return rng.integers(-3, 4, (n, d)) * 10.0 ** rng.choice([-20, -9, 0, 9, 20], (n, d))
 
 
-@kind
 def one_huge_row(rng, n, d):
     rows = rng.standard_normal((n, d)).astype(rng.choice([np.float32, np.float64]))
     rows[0] *= 1e30
     return rows
 
 
-@kind
 def huge(rng, n, d):
     """Squares, sums and products leave the range of float64."""
     return rng.integers(-3, 4, (n, d)) * rng.choice([5e307, 5e307 * (1 + 2.0**-52), 1e300], (n, 1))
 
 
-@kind
 def subnormal(rng, n, d):
     return rng.integers(-2, 3, (n, d)) * rng.choice([5e-324, 1e-320, 2.0**-1022], (n, 1))
 
 
-@kind
 def subnormal_in_float32(rng, n, d):
     return (rng.integers(-2, 3, (n, d)) * 2.0 ** rng.choice([-149, -140, -126], (n, 1))).astype(np.float32)
 
 
-@kind
 def signs_over_root_dim(rng, n, d):
     return (rng.choice([-1, 1], (n, d)) / np.sqrt(d)).astype(np.float32)
 
 
-@kind
 def one_hot(rng, n, d):
     return np.eye(d, dtype=np.float64)[rng.integers(0, d, n)] * rng.choice([1.0, 0.1], (n, 1))
 
 
-@kind
 def decimals(rng, n, d):
     """Multiples of 0.1, which are equal in decimal and mostly not in binary."""
     return (rng.integers(-3, 4, (n, d)) / 10).astype(rng.choice([np.float32, np.float64]))
 
 
-@kind
 def half_way(rng, n, d):
     """Integers half-way between two values of bfloat16, float16 or float32, seen from 0 and multiplied by 1."""
     rows = np.zeros((n, d))
@@ -173,23 +140,27 @@ def half_way(rng, n, d):
     return rows * rng.choice([-1, 1], (n, 1))
 
 
-@kind
 def gaussian(rng, n, d):
     return rng.standard_normal((n, d))
 
 
-@kind
 def ends_of_integers(rng, n, d):
     kind = np.iinfo(rng.choice([np.int8, np.uint8, np.int32, np.uint32]))
     return rng.choice(np.array([kind.min, kind.min + 1, 0, 1, kind.max - 1, kind.max], kind.dtype), (n, d))
 
 
-@kind
 def short_numbers(rng, n, d):
     rows = 40 * rng.standard_normal((n, d))
     return rows > 0 if rng.random() < 0.2 else rows.astype(rng.choice([np.float16, np.float32, np.int8]))
 
 
+KINDS = {make.__name__: make for make in (
+    integer_grid, duplicates, scaled_duplicates, almost_scaled, one_step_apart, some_zero_rows,
+    zero_rows_among_floats, all_zero, sparse, near_saturated, saturated_in_float64, both_ends_of_the_range,
+    last_bits, permutations, permutations_and_a_constant, cancelling, mixed_magnitudes, mixed_magnitudes_in_a_row,
+    one_huge_row, huge, subnormal, subnormal_in_float32, signs_over_root_dim, one_hot, decimals, half_way, gaussian,
+    ends_of_integers, short_numbers,
+)}  # fmt: skip
 BIT_KINDS = {
     "bits": lambda rng, n, d: rng.random((n, d)) < 0.4,
     "long_bits": lambda rng, n, d: rng.random((n, 60 + d)) < 0.02,

@@ -20,10 +20,9 @@ from numpy.typing import ArrayLike
 
 from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.cluster import Cluster, cluster_of
-from deadheat.engine.counting.distributed import job as jobs
 from deadheat.engine.counting.distributed import worker
 from deadheat.engine.counting.distributed.running import Run
-from deadheat.engine.counting.nearest import nearest
+from deadheat.engine.counting.ranking import nearest
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName
@@ -131,7 +130,7 @@ class Search(NamedTuple):
 class SearchJob:
     """What every worker gets with every task."""
 
-    files: jobs.Files
+    files: worker.Files
     distance: str
     k: int
     n_index: int
@@ -166,7 +165,7 @@ def search_on(
     by_id, n_tied = np.full((len(returned), 3, n_query), np.nan), []
     pair = Pair(Samples(query, none), Samples(base, none))
     try:
-        with jobs.written(pair, arrays, cluster.scratch) as (files, written):
+        with worker.written(pair, arrays, cluster.scratch) as (files, written):
             job = SearchJob(files, distance, k, len(returned), threads)
             most = min(_TASKS, -(-n_query * n_base // _PAIRS), -(-n_query // _QUERIES))
             n_task = max(1, min(n_query, cluster.tasks or most))

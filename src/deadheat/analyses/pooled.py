@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from deadheat.engine.counting.scored import keys_of, profile_scores
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.exact.roots import Roots
+from deadheat.engine.exact import Roots
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError

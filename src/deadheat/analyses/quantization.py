@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from deadheat.analyses.comparison import Comparison, compare
 from deadheat.analyses.difference import Difference, PairedTest
 from deadheat.analyses.rounding import DEFAULT, FORMATS, Format, Rounding, format_name, formats_named, quantized
+from deadheat.engine import exact
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.exact import formats as exact_formats
 from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
@@ -331,7 +331,7 @@ def compare_formats_of_pair(
     parts = [part.embeddings for part in (query, items) if part is not None]
     rounding = Rounding.of(parts, threshold)
     if first is None:
-        fits = all((exact_formats.round_to(part, "float32") == part).all() for part in parts)
+        fits = all((exact.round_to(part, "float32") == part).all() for part in parts)
         first = FORMATS["float32" if fits else "float64"]
     usual, too_short = rounding.fitting(FORMATS[name] for name in DEFAULT)
     rows = list(dict.fromkeys([first, *usual])) if asked is None else asked if first in asked else [first, *asked]

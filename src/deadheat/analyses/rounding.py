@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.engine.exact import formats as exact_formats
-from deadheat.engine.exact.formats import ALIASES
+from deadheat.engine import exact
+from deadheat.engine.exact import ALIASES
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays
 from deadheat.support import checks
@@ -245,10 +245,10 @@ class Rounding:
         fitting, too_short = [], []
         for row in rows:
             number = "float32" if row.float_query else row.number
-            if number not in _STORED or np.isfinite(exact_formats.round_to(self.largest, number)).all():
+            if number not in _STORED or np.isfinite(exact.round_to(self.largest, number)).all():
                 fitting.append(row)
             else:
-                largest = exact_formats.FORMATS[number].largest
+                largest = exact.FORMATS[number].largest
                 too_short.append(f"{row.name} is left out: its largest number is {largest:g}.")
         return fitting, tuple(too_short)
 
@@ -270,7 +270,7 @@ class Rounding:
 
 
 def _to_float(values: Float64, number: str, name: str) -> NDArray[Any]:
-    rounded = exact_formats.round_to(values, number)
+    rounded = exact.round_to(values, number)
     _require_finite(rounded, values, number, name)
     return rounded.astype(_STORED[number])
 

@@ -21,7 +21,7 @@ from deadheat.cli.files import INTEGER, LINES, PATH, REAL, THREADS, Choice, Outp
 from deadheat.cli.shell import STDOUT, bar, note, output, say
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances.registry import DISTANCES
-from deadheat.engine.exact.formats import ALIASES, FORMATS
+from deadheat.engine.exact import ALIASES, FORMATS
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance

@@ -8,6 +8,7 @@ would have let them decide.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,9 +22,8 @@ from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli.main import main
-from deadheat.engine.counting import layout
-from deadheat.engine.counting.on_device import passes as device_passes
-from deadheat.engine.counting.on_device.device import BFLOAT16, IEEE, TF32, Device, open_device
+from deadheat.engine.counting import layout, on_device
+from deadheat.engine.counting.on_device import BFLOAT16, IEEE, TF32, Device, open_device
 from deadheat.engine.distances import bounds
 from deadheat.engine.distances import registry as distance_registry
 
@@ -47,7 +47,7 @@ def _setting() -> Iterator[None]:
 def in_pieces(monkeypatch: pytest.MonkeyPatch, cells: int = 1500) -> None:
     """Small blocks, and strips of 64 columns, the fewest that there are."""
     monkeypatch.setattr(layout, "BLOCK_ROWS", 33)
-    monkeypatch.setattr("deadheat.engine.counting.on_device.device.CELLS", {"cpu": cells, "cuda": cells})
+    monkeypatch.setattr("deadheat.engine.counting.on_device.CELLS", {"cpu": cells, "cuda": cells})
 
 
 def same(device: Any, *given: Any, threads: int | None = None, **options: Any) -> bool:
@@ -55,8 +55,7 @@ def same(device: Any, *given: Any, threads: int | None = None, **options: Any) -
     return dh.profile(*given, **options, device=device, threads=threads) == dh.profile(*given, **options)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# the same profile
+# The same profile -----------------------------------------------------------------------------------------------------
 
 
 @on_every_device
@@ -93,9 +92,9 @@ def test_junk_and_distractors(distance, device, monkeypatch):
 @pytest.mark.parametrize("precision", ["highest", "medium"])
 def test_bits(device, precision, monkeypatch):
     rows, labels = np.random.default_rng(9).random((150, 77)) < 0.3, np.arange(150) % 6
+    packed = np.packbits(rows, axis=1)
     in_pieces(monkeypatch)
     torch.set_float32_matmul_precision(precision)
-    packed = np.packbits(rows, axis=1)
     assert same(device, rows, labels, distance="hamming")
     assert same(device, packed[:40], labels[:40], packed, labels, distance="hamming")
 
@@ -105,8 +104,8 @@ def test_bits(device, precision, monkeypatch):
 @pytest.mark.parametrize("distance", invariance.PRODUCTS)
 def test_whole_tiles_and_single_pairs_in_float64(distance, share, device, monkeypatch):
     in_pieces(monkeypatch)
-    monkeypatch.setattr(device_passes, "MANY_OPEN", share)
-    monkeypatch.setattr(device_passes, "PAIR_NUMBERS", 100)
+    monkeypatch.setattr(on_device, "MANY_OPEN", share)
+    monkeypatch.setattr(on_device, "PAIR_NUMBERS", 100)
     for kind in invariance.KINDS:
         assert same(device, *invariance.example(kind), distance=distance)
 
@@ -114,7 +113,7 @@ def test_whole_tiles_and_single_pairs_in_float64(distance, share, device, monkey
 def test_little_is_left_to_the_processor(monkeypatch):
     """What the first product leaves open is decided on the device, but for what ties."""
     left, looks = [], []
-    scorer, count = device_passes.DeviceScorer, device_passes.DeviceCountingPass._count
+    scorer, count = on_device.DeviceScorer, on_device.DeviceCountingPass._count
     pairs = scorer.pairs
 
     def counted(*args):
@@ -122,10 +121,8 @@ def test_little_is_left_to_the_processor(monkeypatch):
         left.append(len(found[1][0]))
         return found
 
-    monkeypatch.setattr(device_passes.DeviceCountingPass, "_count", counted)
-    monkeypatch.setattr(
-        device_passes.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1]
-    )
+    monkeypatch.setattr(on_device.DeviceCountingPass, "_count", counted)
+    monkeypatch.setattr(on_device.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1])
     rows = np.random.default_rng(0).standard_normal((400, 64), dtype=np.float32)
     dh.profile(rows, np.arange(400) % 40, device="cpu")
     assert sum(looks) > 0
@@ -150,8 +147,7 @@ def test_either_path_goes_on_from_the_other_ones_checkpoint(one, other, tmp_path
     assert begun[0] > 0.3
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# products that err by more
+# Products that err by more --------------------------------------------------------------------------------------------
 
 
 def erring_by(device: Device, rows: Any) -> float:
@@ -192,7 +188,7 @@ def test_tf32_imitated(kind, distance, rounded, monkeypatch):
     monkeypatch.setattr(Device, "current_precision", lambda self: TF32)
     monkeypatch.setattr(Device, "product", imitated(rounded))
     for share in (1 / 64, 2.0):
-        monkeypatch.setattr(device_passes, "MANY_OPEN", share)
+        monkeypatch.setattr(on_device, "MANY_OPEN", share)
         assert same("cpu", *invariance.example(kind, 110), distance=distance)
 
 
@@ -200,7 +196,7 @@ def test_tf32_imitated(kind, distance, rounded, monkeypatch):
 def test_tf32_imitated_with_a_bound_for_float32_differs(distance, monkeypatch):
     monkeypatch.setattr(Device, "current_precision", lambda self: IEEE)
     monkeypatch.setattr(Device, "product", imitated(rounded=True))
-    monkeypatch.setattr(device_passes, "MANY_OPEN", 2.0)  # so that no tile begins in float64
+    monkeypatch.setattr(on_device, "MANY_OPEN", 2.0)  # so that no tile begins in float64
     assert not same("cpu", *DUPLICATES, distance=distance)
 
 
@@ -220,7 +216,7 @@ def test_shorter_numbers_with_a_bound_for_float32_differ(device, monkeypatch):
     if erring_by(open_device(device), DUPLICATES[0]) < 2**-16:
         pytest.skip("this device multiplies float32 as float32, whatever it is allowed")
     monkeypatch.setattr(Device, "current_precision", lambda self: IEEE)
-    monkeypatch.setattr(device_passes, "MANY_OPEN", 2.0)
+    monkeypatch.setattr(on_device, "MANY_OPEN", 2.0)
     assert not same(device, *DUPLICATES)
 
 
@@ -258,7 +254,7 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, setting, device):
     for exact_only in (True, False):
         metric = distance_registry.make(distance, rows, None, exact_only)
         metric = metric.having(levels=found.levels(metric))
-        scorer, last, queries = device_passes.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
+        scorer, last, queries = on_device.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
         left = scorer.queries(queries)
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):
             strip = scorer.strip(layout.ColumnRange(range(*ends), band, -1), np.ones(len(metric.columns), np.int32))
@@ -325,25 +321,20 @@ def test_automatic_casts_do_nothing():
         torch.set_default_dtype(default)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# what comes in
+# What comes in --------------------------------------------------------------------------------------------------------
 
 
 @on_every_device
 def test_tensors_as_embeddings_labels_and_junk(device):
     rows, labels = DUPLICATES
+    tensor, marks = torch.tensor(rows, device=device, requires_grad=True), torch.tensor(labels, device=device)
     wanted = dh.profile(rows, labels, junk=labels == 3)
-    tensor = torch.tensor(rows, device=device, requires_grad=True)
-    marks = torch.tensor(labels, device=device)
-    assert dh.profile(tensor, marks, device=device, junk=marks == 3) == wanted
-    assert dh.profile(tensor, marks, junk=marks == 3) == wanted
-    assert dh.profile([tensor[:50], tensor[50:]], marks, junk=marks == 3) == wanted
-    short = tensor.bfloat16()
+    for given, where in ((tensor, device), (tensor, None), ([tensor[:50], tensor[50:]], None)):
+        assert dh.profile(given, marks, device=where, junk=marks == 3) == wanted
+    short, bits = tensor.bfloat16(), tensor > 0
     assert dh.profile(short, marks) == dh.profile(short.detach().float().cpu().numpy(), labels)
-    bits = tensor > 0
-    assert dh.profile(bits, marks, bits, marks, distance="hamming", device=device) == dh.profile(
-        rows > 0, labels, rows > 0, labels, distance="hamming"
-    )
+    found = dh.profile(bits, marks, bits, marks, distance="hamming", device=device)
+    assert found == dh.profile(rows > 0, labels, rows > 0, labels, distance="hamming")
 
 
 @pytest.mark.parametrize("device", ["cpu", torch.device("cpu"), torch.device("cpu", 0)], ids=repr)
@@ -363,18 +354,17 @@ def test_names_of_devices(device):
     ids=str,
 )
 def test_wrong_devices(device, error, message):
-    with pytest.raises(error) as caught:
+    with pytest.raises(error, match=f"^{re.escape(message)}[^\n]*$"):
         dh.evaluate([[0.0], [1.0]], [0, 0], device=device)
-    assert str(caught.value).startswith(message)
-    assert "\n" not in str(caught.value)
 
 
 def test_arithmetic_that_the_environment_changes_is_refused(monkeypatch):
-    monkeypatch.setenv("ONEDNN_DEFAULT_FPMATH_MODE", "ANY")
+    for value in ("STRICT", "ANY"):
+        monkeypatch.setenv("ONEDNN_DEFAULT_FPMATH_MODE", value)
+        if value == "STRICT":
+            open_device("cpu")
     with pytest.raises(ValueError, match=r"^device 'cpu' must have products whose error is known, but the environment"):
-        dh.evaluate([[0.0], [1.0]], [0, 0], device="cpu")
-    monkeypatch.setenv("ONEDNN_DEFAULT_FPMATH_MODE", "STRICT")
-    dh.evaluate([[0.0], [1.0]], [0, 0], device="cpu")
+        open_device("cpu")
 
 
 def test_the_command(tmp_path: Path):
@@ -383,9 +373,6 @@ def test_the_command(tmp_path: Path):
     plain, other = (CliRunner().invoke(main, [*arguments, *more]) for more in ([], ["--device", "cpu"]))
     assert (plain.exit_code, other.exit_code) == (0, 0)
     assert json.loads(plain.stdout) == json.loads(other.stdout)
-    refused = CliRunner().invoke(main, ["evaluate", str(tmp_path / "data.npz"), "--device", "gpu"])
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert refused.stderr == "deadheat: device must be cpu or cuda (or cuda:1 ...), but is 'gpu'\n"
 
 
 @pytest.mark.parametrize("distance", distance_registry.names(takes="numbers"))

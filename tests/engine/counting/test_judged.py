@@ -113,9 +113,8 @@ def test_labels_as_judgements() -> None:
 def test_identical_ids(n_grade: int, seed: int) -> None:
     """As in BEIR: the query's own document is not ranked, but counts as relevant if it was judged so."""
     queries, gallery, qrels, query_ids, gallery_ids, judged = case(seed, n_grade)
-    own = dict(zip(query_ids, gallery_ids, strict=False))
-    gallery_ids[: len(own)] = list(own)
-    named = {item: query for query, item in own.items()}
+    named = dict(zip(gallery_ids, query_ids, strict=False))
+    gallery_ids = [named.get(item, item) for item in gallery_ids]
     qrels = {query: {named.get(item, item): grade for item, grade in row.items()} for query, row in qrels.items()}
     found = profile_judged(
         queries, gallery, qrels, query_ids, gallery_ids, distance="inner_product", ignore_identical_ids=True
@@ -164,9 +163,7 @@ def test_coarse_ties_and_tolerances() -> None:
     ],
 )
 def test_refused(changed: dict[str, Any], message: str) -> None:
-    arguments = {
-        "queries": [[1.0], [2.0]], "gallery": [[1.0], [3.0]], "qrels": {"q": {"a": 1}}, "query_ids": ["q", "r"],
-        "gallery_ids": ["a", "b"],
-    } | changed  # fmt: skip
+    given = {"queries": [[1.0], [2.0]], "gallery": [[1.0], [3.0]], "qrels": {"q": {"a": 1}}}
+    given |= {"query_ids": ["q", "r"], "gallery_ids": ["a", "b"]}
     with pytest.raises((ValueError, TypeError), match=message):
-        profile_judged(**arguments)
+        profile_judged(**given | changed)

@@ -1,4 +1,4 @@
-"""Profiles of matrices of scores against brute force in exact fractions."""
+"""Profiles of matrices of scores against brute force in exact fractions, and of lists against each by itself."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from keyed import assert_as_oracle
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.counting import scored
-from deadheat.engine.counting.scored import profile_scores
+from deadheat.engine.counting.links import profile_candidates, profile_links
+from deadheat.engine.counting.scored import profile_lists, profile_scores
 from deadheat.measures import per_query
+from deadheat.support.arrays import offsets_of
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 DTYPES += [">i8", ">u4", ">u8", ">f2", ">f4", ">f8"]
@@ -82,12 +84,9 @@ def test_binary_relevance_is_the_same_in_every_type() -> None:
     expected = profile_scores(scores, relevant)
     assert expected.tied_by_grade is None
     assert_array_equal(expected.grades, [1])
-    for kind in ("i1", "u1", "i8", "u8", ">i4"):
-        assert profile_scores(scores, relevant.astype(kind)).digest() == expected.digest()
-    assert profile_scores(scores, relevant.tolist()).digest() == expected.digest()
-    junk = np.zeros(20, dtype=bool)
-    junk[3] = True
-    graded = relevant.astype(int)
+    for given in (*(relevant.astype(kind) for kind in ("i1", "u1", "i8", "u8", ">i4")), relevant.tolist()):
+        assert profile_scores(scores, given).digest() == expected.digest()
+    graded, junk = relevant.astype(int), np.arange(20) == 3
     graded[:, 3] = 7  # a grade on junk is no grade
     assert profile_scores(scores, graded, junk=junk).digest() == profile_scores(scores, relevant, junk=junk).digest()
 
@@ -141,53 +140,101 @@ def test_sparse_relevance(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert profile_scores(scores, given, threads=2) == profile_scores(scores, grades)
 
 
-def test_sparse_relevance_with_zeros_and_repeats() -> None:
+def test_sparse_relevance_with_zeros_and_repeats_or_wrong_numbers() -> None:
     sparse = pytest.importorskip("scipy.sparse")
     entries = (np.array([0, 2, 1, 1]), np.array([0, 1, 2, 2]), np.array([0, 4]))  # column 2 twice, column 0 as 0
     given = sparse.csr_array(entries, shape=(1, 3))
-    profile = profile_scores([[3, 2, 1]], given)
-    assert profile == profile_scores([[3, 2, 1]], [[0, 2, 2]])
+    assert profile_scores([[3, 2, 1]], given) == profile_scores([[3, 2, 1]], [[0, 2, 2]])
     assert_array_equal(given.data, [0, 2, 1, 1])
     nothing = profile_scores([[3, 2, 1]], sparse.csr_array((1, 3), dtype=bool))
     assert nothing == profile_scores([[3, 2, 1]], [[0, 0, 0]])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
-        (([[1.0, np.nan]], [[1, 0]]), {}, ValueError, "scores must be finite, but holds nan in row 0, column 1"),
-        (([[1.0, -np.inf]], [[1, 0]]), {}, ValueError, "scores must be finite, but holds -inf"),
-        (([1, 2], [1, 0]), {}, ValueError, "scores must be two-dimensional"),
-        (([["a", "b"]], [[1, 0]]), {}, TypeError, "scores must hold real numbers"),
-        (([[1j, 2]], [[1, 0]]), {}, TypeError, "scores must hold real numbers"),
-        (([[2**70, 2]], [[1, 0]]), {}, TypeError, "scores must hold real numbers of at most 64 bits"),
-        (([[2**53 + 1, 0.5]], [[1, 0]]), {}, ValueError, "does not hold 9007199254740993"),
-        (([[2**63 + 1, -1]], [[1, 0]]), {}, ValueError, "does not hold 9223372036854775809"),
-        (
-            ([[1, 2]], [[1, 0, 0]]),
-            {},
-            ValueError,
-            r"relevant must have the shape of scores, \(1, 2\), but has .*\(1, 3\)",
-        ),
-        (([[1, 2]], [1, 0]), {}, ValueError, "relevant must have the shape of scores"),
-        (([[1, 2]], [[1], [1, 2]]), {}, ValueError, "relevant must be a matrix"),
-        (([[1, 2]], [[1.0, 0.0]]), {}, TypeError, "relevant must be bool or integer grades, but has dtype float64"),
-        (([[1, 2]], [[1, -1]]), {}, ValueError, "relevant must hold grades of 0 and more, but holds -1"),
-        (([[1, 2]], np.array([[1, 2**63]], "u8")), {}, ValueError, r"relevant must hold grades below 2\^63"),
-        (([[1, 2]], [[1, 0]]), {"order": "desc"}, ValueError, "order must be one of descending, ascending"),
-        (([[1, 2]], [[1, 0]]), {"threads": 0}, ValueError, "threads must be at least 1, but is 0"),
-        (([[1, 2]], [[1, 0]]), {"junk": [True]}, ValueError, r"junk must have shape \(2,\) or \(1, 2\)"),
-        (([[1, 2]], [[1, 0]]), {"junk": [1, 0]}, TypeError, "junk must be bool"),
-    ],
-)
-def test_refuses_bad_matrices(arguments: Any, options: Any, error: Any, message: str) -> None:
-    with pytest.raises(error, match=message) as caught:
-        profile_scores(*arguments, **options)
-    assert "\n" not in str(caught.value)
-
-
-def test_refuses_bad_sparse_relevance() -> None:
-    sparse = pytest.importorskip("scipy.sparse")
     for bad, error in ((sparse.csr_array([[1.0, 0]]), TypeError), (sparse.coo_array([[1, -2]]), ValueError)):
         with pytest.raises(error, match="relevant must"):
             profile_scores([[1, 2]], bad)
+
+
+@pytest.mark.parametrize(
+    ("scores", "relevant", "options", "error", "message"),
+    [
+        ([[1.0, np.nan]], [[1, 0]], {}, ValueError, "scores must be finite, but holds nan in row 0, column 1"),
+        ([[1.0, -np.inf]], [[1, 0]], {}, ValueError, "scores must be finite, but holds -inf"),
+        ([1, 2], [1, 0], {}, ValueError, "scores must be two-dimensional"),
+        ([["a", "b"]], [[1, 0]], {}, TypeError, "scores must hold real numbers"),
+        ([[1j, 2]], [[1, 0]], {}, TypeError, "scores must hold real numbers"),
+        ([[2**70, 2]], [[1, 0]], {}, TypeError, "scores must hold real numbers of at most 64 bits"),
+        ([[2**53 + 1, 0.5]], [[1, 0]], {}, ValueError, "does not hold 9007199254740993"),
+        ([[2**63 + 1, -1]], [[1, 0]], {}, ValueError, "does not hold 9223372036854775809"),
+        (
+            [[1, 2]],
+            [[1, 0, 0]],
+            {},
+            ValueError,
+            r"relevant must have the shape .*, \(1, 2\), but has .*\(1, 3\)",
+        ),
+        ([[1, 2]], [1, 0], {}, ValueError, "relevant must have the shape of scores"),
+        ([[1, 2]], [[1], [1, 2]], {}, ValueError, "relevant must be a matrix"),
+        ([[1, 2]], [[1.0, 0.0]], {}, TypeError, "relevant must be bool or integer grades, but has dtype float64"),
+        ([[1, 2]], [[1, -1]], {}, ValueError, "relevant must hold grades of 0 and more, but holds -1"),
+        ([[1, 2]], np.array([[1, 2**63]], "u8"), {}, ValueError, r"relevant must hold grades below 2\^63"),
+        ([[1, 2]], [[1, 0]], {"order": "desc"}, ValueError, "order must be one of descending, ascending"),
+        ([[1, 2]], [[1, 0]], {"threads": 0}, ValueError, "threads must be at least 1, but is 0"),
+        ([[1, 2]], [[1, 0]], {"junk": [True]}, ValueError, r"junk must have shape \(2,\) or \(1, 2\)"),
+        ([[1, 2]], [[1, 0]], {"junk": [1, 0]}, TypeError, "junk must be bool"),
+    ],
+)
+def test_refuses_bad_matrices(scores: Any, relevant: Any, options: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message) as caught:
+        profile_scores(scores, relevant, **options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("most_grade", [1, 3])
+@pytest.mark.parametrize("entries", [8, 1 << 18])
+def test_each_list_is_counted_as_a_matrix_of_one_row(
+    most_grade: int, entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scored, "BLOCK_ENTRIES", entries)
+    rng = np.random.default_rng(most_grade)
+    lengths = np.concatenate([rng.integers(1, 9, 40), [300, 1, 64, 63]])
+    scores = rng.integers(-2, 3, lengths.sum()) / 2
+    grades = rng.integers(0, most_grade + 1, len(scores))
+    profile = profile_lists(scores, grades, lengths)
+    for query, start in enumerate(offsets_of(lengths)[:-1].tolist()):
+        items = slice(start, start + lengths[query])
+        single = profile_scores(scores[None, items], grades[None, items])
+        for name in ("closer", "closer_relevant", "tied", "tied_relevant", "n_ranked", "n_relevant"):
+            assert_array_equal(getattr(profile[query], name), getattr(single, name))
+    assert profile.n_query == len(lengths)
+    assert (profile.tied_by_grade is None) == (most_grade == 1)
+
+
+def test_scores_are_compared_in_their_own_type() -> None:
+    near = np.array([0.5, np.nextafter(0.5, 1)])
+    assert profile_lists(near, np.array([1, 0]), np.array([2])).closer.tolist() == [1]
+    ends = np.array([-np.inf, np.inf, -np.inf])
+    assert profile_lists(ends, np.array([0, 0, 1]), np.array([3])).tied.tolist() == [2]
+
+
+def test_padding_is_no_more_than_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One list of 4096 items among lists of one must not make a matrix of 4096 columns for all of them."""
+    largest, counted = [], scored.count_keys
+    monkeypatch.setattr(scored, "count_keys", lambda keys, *more: largest.append(keys.size) or counted(keys, *more))
+    lengths = np.array([1] * 1000 + [4096])
+    profile_lists(np.zeros(lengths.sum()), np.ones(lengths.sum(), dtype=np.int64), lengths)
+    assert sum(largest) <= 2 * lengths.sum()
+
+
+@pytest.mark.parametrize("order", ["descending", "ascending"])
+@pytest.mark.parametrize("with_junk", [None, (9,), (5, 9)], ids=str)
+@pytest.mark.parametrize("shared", [True, False])
+def test_links_are_matrices_with_one_relevant_item_a_row(shared: bool, with_junk: Any, order: Any) -> None:
+    rng = np.random.default_rng(4)
+    positives, negatives = (rng.integers(0, 4, shape) / 2 for shape in (5, 9 if shared else (5, 9)))
+    junk = None if with_junk is None else rng.random(with_junk) < 0.4
+    scores = np.column_stack([positives, np.broadcast_to(negatives, (5, 9))])
+    mask = np.column_stack([np.zeros(5, dtype=bool), np.broadcast_to(False if junk is None else junk, (5, 9))])
+    wanted = profile_scores(scores, np.arange(10) == np.zeros((5, 1)), order=order, junk=mask)
+    assert profile_links(positives, negatives, order=order, junk=junk) == wanted
+    places = rng.permutation(10)
+    columns = np.full(5, places.tolist().index(0))
+    assert profile_candidates(scores[:, places], columns, order=order, junk=mask[:, places]) == wanted

@@ -35,8 +35,7 @@ def silent(*args, **options):
     return report
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# leaving them out
+# Leaving them out -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock", "hamming"])
@@ -75,11 +74,18 @@ def test_many_queries_need_no_mask():
     assert report["Hit@1"].upper == 1
 
 
-def test_rows_are_those_of_a_gallery():
-    with pytest.raises(InvalidValueError, match=r"^exclude must be left out without a gallery: each query is left out"):
-        dh.evaluate(ROWS, LABELS, exclude=np.arange(60))
-    with pytest.raises(InvalidValueError, match=r"but holds 60 for query 0$"):
-        dh.profile(ROWS, LABELS, ROWS, LABELS, exclude=np.arange(60) + 60)
+@pytest.mark.parametrize(
+    ("gallery", "exclude", "error", "message"),
+    [
+        ((), np.arange(60), InvalidValueError, "^exclude must be left out without a gallery: each query is left out"),
+        ((ROWS, LABELS), np.arange(60) + 60, InvalidValueError, "but holds 60 for query 0$"),
+        ((ROWS[:, :4], LABELS), None, InvalidValueError, "must have the same dim, but have 5 and 4 columns"),
+        ((ROWS, [str(label) for label in LABELS]), None, TypeError, "must be of the same kind"),
+    ],
+)
+def test_what_is_refused(gallery, exclude, error, message):
+    with pytest.raises(error, match=message):
+        dh.evaluate(ROWS, LABELS, *gallery, exclude=exclude)
 
 
 def test_a_checkpoint_is_of_the_rows_that_were_left_out(tmp_path):
@@ -90,18 +96,22 @@ def test_a_checkpoint_is_of_the_rows_that_were_left_out(tmp_path):
         dh.profile(*arguments, exclude=np.arange(60)[::-1], checkpoint=tmp_path / "run")
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# saying so
+# Saying so ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_set_as_its_own_gallery_is_said():
+def test_queries_that_are_in_the_gallery_are_counted():
     report, n = warned(ROWS, LABELS, ROWS, LABELS)
     assert (n, report["Hit@1"].lower) == (60, 1)
-
-
-def test_queries_that_are_part_of_the_gallery_are_counted():
     query = np.concatenate([ROWS[:7], OTHERS[0]]), np.concatenate([LABELS[:7], OTHERS[1]])
     assert warned(*query, ROWS, LABELS)[1] == 7
+    junk = np.eye(60, dtype=bool)
+    junk[:4] = False
+    assert warned(ROWS, LABELS, ROWS, LABELS, junk=junk)[1] == 4
+    with pytest.warns(QueryInGalleryWarning, match="^60 of 60 queries"):
+        dh.profile(ROWS, LABELS, ROWS, LABELS)
+    with warnings.catch_warnings(action="error"):
+        warnings.simplefilter("ignore", QueryInGalleryWarning)
+        assert dh.evaluate(ROWS, LABELS, ROWS, LABELS).n_in_gallery == 60
 
 
 def test_equal_numbers_of_other_types_and_zeros_of_either_sign_are_equal():
@@ -119,27 +129,13 @@ def test_bits_and_files_are_looked_at_too(tmp_path):
     assert warned(tmp_path / "set.npz", gallery=tmp_path / "set.npz")[1] == 60
 
 
-def test_profiles_warn_as_reports_do():
-    with pytest.warns(QueryInGalleryWarning, match="^60 of 60 queries"):
-        dh.profile(ROWS, LABELS, ROWS, LABELS)
-
-
 def test_no_word_where_nobody_finds_itself():
     silent(ROWS, LABELS)
     silent(*OTHERS, ROWS, LABELS)
     silent(ROWS, (LABELS + 1) % 12, ROWS, LABELS)  # the same rows, but under other labels
     silent(np.nextafter(ROWS, 9), LABELS, ROWS, LABELS)
-
-
-def test_no_word_where_they_are_left_out_by_a_mask():
     assert silent(ROWS, LABELS, ROWS, LABELS, junk=np.eye(60, dtype=bool)).profile == dh.profile(ROWS, LABELS)
     silent(ROWS[:3], LABELS[:3], ROWS, LABELS, junk=np.arange(60) < 3)
-
-
-def test_a_mask_that_leaves_some_in_is_said():
-    junk = np.eye(60, dtype=bool)
-    junk[:4] = False
-    assert warned(ROWS, LABELS, ROWS, LABELS, junk=junk)[1] == 4
 
 
 def test_codes_of_few_bits_are_equal_by_chance():
@@ -147,16 +143,3 @@ def test_codes_of_few_bits_are_equal_by_chance():
     codes, labels = rng.integers(0, 2, (500, 8)) > 0, rng.integers(0, 2, 500)
     silent(codes[:100], labels[:100], codes[100:], labels[100:], distance="hamming")
     assert warned(codes, labels, codes, labels, distance="hamming")[1] == 500
-
-
-def test_the_warning_can_be_switched_off():
-    with warnings.catch_warnings(action="error"):
-        warnings.simplefilter("ignore", QueryInGalleryWarning)
-        assert dh.evaluate(ROWS, LABELS, ROWS, LABELS).n_in_gallery == 60
-
-
-def test_what_cannot_be_compared_is_refused_as_ever():
-    with pytest.raises(InvalidValueError, match="must have the same dim, but have 5 and 4 columns"):
-        dh.evaluate(ROWS, LABELS, ROWS[:, :4], LABELS)
-    with pytest.raises(TypeError, match="must be of the same kind"):
-        dh.evaluate(ROWS, LABELS, ROWS, [str(label) for label in LABELS])

@@ -1,4 +1,4 @@
-"""What the counting pass asks of Python: rows, rules, progress, whether to go on; and its ladder, rung by rung."""
+"""What the counting pass asks of Python: rows, rules, progress, whether to go on; its ladder; how it is cut up."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from keyed import counts_of
 import deadheat as dh
 from deadheat.engine.counting import layout, passes
 from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.layout import TILE_COLUMNS, ColumnRange, Layout
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass, Polling
 from deadheat.engine.ties import registry as tie_registry
@@ -21,8 +22,7 @@ from deadheat.engine.ties.rule import Cuts
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.source import Array
 
-# ---------------------------------------------------------------------------------------------------------------------
-# rows that Python hands out
+# Rows that Python hands out -------------------------------------------------------------------------------------------
 
 
 class Read(Array):
@@ -80,8 +80,7 @@ def test_an_error_while_rows_are_read_reaches_the_caller(distance, threads):
         assert dh.profile(rows, labels, distance=distance, threads=threads) == wanted
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# rules of Python
+# Rules of Python ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -89,12 +88,8 @@ def test_an_error_while_rows_are_read_reaches_the_caller(distance, threads):
 @pytest.mark.parametrize("rule", [dh.Rounded("float16"), dh.Tolerance(0.1)], ids=str)
 @pytest.mark.parametrize("part", ["group", "cuts", "decide"])
 def test_an_error_in_a_rule_reaches_the_caller(part, rule, threads, monkeypatch):
-    rng = np.random.default_rng(5)
-    rows = (
-        rng.choice([0, 2049, 2051, 2053, 2055, 2057], (170, 2))
-        if isinstance(rule, dh.Rounded)
-        else rng.integers(-3, 4, (170, 3)) / 10
-    )  # that lie on the ends of what is tied
+    rng = np.random.default_rng(5)  # rows that lie on the ends of what is tied
+    halves, tenths = rng.choice([0, 2049, 2051, 2053, 2055, 2057], (170, 2)), rng.integers(-3, 4, (170, 3)) / 10
     owner, name = (Cuts, "count_below") if part == "decide" else (type(rule), part)
     whole, calls = getattr(owner, name), []
 
@@ -106,11 +101,11 @@ def test_an_error_in_a_rule_reaches_the_caller(part, rule, threads, monkeypatch)
 
     monkeypatch.setattr(owner, name, fail)
     with pytest.raises(MemoryError, match=r"^no room$"):
-        dh.profile(rows, np.arange(170) % 9, distance="cityblock", ties=rule, threads=threads)
+        dh.profile(halves if isinstance(rule, dh.Rounded) else tenths, np.arange(170) % 9, distance="cityblock",
+                   ties=rule, threads=threads)  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# progress
+# Progress -------------------------------------------------------------------------------------------------------------
 
 
 def runs():
@@ -139,11 +134,9 @@ def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, sha
     args, options = runs()[name]
     dh.profile(*args, **options, threads=threads, progress=lambda done, total: calls.append((done, total)))
     done, totals = zip(*calls, strict=True)
-    assert done[0] == 0
+    assert (done[0], len(set(totals)), done.count(totals[-1])) == (0, 1, 1)
     assert list(done) == sorted(done)
-    assert len(set(totals)) == 1
     assert done[-1] == totals[-1] > 0
-    assert done.count(totals[-1]) == 1
     assert shards != "many" or len(calls) > 3
 
 
@@ -164,8 +157,7 @@ def test_a_poll_that_raises_ends_the_pass_soon(threads):
     assert seen[-1] < len(counting.layout.active) * counting.problem.n_column
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# classes without end
+# Classes without end --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "inner_product"])
@@ -191,8 +183,7 @@ def test_a_giant_class_needs_no_tiles_unless_junk_is_looked_up_there():
         assert {len(block.queries): block.tiled for block in made} == tiled
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# the ladder, with NumPy for the first rung and the second
+# The ladder, with NumPy for the first rung and the second -------------------------------------------------------------
 
 
 def pass_over(rows, labels, distance, rule, kind, junk=None):
@@ -285,3 +276,32 @@ def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
     assert shares["closer than float32"][0] > 0.5
     assert shares["closer than float32"][1] < 0.01
     assert shares["hidden ties"][1] > 0.1
+
+
+# How it is cut up ----------------------------------------------------------------------------------------------------
+
+
+def blocks_of(size, number, band=0, start=0, first=0):
+    """Ranges as long as blocks of columns, each a block of queries, or none if `first` is -1."""
+    ranges = (range(start + k * size, start + (k + 1) * size) for k in range(number))
+    return [ColumnRange(part, band, first if first < 0 else first + k) for k, part in enumerate(ranges)]
+
+
+TWO_BANDS = [*blocks_of(100, 2), *blocks_of(100, 2, band=1, start=200, first=2)]
+
+
+@pytest.mark.parametrize(
+    ("ranges", "shard", "joined"),
+    [
+        (blocks_of(300, 9), {4, 5},
+         [(0, 900, 0, -1), (900, 1200, 0, -1), (1200, 1500, 0, 4), (1500, 1800, 0, 5), (1800, 2700, 0, -1)]),
+        (blocks_of(300, 4), {0, 1, 2, 3}, [(300 * k, 300 * (k + 1), 0, k) for k in range(4)]),
+        (TWO_BANDS, set(), [(0, 200, 0, -1), (200, 400, 1, -1)]),
+        (blocks_of(TILE_COLUMNS // 2, 4, first=-1), set(),
+         [(0, TILE_COLUMNS, 0, -1), (TILE_COLUMNS, 2 * TILE_COLUMNS, 0, -1)]),
+    ],
+    ids=["blocks of a shard stay by themselves", "all are of the shard", "never over a band", "never beyond a tile"],
+)  # fmt: skip
+def test_ranges_of_a_shard_are_joined(ranges, shard, joined):
+    cut = Layout.__new__(Layout)  # whose problem it must not look at
+    assert [(r.columns.start, r.columns.stop, r.band, r.block) for r in cut.joined(ranges, shard)] == joined

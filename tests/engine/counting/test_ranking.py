@@ -73,8 +73,7 @@ every_kind_and_distance = pytest.mark.parametrize(
 )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# the rankings
+# The rankings ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("alone", [True, False])
@@ -109,28 +108,22 @@ def test_rounded_ties(kind, distance, ties):
 
 def test_a_single_sample_has_nobody_to_rank():
     items, group, _ = whole(Rankings([[1.0, 2.0]]))
-    assert_array_equal(items, [[-1]])
-    assert_array_equal(group, [[-1]])
+    assert (items.tolist(), group.tolist()) == ([[-1]], [[-1]])
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
 @pytest.mark.parametrize("kind", ["integer_grid", "gaussian", "duplicates"])
 def test_blocks_and_threads_change_nothing(kind, distance, monkeypatch):
-    query = made(kind, 23, 4, 5)
-    rankings = Rankings(query, distance=distance, threads=1)
-    items, group, n_block = whole(rankings)
-    low, high = rankings.closeness(next(iter(rankings)))
-    assert n_block == 1
-    for entries, threads, want in ((1, 3, 23), (23 * 5, 1, 5), (23 * 5, 4, 5)):
+    query, wanted = made(kind, 23, 4, 5), None
+    for entries, threads, n_block in ((ranking.BLOCK_ENTRIES, 1, 1), (1, 3, 23), (23 * 5, 1, 5), (23 * 5, 4, 5)):
         monkeypatch.setattr(ranking, "BLOCK_ENTRIES", entries)
-        other = Rankings(query, distance=distance, threads=threads)
-        found = whole(other)
-        assert_array_equal(found[0], items)
-        assert_array_equal(found[1], group)
-        assert found[2] == want
-        bounds = [other.closeness(block) for block in other]
-        for side, all_at_once in enumerate((low, high)):
-            assert_array_equal(np.concatenate([pair[side] for pair in bounds]), all_at_once)
+        rankings = Rankings(query, distance=distance, threads=threads)
+        *found, n = whole(rankings)
+        found += [np.concatenate(side) for side in zip(*map(rankings.closeness, rankings), strict=True)]
+        assert n == n_block
+        wanted = found if wanted is None else wanted
+        for one, other in zip(found, wanted, strict=True):
+            assert_array_equal(one, other)
 
 
 def test_bad_arguments():
@@ -140,8 +133,7 @@ def test_bad_arguments():
         Rankings([[1.0]], distance="euclidean", ties=Rounded("float16", of="similarity"))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# closeness
+# Closeness ------------------------------------------------------------------------------------------------------------
 
 
 def signed_square(value):
@@ -173,11 +165,9 @@ def test_closeness_lies_between_its_bounds(kind, distance, alone):
 @pytest.mark.parametrize(
     ("rows", "known"),
     [
-        (np.array([[3, 4], [0, 7], [-1, 2]]), True),
-        (np.array([[3, 4], [0, 7], [-1, 2]]) * 6.0, True),
-        (np.array([[3, 4], [0, 7], [-1, 2]]) * np.float32(0.1), True),
-        (np.array([[3, 4], [0, 7], [-1, 2]]) * 2.0**-600, None),  # its products are below the least float
-        (np.array([[3, 4], [0, 7], [-1, 2]]) * 2.0**600, None),
+        *((np.array([[3, 4], [0, 7], [-1, 2]]) * unit, True) for unit in (1, 6.0, np.float32(0.1))),
+        # products that are below the least float, or above the largest
+        *((np.array([[3, 4], [0, 7], [-1, 2]]) * 2.0**power, None) for power in (-600, 600)),
         (np.array([[0.1, 0.2], [0.8, 0.4], [0.4, 0.1]]), False),  # 0.1 has too many digits for its multiples
         (np.array([[0.1, 0.7], [0.3, 0.2], [1 / 3, 0.9]]), False),
     ],
@@ -186,24 +176,17 @@ def test_closeness_of_whole_multiples_is_one_number(distance, rows, known):
     rankings = Rankings(rows, distance=distance)
     (block,) = rankings
     low, high = rankings.closeness(block)
-    if known is None:  # the range of the numbers decides
-        known = distance == "cityblock"
+    known = distance == "cityblock" if known is None else known
     assert (low[block.items >= 0] == high[block.items >= 0]).all() == known
     for i, k in np.argwhere(block.items >= 0):
-        key = oracles.exact_key(rows[i], rows[block.items[i, k]], distance)
-        assert low[i, k] <= key <= high[i, k]
+        assert low[i, k] <= oracles.exact_key(rows[i], rows[block.items[i, k]], distance) <= high[i, k]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# the k nearest
+# The k nearest --------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    rows=st.lists(st.integers(0, 4), min_size=1, max_size=8),
-    k=st.integers(1, 12),
-    alone=st.booleans(),
-)
+@given(rows=st.lists(st.integers(0, 4), min_size=1, max_size=8), k=st.integers(1, 12), alone=st.booleans())
 def test_the_nearest_and_all_that_tie_with_the_last(rows, k, alone):
     query = np.array(rows)[:, None]
     (block,) = Rankings(query, None if alone else query, distance="euclidean")
@@ -217,9 +200,8 @@ def test_the_nearest_and_all_that_tie_with_the_last(rows, k, alone):
 
 @pytest.mark.parametrize(("k", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError), (True, TypeError)])
 def test_k_must_be_a_positive_integer(k, error):
-    block = Ranked(np.array([0]), np.array([[1, 2]]), np.array([[0, 1]]))
     with pytest.raises(error, match="k must be"):
-        nearest_groups(block, k)
+        nearest_groups(Ranked(np.array([0]), np.array([[1, 2]]), np.array([[0, 1]])), k)
 
 
 @pytest.mark.parametrize("alone", [False, True])
@@ -241,3 +223,28 @@ def test_junk_is_not_ranked(distance, by_pair, alone):
         assert_array_equal(left_group[row, :n_left], np.unique(group[row, stays], return_inverse=True)[1])
         assert (left[row, n_left:] == -1).all()
         assert (left_group[row, n_left:] == -1).all()
+
+
+@every_kind_and_distance
+def test_the_nearest_by_tiles_are_those_of_whole_rankings(kind, distance, monkeypatch):
+    rng = np.random.default_rng(8)
+    for alone in (True, False):
+        query, gallery = made(kind, 12, 3, 8), None if alone else made(kind, 15, 3, 9)
+        rankings = Rankings(query, gallery, distance=distance)
+        metric = distance_registry.make(distance, query, gallery, True)
+        (whole,) = rankings
+        column_of_item = np.append(metric.columns.column_of_item, -1)
+        for k in (1, 2, 5, 20):
+            for name, most in (("BLOCK_ROWS", 5), ("TILE_COLUMNS", 6), ("MOST_CANDIDATES", 30), ("PAIRS", 12)):
+                monkeypatch.setattr(ranking, name, int(rng.integers(1, most)))
+            wanted, group = nearest_groups(whole, k), whole.group
+            for block in ranking.nearest(metric, rankings.candidates, k, threads=2):
+                last, closer, tied = block.within(k)
+                for row, i in enumerate(block.queries.tolist()):
+                    of_item = group[i, wanted[i]]
+                    assert last[row] == of_item.max(initial=0)
+                    assert (closer[row], tied[row]) == ((of_item < last[row]).sum(), (of_item == last[row]).sum())
+                    columns = column_of_item[whole.items[i, wanted[i]]]
+                    assert_array_equal(block.groups_of(np.full(len(columns), row), columns), of_item)
+                    others = np.setdiff1d(np.arange(len(metric.columns)), block.columns[row])
+                    assert (block.groups_of(np.full(len(others), row), others) == block.group.shape[1]).all()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from keyed import assert_as_oracle, queries_of
+from keyed import assert_as_oracle, groups_of, queries_of
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.counting.runs import profile_run
@@ -58,17 +58,17 @@ def test_run_by_hand() -> None:
     assert_array_equal(per_query(profile, "AP").upper, [0.5, 0.5, 0, np.nan])
 
 
-def test_files_and_dictionaries_agree(tmp_path: Path) -> None:
+def test_files_dictionaries_and_tables_of_other_libraries_agree(tmp_path: Path) -> None:
     expected = profile_run(RUN_TABLE, QRELS_TABLE)
     run, qrels = files(tmp_path)
-    zipped = tmp_path / "my.run.gz"
+    zipped, windows = tmp_path / "my.run.gz", tmp_path / "windows.run"
     zipped.write_bytes(gzip.compress(RUN.encode()))
-    (tmp_path / "windows.run").write_bytes(b"\xef\xbb\xbf" + RUN.strip().replace("\n", "\r\n").encode())
-    for one in (run, str(run), zipped, tmp_path / "windows.run", RUN_TABLE):
-        for two in (qrels, QRELS_TABLE):
-            profile = profile_run(one, two)
-            assert profile == expected
-            assert profile.query_ids == expected.query_ids
+    windows.write_bytes(b"\xef\xbb\xbf" + RUN.strip().replace("\n", "\r\n").encode())
+    given = [(one, two) for one in (run, str(run), zipped, windows, RUN_TABLE) for two in (qrels, QRELS_TABLE)]
+    for one, two in (*given, (SCORED, JUDGED), (iter(SCORED), iter(JUDGED)), (Ranx(RUN_TABLE), Ranx(QRELS_TABLE))):
+        profile = profile_run(one, two)
+        assert profile == expected
+        assert profile.query_ids == expected.query_ids
 
 
 def test_runs_equal_matrices() -> None:
@@ -85,63 +85,52 @@ def test_runs_equal_matrices() -> None:
 
 
 def test_numbers_of_a_dictionary_are_what_they_are() -> None:
-    big = 2**60
-    profile = profile_run({"q": {"a": big, "b": big + 1, "c": float(big), "d": 10**400}}, {"q": {"a": 1}})
-    assert queries_of(profile)[0]["groups"] == [(2, 0, 2, 1)]
+    scores = {"a": 2**60, "b": 2**60 + 1, "c": float(2**60), "d": 10**400}
+    assert groups_of(profile_run({"q": scores}, {"q": {"a": 1}})) == [[(2, 0, 2, 1)]]
     for kind in (np.float16, np.float32, np.int8, np.uint64):
         profile = profile_run({"q": {"a": kind(1), "b": 1.0, "c": kind(2)}}, {"q": {"a": kind(1).astype(np.int8)}})
-        assert queries_of(profile)[0]["groups"] == [(1, 0, 2, 1)]
+        assert groups_of(profile) == [[(1, 0, 2, 1)]]
 
 
 def test_unicode_and_odd_ids(tmp_path: Path) -> None:
     run, qrels = files(tmp_path, "é Q0 d\u00a01 1 1 t\né Q0 01 1 1 t\n", "é 0 d\u00a01 1\né 0 1 1\n")
     profile = profile_run(run, qrels)
-    assert profile.query_ids == ("é",)
-    assert queries_of(profile)[0] == {
-        "groups": [(0, 0, 2, 1)],
-        "graded": [(0, 2, {1: 1})],
-        "n_ranked": 2,
-        "n_relevant": 2,
-    }
+    assert (profile.query_ids, groups_of(profile)) == (("é",), [[(0, 0, 2, 1)]])
+    assert (profile.n_ranked.tolist(), profile.n_relevant.tolist()) == ([2], [2])
+
+
+GOOD_RUN, GOOD_QRELS = "q Q0 a 1 1 t\n", "q 0 a 1\n"
+BAD_RUNS = [
+    ("q Q0 a 1 1 t\n\nq Q0 b 1 1\n", r"my\.run, line 3: .* 6 fields \(qid Q0 docid rank score tag\), but has 5"),
+    ("q Q0 a 1 one t\n", r"my\.run, line 1: score must be a number, but is 'one'"),
+    ("q Q0 a 1 1_0 t\n", r"my\.run, line 1: score must be a number, but is '1_0'"),
+    ("q Q0 a 1 nan t\n", r"my\.run, line 1: score must be finite, but is nan"),
+    ("q Q0 a 1 1e999 t\n", r"my\.run, line 1: score must be finite, but is inf"),
+    ("q Q0 a 1 1 t\nq Q0 a 2 0 t\n", r"my\.run, line 2: document 'a' must be listed once for query 'q'"),
+    (b"q Q0 a\x00 1 1 t\n", r"my\.run, line 1: a NUL byte; damaged, or another kind of file\?"),
+    *((empty, r"my\.run must hold at least one query, but is empty") for empty in ("", "\n \n", "# nothing\n")),
+    (gzip.compress(GOOD_RUN.encode(), mtime=0)[:-9], r"my\.run is damaged or truncated"),
+    (gzip.compress(GOOD_RUN.encode(), mtime=0)[:-4] + b"abcd", r"my\.run is damaged or truncated"),
+    ("7 Q0 a 1 1 t\n", "must have a query in common, but the run has 1 .'7'. and the qrels have 1 .'q'."),
+]
+BAD_QRELS = [
+    ("q 0 a\n", r"my\.qrels, line 1: a line must have 4 fields \(qid iter docid rel\), but has 3"),
+    ("q 0 a 1.0\n", r"my\.qrels, line 1: rel must be an integer, but is '1\.0'"),
+    ("q 0 a yes\n", r"my\.qrels, line 1: rel must be an integer, but is 'yes'"),
+    ("q 0 a 9223372036854775808\n", r"my\.qrels, line 1: rel must be below 2\^63"),
+    ("q 0 a 1\nq 0 b 1\nq 0 a 0\n", r"my\.qrels, line 3: document 'a' must be listed once for query 'q'"),
+    ("", r"my\.qrels must hold at least one query, but is empty"),
+]
 
 
 @pytest.mark.parametrize(
-    ("run", "message"),
-    [
-        ("q Q0 a 1 1 t\n\nq Q0 b 1 1\n", r"my\.run, line 3: .* 6 fields \(qid Q0 docid rank score tag\), but has 5"),
-        ("q Q0 a 1 one t\n", r"my\.run, line 1: score must be a number, but is 'one'"),
-        ("q Q0 a 1 1_0 t\n", r"my\.run, line 1: score must be a number, but is '1_0'"),
-        ("q Q0 a 1 nan t\n", r"my\.run, line 1: score must be finite, but is nan"),
-        ("q Q0 a 1 1e999 t\n", r"my\.run, line 1: score must be finite, but is inf"),
-        ("q Q0 a 1 1 t\nq Q0 a 2 0 t\n", r"my\.run, line 2: document 'a' must be listed once for query 'q'"),
-        (b"q Q0 a\x00 1 1 t\n", r"my\.run, line 1: a NUL byte; damaged, or another kind of file\?"),
-        ("", r"my\.run must hold at least one query, but is empty"),
-        ("\n \n", r"my\.run must hold at least one query, but is empty"),
-        (gzip.compress(b"q Q0 a 1 1 t\n", mtime=0)[:-9], r"my\.run is damaged or truncated"),
-        (gzip.compress(b"q Q0 a 1 1 t\n", mtime=0)[:-4] + b"abcd", r"my\.run is damaged or truncated"),
-        ("7 Q0 a 1 1 t\n", "must have a query in common, but the run has 1 .'7'. and the qrels have 1 .'q'."),
-    ],
+    ("run", "qrels", "message"),
+    [*((bad, GOOD_QRELS, why) for bad, why in BAD_RUNS), *((GOOD_RUN, bad, why) for bad, why in BAD_QRELS)],
 )
-def test_refuses_bad_runs(tmp_path: Path, run: str | bytes, message: str) -> None:
+def test_refuses_bad_files(tmp_path: Path, run: str | bytes, qrels: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        profile_run(*files(tmp_path, run, "q 0 a 1\n"))
+        profile_run(*files(tmp_path, run, qrels))
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("qrels", "message"),
-    [
-        ("q 0 a\n", r"my\.qrels, line 1: a line must have 4 fields \(qid iter docid rel\), but has 3"),
-        ("q 0 a 1.0\n", r"my\.qrels, line 1: rel must be an integer, but is '1\.0'"),
-        ("q 0 a yes\n", r"my\.qrels, line 1: rel must be an integer, but is 'yes'"),
-        ("q 0 a 9223372036854775808\n", r"my\.qrels, line 1: rel must be below 2\^63"),
-        ("q 0 a 1\nq 0 b 1\nq 0 a 0\n", r"my\.qrels, line 3: document 'a' must be listed once for query 'q'"),
-        ("", r"my\.qrels must hold at least one query, but is empty"),
-    ],
-)
-def test_refuses_bad_qrels(tmp_path: Path, qrels: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        profile_run(*files(tmp_path, "q Q0 a 1 1 t\n", qrels))
 
 
 def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
@@ -149,43 +138,44 @@ def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
         profile_run(tmp_path / "none.run", QRELS_TABLE)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# what trec_eval has options for
+# What trec_eval has options for ---------------------------------------------------------------------------------------
 
 
 def test_comments_and_blank_lines(tmp_path: Path) -> None:
     run, qrels = files(tmp_path, f"# tag\n  # {RUN}", f"#\n{QRELS}# end")
     assert profile_run(run, qrels) == profile_run(RUN_TABLE, QRELS_TABLE)
-    (tmp_path / "comments").write_text("# nothing\n")
-    with pytest.raises(ValueError, match="comments must hold at least one query, but is empty"):
-        profile_run(tmp_path / "comments", qrels)
 
 
 def test_level_of_relevance() -> None:
-    profile = profile_run(RUN_TABLE, QRELS_TABLE, rel=2)
-    assert queries_of(profile)[0] == {
-        "groups": [(0, 0, 1, 1)],
-        "graded": [(0, 1, {2: 1})],
-        "n_ranked": 2,
-        "n_relevant": 1,
-    }
-    assert_array_equal(profile.n_relevant, [1, 0, 0, 0])
-    assert_array_equal(profile_run(RUN_TABLE, QRELS_TABLE, rel=3).n_relevant, 0)
     rng = np.random.default_rng(3)
     scores, grades = rng.integers(0, 4, (30, 12)), rng.integers(0, 4, (30, 12))
     run, qrels = (
         {f"q{i}": {f"d{j}": int(v) for j, v in enumerate(row)} for i, row in enumerate(of)} for of in (scores, grades)
     )
-    for rel in (1, 2, 3):
+    for rel in (1, 2, 3, 4):
         above = np.where(grades >= rel, grades, 0)
         assert profile_run(run, qrels, rel=rel).digest() == profile_scores(scores, above).digest()
+    assert_array_equal(profile_run(RUN_TABLE, QRELS_TABLE, rel=2).n_relevant, [1, 0, 0, 0])
 
 
 def test_judged_documents_only() -> None:
     run = {"q": {"a": 3.0, "unknown": 2.0, "no judgement": 2.0, "b": 2.0, "c": 1.0}}
     qrels = {"q": {"a": 0, "no judgement": -1, "b": 1, "c": 1}}
-    assert queries_of(profile_run(run, qrels, judged_only=True))[0]["groups"] == [(1, 0, 1, 1), (2, 1, 1, 1)]
-    assert queries_of(profile_run(run, qrels))[0]["groups"] == [(1, 0, 3, 1), (4, 1, 1, 1)]
+    assert groups_of(profile_run(run, qrels, judged_only=True)) == [[(1, 0, 1, 1), (2, 1, 1, 1)]]
+    assert groups_of(profile_run(run, qrels)) == [[(1, 0, 3, 1), (4, 1, 1, 1)]]
+
+
+@pytest.mark.parametrize(
+    ("most", "groups"), [(1, []), (2, [(1, 0, 1, 1)]), (3, [(1, 0, 2, 2)]), (4, [(1, 0, 2, 2), (3, 2, 1, 1)])]
+)
+def test_only_the_first_documents_count(most: int, groups: list[Any]) -> None:
+    """Of two that tie at the cut any may be taken if their judgements are equal."""
+    run = {"q": {"d": 1.0, "b": 2.0, "a": 3.0, "c": 2.0}}
+    profile = profile_run(run, {"q": {"a": 0, "b": 1, "c": 1, "d": 1}}, max_docs=most)
+    assert (groups_of(profile), profile.n_ranked.tolist(), profile.n_relevant.tolist()) == ([groups], [most], [3])
+    if most == 2:
+        with pytest.raises(ValueError, match=r"max_docs must not cut .* query 'q' has 2 at rank 2; measures"):
+            profile_run(run, {"q": {"b": 1}}, max_docs=most)
 
 
 def test_only_queries_in_both() -> None:
@@ -194,18 +184,18 @@ def test_only_queries_in_both() -> None:
     assert profile == profile_run(RUN_TABLE, QRELS_TABLE)[:2]
 
 
-def test_scores_are_rounded_to_a_type() -> None:
-    qrels = {"q": {"a": 1}}
-
-    def tied(dtype: Any, **scores: float) -> int:
-        return int(profile_run({"q": scores}, qrels, score_dtype=dtype).tied[0])
-
-    assert [tied(dtype, a=0.5, b=0.500000001) for dtype in (None, "float64", "float32")] == [1, 1, 2]
-    assert [tied(dtype, a=2**60, b=2**60 + 1) for dtype in (None, "float64", "float32")] == [1, 2, 2]
-    assert [tied(dtype, a=2**24, b=2**24 + 1) for dtype in (None, "float64", "float32")] == [1, 1, 2]
-    assert [tied(dtype, a=1e39, b=1e40) for dtype in (None, "float64", "float32")] == [1, 1, 2]  # infinite as float32
-    assert [tied(dtype, a=10**400, b=10**401) for dtype in (None, "float64", "float32")] == [1, 2, 2]
-    assert [tied(dtype, a=-1e-60, b=0.0, c=-0.0) for dtype in (None, "float64", "float32")] == [1, 1, 3]
+@pytest.mark.parametrize(
+    ("scores", "tied"),  # with the first, as they are, as float64, as float32
+    [
+        ([0.5, 0.500000001], [1, 1, 2]), ([2**60, 2**60 + 1], [1, 2, 2]), ([2**24, 2**24 + 1], [1, 1, 2]),
+        ([1e39, 1e40], [1, 1, 2]),  # infinite as float32
+        ([10**400, 10**401], [1, 2, 2]), ([-1e-60, 0.0, -0.0], [1, 1, 3]),
+    ],
+)  # fmt: skip
+def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> None:
+    run = {"q": dict(zip("abc", scores, strict=False))}
+    found = [profile_run(run, {"q": {"a": 1}}, score_dtype=dtype).tied[0] for dtype in (None, "float64", "float32")]
+    assert found == tied
 
 
 @pytest.mark.parametrize(
@@ -223,8 +213,7 @@ def test_refuses_bad_options(option: Any, error: type[Exception], message: str) 
         profile_run(RUN_TABLE, QRELS_TABLE, **option)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# tables of other libraries
+# Tables of other libraries --------------------------------------------------------------------------------------------
 
 
 class ScoredDoc(NamedTuple):
@@ -255,14 +244,6 @@ class Ranx:
 
 SCORED = [ScoredDoc(query, item, score) for query, row in RUN_TABLE.items() for item, score in row.items()]
 JUDGED = [Qrel(query, item, grade) for query, row in QRELS_TABLE.items() for item, grade in row.items()]
-
-
-def test_named_tuples_and_ranx() -> None:
-    expected = profile_run(RUN_TABLE, QRELS_TABLE)
-    for run, qrels in ((SCORED, JUDGED), (iter(SCORED), iter(JUDGED)), (Ranx(RUN_TABLE), Ranx(QRELS_TABLE))):
-        profile = profile_run(run, qrels)
-        assert profile == expected
-        assert profile.query_ids == expected.query_ids
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from engine.kinds import KINDS
@@ -17,7 +19,7 @@ DISTANCES = ["cosine", "euclidean", "inner_product", "cityblock"]
 
 
 def one_by_one(
-    embeddings: NDArray[np.generic], classes: NDArray[np.int64], groups: list[NDArray[np.int64]], **how: str
+    embeddings: NDArray[np.generic], classes: NDArray[np.int64], groups: list[NDArray[np.int64]], **how: Any
 ) -> TieProfile:
     return TieProfile.joined([dh.profile(embeddings[group], classes[group], threads=1, **how) for group in groups])
 
@@ -34,21 +36,16 @@ def test_it_is_a_pass_for_each_group(kind: str, distance: str) -> None:
         assert found == one_by_one(embeddings, classes, groups, distance=distance)
 
 
-@pytest.mark.parametrize("ties", ["float16", dh.Tolerance(0.25)])
-def test_other_ties_go_through_the_counting_pass(ties: str) -> None:
+@pytest.mark.parametrize(
+    ("distance", "ties"), [("cosine", "float16"), ("cosine", dh.Tolerance(0.25)), ("hamming", "exact")]
+)
+def test_other_ties_go_through_the_counting_pass_and_codes_are_ranked_too(distance: str, ties: Any) -> None:
     rng = np.random.default_rng(5)
-    embeddings, classes = rng.standard_normal((30, 3)), rng.integers(0, 4, 30)
-    groups = np.array_split(rng.permutation(30), 2)
-    assert profile_within(embeddings, classes, groups, ties=ties) == one_by_one(embeddings, classes, groups, ties=ties)
-
-
-def test_bits_of_codes() -> None:
-    rng = np.random.default_rng(6)
-    codes, classes = rng.integers(0, 2, (40, 30)).astype(np.bool_), rng.integers(0, 4, 40)
-    groups = np.array_split(rng.permutation(40), 3)
-    found = profile_within(codes, classes, groups, distance="hamming")
-    assert found == one_by_one(codes, classes, groups, distance="hamming")
-    assert found.ties.mixed_groups > 0
+    rows = rng.standard_normal((40, 30)) > 0 if distance == "hamming" else rng.standard_normal((40, 3))
+    classes, groups = rng.integers(0, 4, 40), np.array_split(rng.permutation(40), 3)
+    found = profile_within(rows, classes, groups, distance=distance, ties=ties)
+    assert found == one_by_one(rows, classes, groups, distance=distance, ties=ties)
+    assert distance != "hamming" or found.ties.mixed_groups > 0
 
 
 def test_a_large_group_goes_through_the_counting_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ import pytest
 from engine.distances.true_scores import at_centre, fractions, true_score
 from rationals import dot, root
 
-from deadheat.engine.distances import bounds, centring, scaling
+from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Level
 from deadheat.engine.distances.scaling import Rows
@@ -31,11 +31,16 @@ BOTH = (np.float32, np.float64)
 # Rows to begin with, and how they change -----------------------------------------------------------------------------
 
 
+def one_and(numbers):
+    """1, and numbers for the other dimensions."""
+    row = np.full(DIM, numbers)
+    row[0] = 1
+    return row
+
+
 def lost(u, rng):
     """Rows whose product is 1 and terms that a sum from 1 on just misses."""
-    row = np.full(DIM, np.sqrt(u) * 0.999)
-    row[0] = 1
-    return row, row
+    return (one_and(np.sqrt(u) * 0.999),) * 2
 
 
 def far_apart(u, rng):
@@ -47,15 +52,12 @@ def far_apart(u, rng):
 
 def near_one_point(u, rng):
     """Rows a quarter of their length away from each other, or less."""
-    rows = 1 + 2.0 ** -rng.integers(3, 20) * rng.random((2, DIM))
-    return rows[0], rows[1]
+    return tuple(1 + 2.0 ** -rng.integers(3, 20) * rng.random((2, DIM)))
 
 
 def below_one(u, rng):
     """Rows whose product is just below 1 once they are divided by their norms."""
-    row, _ = lost(u, rng)
-    row[1:] *= 0.7
-    return row, row
+    return (one_and(0.7 * np.sqrt(u) * 0.999),) * 2
 
 
 def unit_rows(u, rng):
@@ -71,21 +73,17 @@ def tiny_items(u, rng):
 
 
 def opposite(u, rng):
-    row, _ = terms_of_a_sum(u, rng)
-    return row, -row / 2
+    return one_and(u * 0.999), one_and(u * 0.999) / -2
 
 
 def longer(u, rng):
     """An item four times as long as the query."""
-    row, _ = lost(u, rng)
-    return row, 4 * row
+    return lost(u, rng)[0], 4 * lost(u, rng)[0]
 
 
 def terms_of_a_sum(u, rng):
     """1, and numbers that a sum from 1 on just misses."""
-    row = np.full(DIM, u * 0.999)
-    row[0] = 1
-    return row, row
+    return (one_and(u * 0.999),) * 2
 
 
 def changed(rows, rng):
@@ -262,21 +260,20 @@ def test_intervals_that_are_multiplied_or_divided(change):
 
 
 def shares_of_norms(queries, items):
-    rows = Array(np.concatenate([queries, items]))
-    found, allowed = scaling.norms(rows, 1 / 3), Fraction(bounds.gamma(DIM + 7, np.float64))
-    real = [3 * root(dot(row, row)) for row in map(fractions, rows.array)]
-    return shares_of_rounding_up(found, real, allowed)
+    rows = np.concatenate([queries, items])
+    real = [3 * root(dot(row, row)) for row in map(fractions, rows)]
+    return shares_of_rounding_up(scaling.norms(Array(rows), 1 / 3), real, DIM + 7)
 
 
 def shares_of_sums(queries, items):
-    rows = Array(np.concatenate([queries, items]))
-    found, allowed = scaling.absolute_sums(rows, 1 / 3), Fraction(bounds.gamma(DIM + 4, np.float64))
-    real = [3 * sum(map(abs, row)) for row in map(fractions, rows.array)]
-    return shares_of_rounding_up(found, real, allowed)
+    rows = np.concatenate([queries, items])
+    real = [3 * sum(map(abs, row)) for row in map(fractions, rows)]
+    return shares_of_rounding_up(scaling.absolute_sums(Array(rows), 1 / 3), real, DIM + 4)
 
 
-def shares_of_rounding_up(found, real, allowed):
+def shares_of_rounding_up(found, real, roundings):
     """How much of what was added was needed."""
+    allowed = Fraction(bounds.gamma(roundings, np.float64))
     computed = [Fraction(value) / (1 + allowed) for value in found.tolist()]
     shares = [(r - c) / (c * allowed) for r, c in zip(real, computed, strict=True)]
     return list(map(max, shares[:PAIRS], shares[PAIRS:]))
@@ -295,8 +292,8 @@ def shares_of_compensated(queries, items):
 def tangents_of(items):
     items = np.clip(items, 1.0, 1.24)
     source = Array(items)
-    centre = centring.common_centre(source, source)
-    tangents, sizes = centring.tangents(source, centre)
+    centre = scaling.common_centre(source, source)
+    tangents, sizes = scaling.tangents(source, centre)
     c = fractions(centre)
     real = [
         [x / root(dot(row, row)) - y / root(dot(c, c)) for x, y in zip(row, c, strict=True)]

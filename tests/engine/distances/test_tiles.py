@@ -21,29 +21,28 @@ SHAPES = [(1, 1), (3, 50), (13, 5), (9, 49), (97, 17), (0, 3), (3, 0)]
 DIMS = [1, 2, 15, 16, 17, 127, 128, 129, 300, 1000]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# products
+# Products -------------------------------------------------------------------------------------------------------------
+
+
+MADE = {
+    "gaussian": lambda rng, rows, info: rows,
+    # a sum in one go loses each number after the first
+    "swallowed": lambda rng, rows, info: np.where(np.arange(rows.shape[1]) == 0, 1, info.eps / 2 * 0.999 + 0 * rows),
+    "cancelling": lambda rng, rows, info: (
+        rows * 1e-6 + rng.choice([-1, 1], (len(rows), 1)) * np.where(np.arange(rows.shape[1]) % 2, 1e3, -1e3)
+    ),
+    "huge": lambda rng, rows, info: rows * np.sqrt(info.max) / 100 / rows.shape[1],
+    "tiny": lambda rng, rows, info: rows * np.sqrt(info.smallest_subnormal),
+    "subnormal": lambda rng, rows, info: np.where(
+        np.arange(len(rows))[:, None] % 2, np.round(rows * 8) * info.smallest_subnormal, rows
+    ),
+    "mixed in a row": lambda rng, rows, info: rows * 2.0 ** rng.integers(-40, 40, rows.shape),
+    "sparse": lambda rng, rows, info: rows * (rng.random(rows.shape) < 0.1),
+}
 
 
 def rows_of(kind, rng, n, dim, dtype):
-    info = np.finfo(dtype)
-    rows = rng.standard_normal((n, dim))
-    if kind == "swallowed":  # a sum in one go loses each number after the first
-        rows = np.where(np.arange(dim) == 0, 1, info.eps / 2 * 0.999)[None].repeat(n, axis=0)
-    elif kind == "cancelling":
-        rows = rows * 1e-6 + rng.choice([-1, 1], (n, 1)) * np.where(np.arange(dim) % 2, 1e3, -1e3)
-    elif kind == "huge":
-        rows = rows * np.sqrt(info.max) / 100 / dim
-    elif kind == "tiny":
-        rows = rows * np.sqrt(info.smallest_subnormal)
-    elif kind == "subnormal":
-        odd = np.arange(n)[:, None] % 2
-        rows = np.round(rows * 8) * info.smallest_subnormal * odd + rows * (1 - odd)
-    elif kind == "mixed in a row":
-        rows = rows * 2.0 ** rng.integers(-40, 40, (n, dim))
-    elif kind == "sparse":
-        rows = rows * (rng.random((n, dim)) < 0.1)
-    return rows.astype(dtype)
+    return MADE[kind](rng, rng.standard_normal((n, dim)), np.finfo(dtype)).astype(dtype)
 
 
 def integers(rows):
@@ -52,9 +51,7 @@ def integers(rows):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize(
-    "kind", ["gaussian", "swallowed", "cancelling", "huge", "tiny", "subnormal", "mixed in a row", "sparse"]
-)
+@pytest.mark.parametrize("kind", MADE)
 def test_a_product_is_within_its_bound(kind, dtype):
     rng, info = np.random.default_rng(1), np.finfo(dtype)
     for dim, chunk in [(1, 128), (127, 128), (129, 128), (300, 64), (1000, 128), (1000, 32), (64, 7)]:
@@ -143,8 +140,7 @@ def test_every_instruction_set_passes(name):
     assert done.returncode == 0, done.stdout
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# sums of differences and of minima
+# Sums of differences and of minima ------------------------------------------------------------------------------------
 
 TERMS = {"difference": lambda a, b: -np.abs(a - b), "overlap": np.minimum}
 
@@ -168,17 +164,7 @@ def in_order(form, left, right):
 @pytest.mark.parametrize("dim", [1, 2, 16, 63, 64, 65, 130])
 def test_sums_are_made_in_the_order_of_the_dimensions(dim, dtype, form):
     rng = np.random.default_rng(dim)
-    for n, m in [
-        (1, 1),
-        (1, 40),
-        (2, 16),
-        (3, 17),
-        (4, 32),
-        (5, 33),
-        (7, 64),
-        (6, 97),
-        (9, 7),
-    ]:
+    for n, m in [(1, 1), (1, 40), (2, 16), (3, 17), (4, 32), (5, 33), (7, 64), (6, 97), (9, 7)]:
         left, right = hostile(rng, n, dim, dtype), hostile(rng, m, dim, dtype)
         if form == "overlap":
             left, right = np.abs(left), np.abs(right)
@@ -206,8 +192,7 @@ def test_equal_rows_score_plus_zero_and_sizes_at_both_ends_survive(dtype):
     assert_array_equal(tile("difference", first, first)[0], [0, -2 * tiny, -tiny])
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# bits
+# Bits -----------------------------------------------------------------------------------------------------------------
 
 
 def differing(left, right):

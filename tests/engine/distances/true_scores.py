@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from rationals import absolute_differences, dot, root
 
-from deadheat.engine.distances import centring
+from deadheat.engine.distances import scaling
 
 
 def fractions(row):
@@ -20,7 +20,7 @@ def cosine(q, x):
 
 def at_centre(distance, q):
     """The cosine of a query with the common centre."""
-    return cosine(q, fractions(centring.common_centre(distance.query_raw, distance.gallery_raw)))
+    return cosine(q, fractions(scaling.common_centre(distance.query_raw, distance.gallery_raw)))
 
 
 def true_score(distance, query, item):

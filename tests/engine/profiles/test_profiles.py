@@ -1,4 +1,4 @@
-"""TieProfile: what it refuses, slicing, adding shards, digest, and files that are whole or refused."""
+"""TieProfile: what it refuses, slicing, parts, adding shards, digest, and files that are whole or refused."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ import numpy as np
 import pytest
 from engine.counting.keyed import groups_of
 
+import deadheat as dh
 from deadheat import TieProfile
+from deadheat.engine.profiles import parts
+from deadheat.engine.profiles.parts import in_parts
 from deadheat.engine.profiles.profile import Ties
+from deadheat.support import scratch
 
 GROUPS = [[(0, 0, 1, 1), (1, 1, 3, 2)], [], [(4, 0, 2, 1)], [(0, 0, 1, 1), (1, 1, 1, 1), (9, 2, 1, 1)]]
 
@@ -39,18 +43,14 @@ def graded(**changes):
     return TieProfile(**(arrays | changes))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# what a profile is
+# What a profile is ----------------------------------------------------------------------------------------------------
 
 
 def test_from_groups():
     profile = example()
     assert (profile.n_query, len(profile), profile.n_group) == (4, 4, 6)
     assert profile.offsets.tolist() == [0, 2, 2, 3, 6]
-    assert profile.closer.tolist() == [0, 1, 4, 0, 1, 9]
-    assert profile.closer_relevant.tolist() == [0, 1, 0, 0, 1, 2]
-    assert profile.tied.tolist() == [1, 3, 2, 1, 1, 1]
-    assert profile.tied_relevant.tolist() == [1, 2, 1, 1, 1, 1]
+    assert groups_of(profile) == GROUPS
     assert profile.n_relevant.tolist() == [3, 0, 1, 3]
     assert profile.query_of_group.tolist() == [0, 0, 2, 3, 3, 3]
     assert {getattr(profile, name).dtype for name in NAMES} == {np.dtype(np.int64)}
@@ -77,14 +77,11 @@ def test_ties_of_many_groups(n_grade):
     sizes = rng.integers(0, 6, size=60)
     counts = rng.integers(0, 3, size=(sizes.sum(), n_grade))
     counts[:, 0] += counts.sum(axis=1) == 0
-    relevant = counts.sum(axis=1)
+    relevant, nothing = counts.sum(axis=1), np.zeros(60, dtype=int)
     tied = relevant + rng.integers(0, 2, size=len(counts))
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    nothing = np.zeros(60, dtype=int)
     graded = {"tied_by_grade": counts, "relevant_by_grade": np.zeros((60, n_grade), dtype=int)} if n_grade > 1 else {}
-    profile = TieProfile(
-        offsets, relevant, relevant, tied, relevant, nothing, nothing, np.arange(n_grade) + 1, **graded, check=False
-    )
+    arrays = np.concatenate([[0], np.cumsum(sizes)]), relevant, relevant, tied, relevant, nothing, nothing
+    profile = TieProfile(*arrays, np.arange(n_grade) + 1, **graded, check=False)
     mixed = (tied > relevant) | ((counts > 0).sum(axis=1) > 1)
     queries = len(np.unique(profile.query_of_group[mixed]))
     assert profile.ties == Ties(int(mixed.sum()), queries, int(tied[mixed].max()))
@@ -147,8 +144,7 @@ def test_windows_of_a_tolerance_may_overlap():
     assert example(**changes, bounds_only=True).bounds_only
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# slicing
+# Slicing --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -168,11 +164,9 @@ def test_slicing_takes_whole_queries(index, chosen):
 
 
 def test_slicing_keeps_grades_and_the_kind():
-    two = TieProfile(**{name: np.concatenate([getattr(graded(), name)] * 2) for name in NAMES[1:]} | {
-        "offsets": [0, 2, 4], "grades": [1, 2], "bounds_only": True,
-        "tied_by_grade": np.concatenate([graded().tied_by_grade] * 2),
-        "relevant_by_grade": np.concatenate([graded().relevant_by_grade] * 2),
-    })  # fmt: skip
+    names = (*NAMES[1:], "tied_by_grade", "relevant_by_grade")
+    twice = {name: np.concatenate([getattr(graded(), name)] * 2) for name in names}
+    two = TieProfile(**twice, offsets=[0, 2, 4], grades=[1, 2], bounds_only=True)
     assert two[1] == graded(bounds_only=True)
 
 
@@ -201,8 +195,7 @@ def test_what_was_not_returned_in_its_best_order():
         replace(cut, n_ordered=np.array([3, 2, 2]))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# adding
+# Adding ---------------------------------------------------------------------------------------------------------------
 
 
 def test_adding_shards_adds_what_is_irrelevant():
@@ -225,25 +218,19 @@ def test_adding_keeps_grades():
 @pytest.mark.parametrize(
     ("other", "name"),
     [
-        (example(bounds_only=True), "bounds_only"),
-        (example(n_relevant=[4, 0, 1, 3]), "n_relevant"),
-        (example()[:3], "offsets"),
-        (
-            TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 3, 1)], *GROUPS[1:]], [10, 10, 6, 10], [3, 0, 1, 3]),
-            "tied_relevant",
-        ),
-        (graded(), "offsets"),
-        (example(grades=[2]), "grades"),
+        (example(bounds_only=True), "bounds_only"), (example(n_relevant=[4, 0, 1, 3]), "n_relevant"),
+        (example()[:3], "offsets"), (graded(), "offsets"), (example(grades=[2]), "grades"),
+        (TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 3, 1)], *GROUPS[1:]], [10, 10, 6, 10], [3, 0, 1, 3]),
+         "tied_relevant"),
     ],
-)
+)  # fmt: skip
 def test_shards_with_other_relevant_items_are_refused(other, name):
     with pytest.raises(ValueError, match=name) as caught:
         example() + other
     assert "\n" not in str(caught.value)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# digest
+# Digest ---------------------------------------------------------------------------------------------------------------
 
 
 def test_the_digest_of_a_profile_made_by_hand_is_pinned():
@@ -267,30 +254,14 @@ def test_the_digest_is_of_the_documented_bytes():
 
 def test_the_digest_does_not_depend_on_how_the_integers_came():
     expected = example().digest()
-    for form in (np.int32, np.uint8, ">i8"):
-        assert example(**{name: getattr(example(), name).astype(form) for name in NAMES}).digest() == expected
-    assert example(**{name: getattr(example(), name).tolist() for name in NAMES}).digest() == expected
+    for form in (np.int32, np.uint8, ">i8", object):
+        arrays = {name: getattr(example(), name).astype(form) for name in NAMES}
+        assert example(**{name: a.tolist() if form is object else a for name, a in arrays.items()}).digest() == expected
     assert example(closer=np.repeat(example().closer, 2)[::2]).digest() == expected
     assert example(query_ids=("a", "b", "c", "d")).digest() == expected
 
 
-def test_every_array_is_in_the_digest():
-    base = example(n_relevant=[9, 9, 9, 9], n_ranked=[99] * 4)
-    others = [
-        example(n_relevant=[9, 9, 9, 8], n_ranked=[99] * 4),
-        example(n_relevant=[9, 9, 9, 9], n_ranked=[99, 99, 99, 98]),
-        example(n_relevant=[9, 9, 9, 9], n_ranked=[99] * 4, closer=[0, 1, 5, 0, 1, 9]),
-        example(n_relevant=[9, 9, 9, 9], n_ranked=[99] * 4, tied=[1, 3, 9, 1, 1, 1]),
-        example(n_relevant=[9, 9, 9, 9], n_ranked=[99] * 4, tied_relevant=[1, 3, 1, 1, 1, 1]),
-        example(n_relevant=[9, 9, 9, 9], n_ranked=[99] * 4, offsets=[0, 2, 3, 3, 6]),
-        example(n_relevant=[9, 9, 9, 9], n_ranked=[99] * 4, grades=[2]),
-        graded(relevant_by_grade=[[2, 1]]), graded(grades=[1, 3]), graded(bounds_only=True),
-    ]  # fmt: skip
-    assert len({profile.digest() for profile in [base, *others]}) == len(others) + 1
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# files
+# Files ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["p.npz", "no suffix", "ü.profile"])
@@ -384,11 +355,10 @@ def rewrite(path, **changes):
     "changes",
     [
         {"closer": np.array([0, 1, 3, 0, 1, 9])}, {"n_ranked": np.array([10, 10, 6, 11])}, {"digest": "0" * 64},
-        {"digest": None}, {"closer": None}, {"offsets": None}, {"format": None}, {"format": "deadheat.TieProfile 2"},
+        *({name: None} for name in ("digest", "closer", "offsets", "format")), {"format": "deadheat.TieProfile 2"},
         {"surplus": np.zeros(3)}, {"closer": np.array(["x"] * 6)}, {"tied": np.array(3)},
-        {"bounds_only": np.array(True)},
-        {"bounds_only": np.array([True, False])}, {"offsets": np.array([], dtype=np.int64)},
-        {"tied_relevant": np.array([0, 2, 1, 1, 1, 1])},
+        {"bounds_only": np.array(True)}, {"bounds_only": np.array([True, False])},
+        {"offsets": np.array([], dtype=np.int64)}, {"tied_relevant": np.array([0, 2, 1, 1, 1, 1])},
         {"closer": np.array([0.5, 1, 4, 0, 1, 9])}, {"query_ids": np.array([["a"]])}, {"query_ids": np.array(["a"])},
     ],
     ids=lambda changes: " ".join(f"{name} {np.asarray(value).tolist()}" for name, value in changes.items()),
@@ -398,19 +368,6 @@ def test_a_tampered_archive_is_refused(changes, saved):
     refused(saved)
 
 
-def test_foreign_files_are_refused(tmp_path):
-    path = tmp_path / "foreign"
-    for content in (b"", b"PK\x03\x04", b"\x93NUMPY", b"query,label\n1,2\n", bytes(range(256)) * 9):
-        path.write_bytes(content)
-        refused(path)
-    with path.open("wb") as file:
-        np.savez(file, embeddings=np.eye(3), labels=np.arange(3))
-    assert "tie profile of this version" in refused(path)
-    with path.open("wb") as file:
-        np.save(file, np.eye(3))
-    refused(path)
-
-
 class Trap:
     """Unpickling one of these runs code."""
 
@@ -418,27 +375,29 @@ class Trap:
         return pytest.fail, ("a pickle was loaded",)
 
 
-def test_pickles_are_refused_and_not_run(tmp_path, saved):
-    path = tmp_path / "pickled"
-    path.write_bytes(pickle.dumps(Trap()))
-    refused(path)
-    trap = np.array([Trap()], dtype=object)
+def test_foreign_files_and_pickles_are_refused_and_not_run(tmp_path, saved):
+    path, trap = tmp_path / "foreign", np.array([Trap()], dtype=object)
+    text, some = b"query,label\n1,2\n", bytes(range(256)) * 9
+    for content in (b"", b"PK\x03\x04", b"\x93NUMPY", text, some, pickle.dumps(Trap())):
+        path.write_bytes(content)
+        refused(path)
+    for array in (np.eye(3), trap):
+        with path.open("wb") as file:
+            np.save(file, array, allow_pickle=True)
+        refused(path)
     with path.open("wb") as file:
-        np.save(file, trap, allow_pickle=True)
-    refused(path)
+        np.savez(file, embeddings=np.eye(3), labels=np.arange(3))
+    assert "tie profile of this version" in refused(path)
     for name in ("closer", "format", "digest", "query_ids"):
         example(query_ids=tuple("abcd")).save(saved)
         rewrite(saved, **{name: trap})
         refused(saved)
 
 
-def test_a_file_that_is_not_there_is_an_os_error(tmp_path):
+def test_paths_that_cannot_be_read_or_written_are_os_errors_and_nothing_is_left(tmp_path):
     for path in (tmp_path / "absent.npz", tmp_path):
         with pytest.raises(OSError, match=tmp_path.name):
             TieProfile.load(path)
-
-
-def test_a_target_that_cannot_be_written_is_an_os_error_and_leaves_nothing(tmp_path):
     (tmp_path / "file").write_text("a file, not a folder")
     for path in (tmp_path / "no folder" / "p.npz", tmp_path, tmp_path / "file" / "p.npz"):
         with pytest.raises(OSError, match=r"\S") as caught:
@@ -447,9 +406,8 @@ def test_a_target_that_cannot_be_written_is_an_os_error_and_leaves_nothing(tmp_p
     assert os.listdir(tmp_path) == ["file"]
 
 
-@pytest.mark.parametrize("present", [True, False])
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_a_full_disk_leaves_what_was_there_and_nothing_else(error, present, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_what_was_there_and_nothing_else(error, tmp_path, monkeypatch):
     """Half of the archive is written when the disk is full."""
 
     def fill(file, **_):
@@ -457,12 +415,66 @@ def test_a_full_disk_leaves_what_was_there_and_nothing_else(error, present, tmp_
         file.flush()
         raise error
 
-    path = tmp_path / "p.npz"
-    if present:
-        graded().save(path)
+    graded().save(tmp_path / "p.npz")
     monkeypatch.setattr(np, "savez_compressed", fill)
-    with pytest.raises(type(error)):
-        example().save(path)
-    assert os.listdir(tmp_path) == (["p.npz"] if present else [])
-    if present:
-        assert TieProfile.load(path) == graded()
+    for name in ("p.npz", "new.npz"):
+        with pytest.raises(type(error)):
+            example().save(tmp_path / name)
+    assert os.listdir(tmp_path) == ["p.npz"]
+    assert TieProfile.load(tmp_path / "p.npz") == graded()
+
+
+MEASURES = ["mAP", "mAP@7", "MAP@R", "Hit@3", "MRR", "mINP", "nDCG@5", "nDCG", "AUC", "P@4", "R-Precision", "Recall@9"]
+
+
+def found(profile: dh.TieProfile) -> list[object]:
+    report = dh.measure(profile, MEASURES, threads=2)
+    values = [(*report[name].per_query, report[name].std_per_query) for name in MEASURES]
+    return [np.array(values).tobytes(), profile.ties, profile.digest()]
+
+
+RNG = np.random.default_rng(0)
+ROWS, LABELS = RNG.integers(0, 3, (90, 3)), RNG.integers(0, 12, 90)
+ROWS[:7], LABELS[:7] = 0, 40 + np.arange(7)  # singletons
+
+
+@pytest.fixture
+def profiles() -> list[dh.TieProfile]:
+    rng = np.random.default_rng(1)
+    grades = rng.integers(0, 4, (40, 30))
+    return [
+        dh.profile(ROWS, LABELS, distance="euclidean"),
+        dh.profile(ROWS, LABELS, junk=rng.random((90, 90)) < 0.3),
+        dh.profile(ROWS * 1.5, LABELS, ties=dh.Tolerance(0.5)),
+        dh.profile_scores(rng.integers(0, 5, (40, 30)), grades),
+    ]
+
+
+@pytest.mark.parametrize("most", [1, 50])
+def test_in_parts(most: int, profiles: list[dh.TieProfile], monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = [found(profile) for profile in profiles]
+    monkeypatch.setattr(parts, "MOST_GROUPS", most)
+    assert all(len(list(in_parts(profile))) > 2 for profile in profiles)
+    for profile in profiles:
+        profile.__dict__.pop("ties", None)
+    assert [found(profile) for profile in profiles] == wanted
+
+
+def test_in_files(profiles: list[dh.TieProfile], monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    monkeypatch.setattr(scratch, "WORTH_A_FILE", 0)
+    monkeypatch.setattr(parts, "MOST_GROUPS", 30)
+    profile = dh.profile(ROWS, LABELS, distance="euclidean")
+    assert profile == profiles[0]
+    assert found(profile) == found(profiles[0])
+    profile.save(f"{tmp_path}/profile.npz")
+    assert dh.TieProfile.load(f"{tmp_path}/profile.npz") == profile
+    assert profile[5:9] == profiles[0][5:9]
+    assert profile + profile == profiles[0] + profiles[0]
+
+
+def test_below_a_level_of_relevance_items_are_irrelevant() -> None:
+    rng = np.random.default_rng(2)
+    scores, grades = rng.integers(0, 4, (30, 12)), rng.integers(0, 4, (30, 12))
+    profile = dh.profile_scores(scores, grades)
+    for rel in (1, 2, 3, 4):
+        assert parts.at_level(profile, rel) == dh.profile_scores(scores, np.where(grades >= rel, grades, 0))

@@ -14,8 +14,7 @@ from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.ties import registry as tie_registry
 from deadheat.engine.ties.rule import Relevant
 
-# ---------------------------------------------------------------------------------------------------------------------
-# what is refused
+# What is refused ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -47,15 +46,17 @@ def test_bad_tolerances_are_refused(eps, kind):
         dh.Tolerance(eps)
 
 
-def test_bad_roundings_are_refused():
-    with pytest.raises(
-        ValueError, match=r"^dtype must be one of float16, bfloat16, float32, but is 'float15'; did you"
-    ):
-        dh.Rounded("float15")
-    with pytest.raises(TypeError, match=r"^dtype must be one of "):
-        dh.Rounded(np.float16)
-    with pytest.raises(ValueError, match=r"^of must be one of similarity, distance, but is 'distances'; did you mean"):
-        dh.Rounded("float16", of="distances")
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (("float15",), ValueError, "dtype must be one of float16, bfloat16, float32, but is 'float15'; did you"),
+        ((np.float16,), TypeError, "dtype must be one of "),
+        (("float16", "distances"), ValueError, "of must be one of similarity, distance, but is 'distances'; did you"),
+    ],
+)
+def test_bad_roundings_are_refused(given, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        dh.Rounded(*given)
 
 
 @pytest.mark.parametrize(
@@ -68,23 +69,16 @@ def test_types_have_other_names(alias, name):
 
 @pytest.mark.parametrize(
     ("distance", "of"),
-    [
-        ("euclidean", "similarity"),
-        ("cityblock", "similarity"),
-        ("hamming", "similarity"),
-        ("inner_product", "distance"),
-    ],
+    [*((name, "similarity") for name in ("euclidean", "cityblock", "hamming")), ("inner_product", "distance")],
 )
 def test_only_what_a_distance_has_can_be_rounded(distance, of):
     has = "distance" if of == "similarity" else "similarity"
-    rows = np.eye(3, dtype=bool)
     with pytest.raises(ValueError, match=f"^of must be '{has}' for distance '{distance}', but is '{of}'$"):
-        dh.profile(rows, [0, 0, 1], distance=distance, ties=dh.Rounded("float16", of=of))
+        dh.profile(np.eye(3, dtype=bool), [0, 0, 1], distance=distance, ties=dh.Rounded("float16", of=of))
     assert dh.Rounded("float16", of=has).describe(distance) == dh.Rounded("float16").describe(distance)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# groups and cuts
+# Groups and cuts ------------------------------------------------------------------------------------------------------
 
 REACHES = [0.0, 1e-9, 0.1, 10.0]  # that are added to the bounds on scores
 

@@ -82,7 +82,8 @@ class Checkpoint:
         try:
             with self._trouble("open"):
                 self._check_identity()
-                self._clean()
+                for name in filter(_TEMPORARY.fullmatch, os.listdir(self.directory)):
+                    (self.directory / name).unlink(missing_ok=True)
         except BaseException:
             self.close()
             raise
@@ -167,11 +168,6 @@ class Checkpoint:
         elif there != self._identity:
             differ = differences(there, self._identity)
             raise self._refusal(f"is of other data or options: {differ}; give another directory or remove it")
-
-    def _clean(self) -> None:
-        for name in os.listdir(self.directory):
-            if _TEMPORARY.fullmatch(name):
-                (self.directory / name).unlink(missing_ok=True)
 
     @contextmanager
     def _trouble(self, what: str) -> Iterator[None]:

@@ -87,12 +87,14 @@ class Layout:
         """Ranges for a shard of these blocks: neighbours that are none of them make one tile, as far as that may be."""
         joined: list[ColumnRange] = []
         for columns in ranges:
-            if columns.block not in blocks:
-                columns = ColumnRange(columns.columns, columns.band, -1)
-            if joined and columns.block < 0 and _fit(joined[-1], columns):
-                start = joined.pop().columns.start
-                columns = ColumnRange(range(start, columns.columns.stop), columns.band, -1)
-            joined.append(columns)
+            part, band, block = columns
+            block = block if block in blocks else -1
+            if joined and block < 0 and joined[-1][1:] == (band, -1) and joined[-1].columns.stop == part.start:
+                start = joined[-1].columns.start
+                if part.stop - start <= TILE_COLUMNS:
+                    part = range(start, part.stop)
+                    joined.pop()
+            joined.append(ColumnRange(part, band, block))
         return joined
 
     def _cut_mirrored(self, most: int) -> tuple[list[Int64], list[ColumnRange]]:
@@ -135,12 +137,6 @@ class Layout:
             shards[-1].append(number)
             taken, n_row = taken + need, n_row + len(queries)
         return shards
-
-
-def _fit(one: ColumnRange, other: ColumnRange) -> bool:
-    """Whether a range and the one after it, neither of them a block's, may make one tile."""
-    neighbours = one.band == other.band and one.columns.stop == other.columns.start
-    return one.block < 0 and neighbours and len(one.columns) + len(other.columns) <= TILE_COLUMNS
 
 
 def _parts(start: int, stop: int, step: int) -> list[range]:

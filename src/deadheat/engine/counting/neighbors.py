@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.nearest import PAIRS, looked_up, tie_groups
+from deadheat.engine.counting.ranking import PAIRS, looked_up, tie_groups
 from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
@@ -146,10 +146,16 @@ def profile_neighbors(
         if exact.n_query != n_query:
             rule = f"must have a row for each row of ids, but have {exact.n_query} for {n_query}"
             raise InvalidValueError("embeddings", rule)
-    known = _known_of(
-        returned, labels, gallery_labels, relevant, n_gallery, gallery_ids, exclude,
-        None if exact is None else exact.n_gallery,
-    )  # fmt: skip
+    if (labels is None) != (gallery_labels is None) or (labels is None) == (relevant is None):
+        rule = "must be given together, or relevant in place of both"
+        raise InvalidValueError("labels and gallery_labels", rule)
+    itself = _own_ids(exclude, n_query)
+    of_items = None if gallery_labels is None else open_labels(gallery_labels, "gallery_labels")
+    items = _Gallery.of(n_gallery, gallery_ids, of_items, None if exact is None else exact.n_gallery)
+    if of_items is None:
+        known = _as_given(returned, relevant, items, itself)
+    else:
+        known = _by_label(returned, labels, of_items, items, itself)
     item_ids.require_distinct(returned, known.codes, "ids")
     if exact is None:
         given = returned._replace(values=item_ids.score_rows(scores, rows, "scores")[there])
@@ -200,9 +206,7 @@ def _profile(
         np.minimum.at(last, query, keys)
         in_rest = (keys == last[query]) & (missing > 0)[query] & ranked
     ordered = count_keys(
-        returned.matrix(keys, 0),
-        returned.matrix(np.where(in_rest, _JUNK, judged.grades), _JUNK),
-        grade_values,
+        returned.matrix(keys, 0), returned.matrix(np.where(in_rest, _JUNK, judged.grades), _JUNK), grade_values
     )
     found = np.zeros_like(judged.relevant)  # among what is ordered
     np.add.at(found, np.repeat(np.arange(n_query), ordered.n_group), ordered.by_grade)
@@ -268,20 +272,6 @@ class _Gallery(NamedTuple):
     def rows(self, ids: item_ids.Rows, name: str, missing: bool = True) -> Int64:
         """The row of each id, -1 where it may be missing."""
         return item_ids.gallery_rows(ids, self.ids, self.size, name, missing=missing)
-
-
-def _known_of(
-    returned: item_ids.Rows, labels: Any, gallery_labels: Any, relevant: Any, n_gallery: Any, gallery_ids: Any,
-    exclude: Any, n_row: int | None,
-) -> _Known:  # fmt: skip
-    if (labels is None) != (gallery_labels is None) or (labels is None) == (relevant is None):
-        rule = "must be given together, or relevant in place of both"
-        raise InvalidValueError("labels and gallery_labels", rule)
-    itself = _own_ids(exclude, len(returned.lengths))
-    if relevant is not None:
-        return _as_given(returned, relevant, _Gallery.of(n_gallery, gallery_ids, None, n_row), itself)
-    of_items = open_labels(gallery_labels, "gallery_labels")
-    return _by_label(returned, labels, of_items, _Gallery.of(n_gallery, gallery_ids, of_items, n_row), itself)
 
 
 def _by_label(

@@ -22,10 +22,10 @@ from deadheat.support.progress import Progress, require_progress
 
 if TYPE_CHECKING:
     from deadheat.engine.counting import cluster as clusters
-    from deadheat.engine.counting.on_device import device as devices
+    from deadheat.engine.counting import on_device as devices
 else:
     clusters = lazy("deadheat.engine.counting.cluster")
-    devices = lazy("deadheat.engine.counting.on_device.device")
+    devices = lazy("deadheat.engine.counting.on_device")
 
 
 @dataclass(frozen=True)

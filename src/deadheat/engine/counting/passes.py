@@ -16,8 +16,7 @@ from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.layout import ColumnRange, Layout, mirrored
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.profiles.compact import CompactGroups
-from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.profiles.profile import CompactGroups, TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, spread

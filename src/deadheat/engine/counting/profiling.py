@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from deadheat.engine.counting import checkpoint as checkpoints
+    from deadheat.engine.counting import on_device
     from deadheat.engine.counting.cluster import Cluster
     from deadheat.engine.counting.distributed import running
-    from deadheat.engine.counting.on_device import passes as device_passes
 else:
     checkpoints = lazy("deadheat.engine.counting.checkpoint")
-    device_passes = lazy("deadheat.engine.counting.on_device.passes")
+    on_device = lazy("deadheat.engine.counting.on_device")
     running = lazy("deadheat.engine.counting.distributed.running")
 
 
@@ -168,7 +168,7 @@ def profile_of(
     relevance = Relevance(*input_labels.label_codes(labels, gallery_labels), candidates)
     task = distance, options.rule, relevance, options.checkpoint is not None
     counting_pass = (
-        CountingPass(*task) if options.device is None else device_passes.DeviceCountingPass(options.device, *task)
+        CountingPass(*task) if options.device is None else on_device.DeviceCountingPass(options.device, *task)
     )
     if options.checkpoint is None:
         return counting_pass.run(options.threads, options.progress)

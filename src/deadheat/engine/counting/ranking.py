@@ -1,8 +1,14 @@
-"""Whole rankings with their exact ties: every gallery item of every query, nearest first, in tie groups.
+"""Rankings with their exact ties: whole ones, and the k nearest of every query with all that tie with the k-th.
 
-In come embeddings; out come blocks of queries with all items in order and the number of the tie group of each. A
-profile never needs this, and it costs a sort of the gallery for each query. What does need it looks at single items:
-who collides with whom, what the order of the samples decides, who the k nearest are.
+In come embeddings; out come blocks of queries with items in order and the number of the tie group of each. A profile
+never needs this. What does need it looks at single items: who collides with whom, what the order of the samples
+decides, who the k nearest are.
+
+Whole rankings cost a sort of the gallery for each query. For the nearest, a fast product leaves the few columns that
+may be among them, because its error is known; these are then grouped by their exact closeness. No matrix of queries and
+gallery ever exists:
+
+    block of queries × tile of columns ──> scores ± bound ──> candidates ──exactly──> tie groups, nearest first
 """
 
 from __future__ import annotations
@@ -16,19 +22,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import deadheat._core as _core
-from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.candidates import Candidates, Relevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.ties.rule import Relevant, Ties
+from deadheat.engine.ties.rule import Exact, Relevant, Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.support import checks
-from deadheat.support.arrays import Bool, Float64, Int64
+from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, slices, spread
 from deadheat.support.floats import plain_floats
-from deadheat.support.workers import Workers
+from deadheat.support.workers import Workers, raise_if_cancelled
 
 BLOCK_ENTRIES = 1 << 20  # items of all rankings of a block
+
+# For the nearest
+BLOCK_ROWS = 512
+TILE_COLUMNS = 4096
+MOST_CANDIDATES = 1 << 22  # of a block; with more, as where nearly all items tie, it is cut in halves
+PAIRS = 1 << 18  # whose exact closeness is compared in one go
 
 
 @dataclass(frozen=True)
@@ -153,3 +165,180 @@ def nearest_groups(block: Ranked, k: int) -> Bool:
     n_ranked = (block.group >= 0).sum(axis=1)
     last = np.take_along_axis(block.group, np.minimum(k, n_ranked)[:, None] - 1, axis=1)
     return np.asarray((block.group >= 0) & (block.group <= last))
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The nearest columns of some queries: at least k items if there are so many, whole tie groups, −1 in padding."""
+
+    queries: Int64  # (n,)
+    columns: Int64  # (n, most)
+    group: Int64  # (n, most), the number of each column's tie group, from 0 for the nearest
+    weight: Int64  # (n, most), the ranked items in each column, 0 in padding
+
+    def groups_of(self, rows: Int64, columns: Int64) -> Int64:
+        """The group of columns in rows of this block; one beyond all groups where a column is not among the nearest."""
+        base = int(max(self.columns.max(initial=0), columns.max(initial=0))) + 2
+        keys = np.arange(len(self.columns))[:, None] * base + self.columns + 1
+        return looked_up(keys.ravel(), self.group.ravel(), rows * base + columns + 1, self.group.shape[1])
+
+    def within(self, k: int) -> tuple[Int64, Int64, Int64]:
+        """The group that the k-th nearest item is in, the items closer than it, and those in it; (n,) each."""
+        most = int(self.group.max(initial=0)) + 1
+        rows, entries = np.nonzero(self.weight)
+        sizes = np.zeros((len(self.queries), most), dtype=np.int64)
+        np.add.at(sizes, (rows, self.group[rows, entries]), self.weight[rows, entries])
+        ends = np.cumsum(sizes, axis=1)
+        last = (ends < np.minimum(k, ends[:, -1])[:, None]).sum(axis=1)
+        every = np.arange(len(self.queries))
+        return last, ends[every, last] - sizes[every, last], sizes[every, last]
+
+
+def looked_up(keys: Int64, values: Int64, wanted: Int64, missing: int) -> Int64:
+    """The values of wanted keys, in any order, and another value for those that there are not."""
+    order = np.argsort(keys)
+    keys, values = np.append(keys[order], -1), np.append(values[order], missing)  # so that none lies beyond
+    place = np.searchsorted(keys[:-1], wanted)
+    return np.where(keys[place] == wanted, values[place], missing)
+
+
+def tie_groups(distance: Distance, queries: Int64, columns: Int64) -> Int64:
+    """The number of each column's tie group in its row, from 0 for the nearest, −1 in padding.
+
+    Parameters
+    ----------
+    queries : (n,)
+    columns : (n, most), −1 in padding
+
+    Examples
+    --------
+    >>> from deadheat.engine.distances import registry as distance_registry
+    >>> line = distance_registry.make("euclidean", [[0.0]], [[3.0], [-1.0], [1.0]], True)
+    >>> tie_groups(line, np.array([0]), line.columns.column_of_item[None, :])
+    array([[1, 0, 0]])
+    """
+    valid = columns >= 0
+    row = np.nonzero(valid)[0]
+    score, bound = np.full(columns.shape, np.nan), np.zeros(columns.shape)
+    score[valid] = distance.scores.pair_scores(queries[row], columns[valid])
+    if not distance.levels[-1].exact:
+        bound[valid] = distance.scores.pair_bounds(queries[row], columns[valid], score[valid])
+    count = valid.astype(np.int64)
+    given = np.where(valid, columns, 0)
+    relevant = Relevant(queries, given.copy(), count, np.zeros_like(count), score, bound)
+    found, group = sorted_columns(distance, Exact(), relevant)
+    # entries were put into another order: they are found again by their column
+    base = np.arange(len(columns))[:, None] * (len(distance.columns) + 1)
+    there, numbers = group >= 0, np.full(columns.shape, -1)
+    numbers[valid] = looked_up((base + found)[there], group[there], (base + given)[valid], -1)
+    return numbers
+
+
+@plain_floats
+def nearest(
+    distance: Distance, candidates: Candidates, k: int, threads: int, queries: Int64 | None = None
+) -> Iterator[Nearest]:
+    """The k nearest items of queries, by default of all, in blocks of them.
+
+    Examples
+    --------
+    >>> from deadheat.engine.distances import registry as distance_registry
+    >>> line = distance_registry.make("euclidean", [[0.0]], [[3.0], [-1.0], [1.0]], True)
+    >>> (block,) = nearest(line, Candidates.of(1, 3, leave_one_out=False), 1, threads=1)
+    >>> line.columns.item_of_column[block.columns[0]], block.within(1)
+    (array([1, 2]), (array([0]), array([0]), array([2])))
+    """
+    search = _Search(distance, candidates, k)
+    queries = np.arange(distance.n_query) if queries is None else queries
+    blocks = [queries[rows] for rows in slices(len(queries), BLOCK_ROWS)]
+    for start in range(0, len(blocks), threads):  # no more at once than there are threads
+        with Workers(threads) as workers:
+            found = workers.each(search.of, blocks[start : start + threads])
+        for parts in found:
+            yield from parts
+
+
+class _Search:
+    def __init__(self, distance: Distance, candidates: Candidates, k: int) -> None:
+        self.distance, self.candidates = distance, candidates
+        self.weight = np.bincount(distance.columns.column_of_item, minlength=len(distance.columns))
+        self.wanted = min(k + (candidates.itself is not None), len(distance.columns))  # each holds at least an item
+
+    @plain_floats
+    def of(self, queries: Int64) -> list[Nearest]:
+        found = self._candidates(queries)
+        if found is None:
+            middle = len(queries) // 2
+            return self.of(queries[:middle]) + self.of(queries[middle:])
+        row, column = found
+        width = np.bincount(row, minlength=len(queries))
+        step = max(1, PAIRS // int(width.max()))
+        ends = offsets_of(width)
+        blocks = []
+        for start in range(0, len(queries), step):
+            raise_if_cancelled()
+            stop = min(start + step, len(queries))
+            part = slice(ends[start], ends[stop])
+            blocks.append(self._block(queries[start:stop], row[part] - start, column[part], width[start:stop]))
+        return blocks
+
+    def _block(self, queries: Int64, row: Int64, column: Int64, width: Int64) -> Nearest:
+        """Candidates of some queries by exact closeness; a query's own item does not count."""
+        place = spread(np.zeros_like(width), width)
+        columns, weight = np.full((len(queries), int(width.max())), -1), np.zeros((len(queries), int(width.max())), int)
+        columns[row, place], weight[row, place] = column, self.weight[column]
+        own_row, item = self.candidates.ranked_itself(queries)
+        own = np.full(len(queries), -2)
+        own[own_row] = self.distance.columns.column_of_item[item]
+        weight -= columns == own[:, None]
+        columns[weight == 0] = -1
+        return Nearest(queries, columns, tie_groups(self.distance, queries, columns), weight)
+
+    def _candidates(self, queries: Int64) -> tuple[Int64, Int64] | None:
+        """Rows and columns of what may be among the nearest, by row; None if that is too much at a time."""
+        distance = self.distance
+        best = np.full((len(queries), self.wanted), -np.inf)  # what the nearest score at least
+        kept: list[tuple[Int64, Int64, Float64]] = []
+        n_kept = 0
+        for number, band in enumerate(distance.columns.bands):
+            bound = distance.scores.reach(0, queries, number)[:, 0]
+            for start in range(band[0], band[1], TILE_COLUMNS):
+                raise_if_cancelled()
+                columns = np.arange(start, min(start + TILE_COLUMNS, band[1]))
+                scores = distance.scores.tile(0, queries, columns)
+                least = best.min(axis=1) - bound
+                rounded = least.astype(scores.dtype)
+                rounded = np.where(rounded > least, np.nextafter(rounded, scores.dtype.type(-np.inf)), rounded)
+                row, entry = np.nonzero(scores >= rounded[:, None])
+                found = scores[row, entry].astype(np.float64)
+                best = _raised(best, row, found - bound[row])
+                kept.append(_still([(row, columns[entry], found + bound[row])], best))
+                n_kept += len(kept[-1][0])
+                if n_kept > MOST_CANDIDATES:
+                    kept = [_still(kept, best)]
+                    n_kept = len(kept[0][0])
+                    if n_kept > MOST_CANDIDATES // 2 and len(queries) > 1:
+                        return None
+        row, column, _ = _still(kept, best)
+        order = np.argsort(row, kind="stable")
+        return row[order], column[order]
+
+
+def _raised(best: Float64, row: Int64, found: Float64) -> Float64:
+    """The largest numbers of each row, once others have been found, which come by row."""
+    if not len(row):
+        return best
+    rows, counts = np.unique(row, return_counts=True)
+    more = np.full((len(rows), int(counts.max())), -np.inf)
+    more[np.repeat(np.arange(len(rows)), counts), spread(np.zeros_like(counts), counts)] = found
+    n = best.shape[1]
+    raised = best.copy()
+    raised[rows] = np.partition(np.concatenate([best[rows], more], axis=1), -n, axis=1)[:, -n:]
+    return raised
+
+
+def _still(kept: list[tuple[Int64, Int64, Float64]], best: Float64) -> tuple[Int64, Int64, Float64]:
+    """The candidates that are so still."""
+    row, column, most = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    still = most >= best.min(axis=1)[row]
+    return row[still], column[still], most[still]

@@ -9,7 +9,7 @@ decide; a group that these leave open, one that is large, and one with a gallery
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,6 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.inputs.samples import EmbeddingsLike
-from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Int64, offsets_of
 from deadheat.support.floats import plain_floats
 from deadheat.support.workers import Workers
@@ -76,12 +75,27 @@ def profile_within(
     if gallery is not None:
         gallery = gallery._replace(embeddings=distance_registry.opened(gallery.embeddings, distance, "gallery"))
     opened = options.open(rows, None if gallery is None else gallery.embeddings)
-    work = _Groups(rows, classes, gallery, junk, replace(options, threads=1), opened)
+    whole = gallery is None and junk is None and isinstance(options.rule, Exact)
+
+    def pass_over(items: Int64, others: Int64) -> TieProfile:
+        """The profile of a group, from a counting pass of its own."""
+        mask = junk if junk is None else junk[others] if junk.ndim == 1 else junk[np.ix_(items, others)]
+        itself = None if gallery is None or gallery.itself is None else places_of(gallery.itself[items], others)
+        own, of_items = replace(options, threads=1, junk=mask, exclude=itself), classes[items]
+        if gallery is None:
+            return profiling.profile_of(own.open(_taken(rows, items)), of_items, None, own)
+        distance = own.open(_taken(rows, items), _taken(gallery.embeddings, others))
+        return profiling.profile_of(distance, of_items, gallery.classes[others], own)
 
     def profile_of_group(number: int) -> TieProfile:
         items = groups[number]
         others = items if gallery is None else gallery.groups[number]
-        profile = work.profile(items, others)
+        if not len(items) or not len(others):  # no query, or nothing that is ranked
+            profile: TieProfile | None = TieProfile.from_groups([[]] * len(items), [0] * len(items))
+        else:
+            profile = _ranked_whole(opened, items, classes[items]) if whole and len(items) <= SMALL_GROUP else None
+        if profile is None:
+            profile = pass_over(items, others)
         report(len(items) * len(others))
         return profile
 
@@ -89,50 +103,19 @@ def profile_within(
         return TieProfile.joined(workers.each(profile_of_group, range(len(groups))))
 
 
-@dataclass
-class _Groups:
-    rows: Source | NDArray[Any]
-    classes: Int64
-    gallery: Gallery | None
-    junk: Bool | None
-    options: CountingOptions
-    distance: Distance
-
-    def profile(self, items: Int64, others: Int64) -> TieProfile:
-        if not len(items) or not len(others):  # no query, or nothing that is ranked
-            return TieProfile.from_groups([[]] * len(items), [0] * len(items))
-        rows, gallery, junk, itself = _taken(self.rows, items), self.gallery, self.junk, None
-        if gallery is None and junk is None and len(items) <= SMALL_GROUP and isinstance(self.options.rule, Exact):
-            profile = self._ranked_whole(items)
-            if profile is not None:
-                return profile
-        if junk is not None:
-            junk = junk[others] if junk.ndim == 1 else junk[np.ix_(items, others)]
-        if gallery is not None and gallery.itself is not None:
-            itself = places_of(gallery.itself[items], others)
-        options = replace(self.options, junk=junk, exclude=itself)
-        if gallery is None:
-            return profiling.profile_of(options.open(rows), self.classes[items], None, options)
-        opened = options.open(rows, _taken(gallery.embeddings, others))
-        return profiling.profile_of(opened, self.classes[items], gallery.classes[others], options)
-
-    def _ranked_whole(self, items: Int64) -> TieProfile | None:
-        """The profile of a small group, from scores alone; None if they leave anything open."""
-        distance, last, n = self.distance, len(self.distance.levels) - 1, len(items)
-        columns = distance.columns.column_of_item[items]
-        scores = distance.scores.tile(last, items, columns).astype(np.float64)
-        bounds = distance.scores.pair_bounds(np.repeat(items, n), np.tile(columns, n), scores.ravel()).reshape(n, n)
-        n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
-        classes = self.classes[items]
-        total = _core.rank_group(scores, bounds, columns, classes, n_group, arrays)
-        if total < 0:
-            return None
-        offsets = offsets_of(n_group)
-        _, number, size = np.unique(classes, return_inverse=True, return_counts=True)
-        closer, closer_relevant, tied, tied_relevant = arrays[:, :total].copy()
-        return TieProfile(
-            offsets, closer, closer_relevant, tied, tied_relevant, np.full(n, n - 1), size[number] - 1, check=False
-        )
+def _ranked_whole(distance: Distance, items: Int64, classes: Int64) -> TieProfile | None:
+    """The profile of a small group, from scores alone; None if they leave anything open."""
+    last, n, columns = len(distance.levels) - 1, len(items), distance.columns.column_of_item[items]
+    scores = distance.scores.tile(last, items, columns).astype(np.float64)
+    bounds = distance.scores.pair_bounds(np.repeat(items, n), np.tile(columns, n), scores.ravel()).reshape(n, n)
+    n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
+    total = _core.rank_group(scores, bounds, columns, classes, n_group, arrays)
+    if total < 0:
+        return None
+    _, number, size = np.unique(classes, return_inverse=True, return_counts=True)
+    closer, closer_relevant, tied, tied_relevant = arrays[:, :total].copy()
+    of_queries = np.full(n, n - 1), size[number] - 1
+    return TieProfile(offsets_of(n_group), closer, closer_relevant, tied, tied_relevant, *of_queries, check=False)
 
 
 def _taken(rows: Any, items: Int64) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from deadheat.engine.distances import bounds, centring, scaling
+from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import divided, multiplied, nudged
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.dense import Product
@@ -34,7 +34,7 @@ class Cosine(Product):
     def between(cls, query: Source, gallery: Source, exact_only: bool) -> Cosine:
         distance = Cosine(query, gallery, exact_only)
         if not distance.levels[-1].exact:
-            centre = centring.common_centre(query, gallery)
+            centre = scaling.common_centre(query, gallery)
             if centre is not None and bounds.tangents_hold(centre):
                 return CosineOfTangents(query, gallery, centre)
         return distance
@@ -84,7 +84,7 @@ class CosineOfTangents(Cosine):
     def __init__(self, query: Source, gallery: Source, centre: NDArray[Any]) -> None:
         Product.__init__(self, query, gallery)
         self.columns = Columns.of(gallery, directions=True)
-        (queries, of_query), (items, of_item) = self.for_both(lambda source: centring.tangents(source, centre))
+        (queries, of_query), (items, of_item) = self.for_both(lambda source: scaling.tangents(source, centre))
         self.unit = float(np.ldexp(1.0, np.frexp(max(of_query.max(), of_item.max(), 2.0**-400))[1]))
         self.queries = Rows.over(queries, np.array([self.unit]))
         self.items = self.queries if items is queries else Rows.over(items, np.array([self.unit]))

@@ -31,10 +31,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import deadheat._core as _core
-from deadheat.engine.distances.bounds import ROUNDINGS, ScoreErrors, gamma, largest_whole
+from deadheat.engine.distances.bounds import ScoreErrors, largest_whole
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.patterns import Patterns
-from deadheat.engine.exact.roots import Roots
+from deadheat.engine.exact import Roots
 from deadheat.support.arrays import Float64, Int64, slices
 from deadheat.support.lazy import fractions
 
@@ -73,25 +73,6 @@ def levels_for(largest_sum: float) -> tuple[Level, ...]:
     if largest_sum < largest_whole(np.float32):
         return (Level(np.float32, exact=True),)
     return (Level(np.float32, exact=False), Level(np.float64, exact=bool(largest_sum < largest_whole(np.float64))))
-
-
-def cheapest(levels: tuple[Level, ...], dim: int, n_relevant: float, symmetric: bool) -> tuple[Level, ...]:
-    """The levels that take the least time: float32, in longer or shorter chunks of dimensions, or float64 at once.
-
-    Measured in ns an item: a product costs 0.02 a dimension, 0.04 in float64, a chunk more 0.03, and a closer look at
-    an open item 60 and 0.15 a dimension. Open are about as many as for random directions: the share of items
-    within the bound of one of the thresholds.
-    """
-    products = 0.5 if symmetric else 1.0
-    first, last = levels
-
-    def cost(level: Level) -> float:
-        bound = gamma(level.terms(dim) + ROUNDINGS, np.float32)
-        share = min(1.0, n_relevant * 2 * bound * 0.28 * math.sqrt(dim))
-        return products * (0.02 * dim + 0.03 * dim / (level.chunk or dim)) + share * (60 + 0.15 * dim)
-
-    best = min((first._replace(chunk=chunk) for chunk in CHUNKS), key=cost)
-    return (last,) if cost(best) > products * 0.04 * dim + 1 else (best, last)
 
 
 class Target(NamedTuple):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level, Target
-from deadheat.engine.exact.roots import Roots
+from deadheat.engine.exact import Roots
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.source import Array, fingerprint
 from deadheat.support.arrays import Int64

@@ -2,62 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from deadheat.engine.profiles.compact import CompactGroups
-from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.profiles.profile import OF_EACH_QUERY, OF_GROUPS, TieProfile
 from deadheat.support import scratch
-from deadheat.support.arrays import Int64, offsets_of, pieces
+from deadheat.support.arrays import offsets_of, pieces
 
 MOST_GROUPS = 1 << 18  # in a part: so many arrays of groups stay in cache from their making to their measuring
 
 
 def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
     """Runs of queries and the profile of each, which is a view and may change once the next is asked for."""
-    if profile.compact is not None:
-        yield from _written_out(profile, profile.compact)
-        return
-    if profile.n_group <= MOST_GROUPS:
+    compact = profile.compact
+    if compact is None and profile.n_group <= MOST_GROUPS:
         yield slice(0, profile.n_query), profile
         return
-    for queries in pieces(np.diff(profile.offsets), MOST_GROUPS):
-        groups = slice(profile.offsets[queries.start], profile.offsets[queries.stop])
-        of_groups = profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant
-        yield queries, _part(profile, queries, [array[groups] for array in of_groups], profile.tied_by_grade)
-        scratch.let_go(*of_groups)
-
-
-def _written_out(profile: TieProfile, compact: CompactGroups) -> Iterator[tuple[slice, TieProfile]]:
-    """The parts of compact groups, which take turns in the same memory."""
-    parts = pieces(compact.lengths, MOST_GROUPS) or [slice(0, 0)]
-    most = max((int(compact.lengths[queries].sum()) for queries in parts), default=0)
-    memory = np.empty((4, most), dtype=np.int64)
+    lengths = np.diff(profile.offsets)
+    parts = pieces(lengths, MOST_GROUPS) or [slice(0, 0)]
+    if compact is not None:  # parts take turns in the same memory
+        memory = np.empty((4, max(int(lengths[queries].sum()) for queries in parts)), dtype=np.int64)
     for queries in parts:
-        yield queries, _part(profile, queries, compact.arrays(queries, memory), None)
-        scratch.let_go(compact.closer)
-
-
-def _part(profile: TieProfile, queries: slice, of_groups: Iterable[Int64], by_grade: Int64 | None) -> TieProfile:
-    offsets, relevant = profile.offsets[queries.start : queries.stop + 1], profile.relevant_by_grade
-    closer, closer_relevant, tied, tied_relevant = of_groups
-    return TieProfile(
-        offsets - offsets[0],
-        closer,
-        closer_relevant,
-        tied,
-        tied_relevant,
-        profile.n_ranked[queries],
-        profile.n_relevant[queries],
-        profile.grades,
-        None if by_grade is None else by_grade[offsets[0] : offsets[-1]],
-        None if relevant is None else relevant[queries],
-        profile.bounds_only,
-        n_ordered=None if profile.n_ordered is None else profile.n_ordered[queries],
-        check=False,
-    )
+        offsets = profile.offsets[queries.start : queries.stop + 1]
+        groups = slice(offsets[0], offsets[-1])
+        if compact is None:
+            written = [getattr(profile, name) for name in OF_GROUPS]
+            of_groups = [array[groups] for array in written]
+        else:
+            written, of_groups = [compact.closer], list(compact.arrays(queries, memory))
+        changed: dict[str, Any] = dict(zip(OF_GROUPS, of_groups, strict=True)) | profile.taken(OF_EACH_QUERY, queries)
+        changed |= profile.taken(("tied_by_grade",), groups)
+        yield queries, replace(profile, offsets=offsets - offsets[0], **changed, query_ids=None, check=False)
+        scratch.let_go(*written)
 
 
 def at_level(profile: TieProfile, rel: int) -> TieProfile:

@@ -6,7 +6,7 @@ In come counts; out go profiles to keep, hash, slice by query, add over shards o
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.profiles import validity
-from deadheat.engine.profiles.compact import CompactGroups
-from deadheat.engine.profiles.validity import OF_GROUPS, OF_QUERIES
+import deadheat._core as _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.support import scratch
-from deadheat.support.arrays import Bool, Int64, offsets_of, pieces, spread
+from deadheat.support.arrays import Bool, Int32, Int64, offsets_of, pieces, spread
 from deadheat.support.lazy import hashlib, lazy
 
 if TYPE_CHECKING:
@@ -27,9 +25,118 @@ if TYPE_CHECKING:
 else:
     archive = lazy("deadheat.engine.profiles.archive")
 
+OF_GROUPS, OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
 _ARRAYS = ("offsets", *OF_GROUPS, *OF_QUERIES, "grades")
 _GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
 _OPTIONAL = (*_GRADED_ARRAYS, "n_ordered")
+OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered")
+
+Arrays = Mapping[str, Int64]  # those of a profile that are not None
+
+
+Rules = Iterator[tuple[Any, str]]  # whether each rule holds: what comes later relies on what was before
+
+
+def _rules(arrays: Arrays, query_ids: tuple[str, ...] | None, bounds_only: bool) -> Rules:
+    offsets = arrays["offsets"]
+    n_group, n_query = len(arrays["closer"]), len(offsets) - 1
+    yield n_query >= 0 and offsets[0] == 0, "offsets must begin with 0"
+    yield np.all(np.diff(offsets) >= 0), "offsets must not decrease"
+    yield offsets[-1] == n_group, f"offsets must end with the number of groups, {n_group}"
+    of_queries = {name: arrays[name] for name in (*OF_QUERIES, "n_ordered") if name in arrays}
+    ids = {} if query_ids is None else {"query_ids": query_ids}
+    by_length = (("group", n_group, {name: arrays[name] for name in OF_GROUPS}), ("query", n_query, of_queries | ids))
+    for what, n, sequences in by_length:
+        for name, sequence in sequences.items():
+            yield len(sequence) == n, f"{name} must have one entry per {what}, {n}, but has {len(sequence)}"
+    query = np.repeat(np.arange(n_query), np.diff(offsets))
+    yield from _rules_of_groups(arrays, query, bounds_only)
+    yield from _rules_of_grades(arrays)
+    if "n_ordered" in arrays:
+        yield from _rules_of_cut_rankings(arrays, query)
+
+
+def _rules_of_groups(arrays: Arrays, query: Int64, bounds_only: bool) -> Rules:
+    offsets, n_ranked, n_relevant = (arrays[name] for name in ("offsets", *OF_QUERIES))
+    closer, closer_relevant, tied, tied_relevant = (arrays[name] for name in OF_GROUPS)
+    yield np.all(tied_relevant >= 1), "tied_relevant must be at least 1 in every group"
+    yield np.all(tied >= tied_relevant), "tied must not be less than tied_relevant"
+    yield np.all(closer_relevant >= 0), "closer_relevant must not be negative"
+    yield np.all(closer >= closer_relevant), "closer must not be less than closer_relevant"
+    running = offsets_of(tied_relevant)
+    adds_up = np.array_equal(closer_relevant, running[:-1] - running[offsets[query]])
+    yield adds_up, "closer_relevant must be the sum of tied_relevant over the groups before"
+    yield np.all(np.diff(running[offsets]) <= n_relevant), "the groups hold more relevant items than n_relevant"
+    ends = closer + tied
+    yield np.all(ends <= n_ranked[query]), "closer + tied must not be more than n_ranked"
+    if not bounds_only:
+        gap, same_query = closer[1:] - ends[:-1], np.diff(query) == 0
+        yield np.all(gap[same_query] >= 0), "closer must not be less than closer + tied of the group before"
+
+
+def _rules_of_grades(arrays: Arrays) -> Rules:
+    grades, tied, relevant = arrays["grades"], arrays.get("tied_by_grade"), arrays.get("relevant_by_grade")
+    tied_relevant, n_relevant = arrays["tied_relevant"], arrays["n_relevant"]
+    yield np.all(np.diff(grades, prepend=0) > 0), "grades must be positive and ascending"
+    yield (tied is None) == (relevant is None), "tied_by_grade and relevant_by_grade must be given together"
+    if tied is not None and relevant is not None:
+        yield tied.shape == (len(tied_relevant), len(grades)), "tied_by_grade must be (n_group, n_grade)"
+        yield relevant.shape == (len(n_relevant), len(grades)), "relevant_by_grade must be (n_query, n_grade)"
+        yield np.array_equal(tied.sum(axis=1), tied_relevant), "tied_by_grade must add up to tied_relevant"
+        yield np.array_equal(relevant.sum(axis=1), n_relevant), "relevant_by_grade must add up to n_relevant"
+
+
+def _rules_of_cut_rankings(arrays: Arrays, query: Int64) -> Rules:
+    closer, n_ranked, n_ordered = arrays["closer"], arrays["n_ranked"], arrays["n_ordered"]
+    ends, ordered = closer + arrays["tied"], n_ordered[query]
+    fits = np.where(closer >= ordered, (closer == ordered) & (ends == n_ranked[query]), ends <= ordered)
+    possible = fits.all() and (n_ordered >= 0).all() and (n_ordered <= n_ranked).all()
+    yield possible, "n_ordered must be the end of one group, from which on all ranked items are in the next"
+
+
+class CompactGroups(NamedTuple):
+    """The tie groups of many queries in few bytes: nearly all are one relevant item alone, of which `closer` is enough.
+
+    The groups of query i, nearest first, are at the places from starts[i] on, as many as lengths[i]. The four arrays of
+    a profile, 32 bytes a group, are written out for as many queries at a time as somebody looks at.
+
+    Examples
+    --------
+    Two queries with two groups each; the first group of the second one is two relevant items among three:
+
+    >>> closer, others = np.array([0, 3, 1, 4], dtype=np.int32), np.array([[2], [3], [2]])
+    >>> groups = CompactGroups(np.array([0, 2]), np.array([2, 2]), closer, others)
+    >>> closer, closer_relevant, tied, tied_relevant = groups.arrays(slice(1, 2))
+    >>> closer, closer_relevant, tied, tied_relevant
+    (array([1, 4]), array([0, 2]), array([3, 1]), array([2, 1]))
+    """
+
+    starts: Int64
+    lengths: Int64
+    closer: Int32
+    others: Int64  # (3, n), of groups that are more than a relevant item: places, ascending, tied and tied_relevant
+
+    def arrays(self, queries: slice | Int64, out: Int64 | None = None) -> Int64:
+        """`closer`, `closer_relevant`, `tied` and `tied_relevant` of some queries, (4, n_group); in `out` if given."""
+        n_group = int(self.lengths[queries].sum())
+        out = np.empty((4, n_group), dtype=np.int64) if out is None else out[:, :n_group]
+        self.write(queries, *out)
+        return out
+
+    def write(self, queries: slice | Int64, *arrays: Int64) -> None:
+        _core.expand_groups(self.starts[queries], self.lengths[queries], self.closer, self.others, *arrays)
+
+    def ties(self) -> tuple[int, int, int]:
+        """How many groups are mixed, the queries that have one, and the items in the largest."""
+        places, tied, _ = self.others[:, self.others[1] != self.others[2]]
+        queries = np.searchsorted(self.starts, places, side="right") - 1
+        return len(places), int(np.count_nonzero(np.bincount(queries))), int(tied.max(initial=0))
+
+    @classmethod
+    def others_of(cls, places: Int64, tied: Int64, tied_relevant: Int64) -> Int64:
+        """What `others` has of some groups at ascending places."""
+        more = (tied != 1) | (tied_relevant != 1)
+        return np.stack([places[more], tied[more], tied_relevant[more]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +215,9 @@ class TieProfile:
             if array is not None:
                 object.__setattr__(self, name, _integers(array, name))
         if check:
-            validity.check(self._arrays, self.query_ids, self.bounds_only)
+            for holds, rule in _rules(self._arrays, self.query_ids, self.bounds_only):
+                if not holds:
+                    raise InvalidValueError("not a tie profile:", rule)
 
     @property
     def _arrays(self) -> dict[str, Int64]:
@@ -128,13 +237,13 @@ class TieProfile:
     ) -> TieProfile:
         """Build a profile by hand: a list of (closer, closer_relevant, tied, tied_relevant) for each query."""
         flat = np.array([group for query in groups for group in query], dtype=np.int64).reshape(-1, 4)
-        offsets = np.cumsum([0] + [len(query) for query in groups])
-        in_groups = [sum(group[3] for group in query) for query in groups]
         closer, closer_relevant, tied, tied_relevant = flat.T
-        relevant = np.array(in_groups if n_relevant is None else n_relevant, dtype=np.int64)
-        ranked = np.array(n_ranked, dtype=np.int64)
+        relevant = [sum(group[3] for group in query) for query in groups] if n_relevant is None else n_relevant
+        lengths, ranked, in_all = (
+            np.array(each, dtype=np.int64) for each in ([len(query) for query in groups], n_ranked, relevant)
+        )
         return cls(
-            offsets, closer, closer_relevant, tied, tied_relevant, ranked, relevant,
+            offsets_of(lengths), closer, closer_relevant, tied, tied_relevant, ranked, in_all,
             bounds_only=bounds_only, check=check,
         )  # fmt: skip
 
@@ -169,12 +278,10 @@ class TieProfile:
         >>> TieProfile.joined([one, one]).closer
         array([0, 0])
         """
-        lengths = np.concatenate([np.diff(profile.offsets) for profile in profiles])
-        names = OF_GROUPS + OF_QUERIES
         arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in names
+            name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in OF_GROUPS + OF_QUERIES
         }
-        offsets = offsets_of(lengths)
+        offsets = offsets_of(np.concatenate([np.diff(profile.offsets) for profile in profiles]))
         return cls(offsets, **arrays, bounds_only=any(profile.bounds_only for profile in profiles), check=False)
 
     @property
@@ -220,19 +327,15 @@ class TieProfile:
         """The profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
         chosen = np.atleast_1d(np.arange(self.n_query)[queries])
         lengths = np.diff(self.offsets)[chosen]
-        offsets = offsets_of(lengths)
-        groups = spread(self.offsets[chosen], lengths)
-        arrays = {name: getattr(self, name)[groups] for name in OF_GROUPS}
-        arrays |= {name: getattr(self, name)[chosen] for name in OF_QUERIES}
-        return replace(
-            self,
-            offsets=offsets,
-            tied_by_grade=None if self.tied_by_grade is None else self.tied_by_grade[groups],
-            relevant_by_grade=None if self.relevant_by_grade is None else self.relevant_by_grade[chosen],
-            n_ordered=None if self.n_ordered is None else self.n_ordered[chosen],
-            query_ids=None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen),
-            **arrays,
-        )
+        arrays = self.taken((*OF_GROUPS, "tied_by_grade"), spread(self.offsets[chosen], lengths))
+        arrays |= self.taken(OF_EACH_QUERY, chosen)
+        ids = None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen)
+        return replace(self, offsets=offsets_of(lengths), query_ids=ids, **arrays)
+
+    def taken(self, names: Iterable[str], index: slice | Int64) -> dict[str, Any]:
+        """Some entries of arrays, by name; None stays None."""
+        arrays = {name: getattr(self, name) for name in names}
+        return {name: None if array is None else array[index] for name, array in arrays.items()}
 
     @property
     def _by_grade(self) -> Int64:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deadheat.engine.exact import formats as exact_formats
+from deadheat.engine import exact
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Exact, Ties
 
@@ -21,5 +21,5 @@ def make(ties: Any) -> Ties:
     """
     if isinstance(ties, Ties):
         return ties
-    name = exact_formats.named(ties, "ties", others=["exact"])
+    name = exact.named(ties, "ties", others=["exact"])
     return Exact() if name == "exact" else Rounded(name)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from deadheat.engine import exact
 from deadheat.engine.distances.bounds import nudged
 from deadheat.engine.distances.distance import Distance, Target
 from deadheat.engine.distances.registry import find
-from deadheat.engine.exact import formats as exact_formats
-from deadheat.engine.exact.roots import Roots
+from deadheat.engine.exact import Roots
 from deadheat.engine.ties.rule import Cuts, Groups, Relevant, Ties, group_by_score
 from deadheat.errors import InvalidValueError
 from deadheat.support import checks
@@ -38,7 +35,7 @@ class Rounded(Ties):
     """
 
     def __init__(self, dtype: str, of: str | None = None) -> None:
-        self.dtype = exact_formats.named(dtype, "dtype")
+        self.dtype = exact.named(dtype, "dtype")
         self.of = None if of is None else checks.choice(of, ("similarity", "distance"), "of")
 
     def describe(self, distance: str) -> str:
@@ -60,7 +57,9 @@ class Rounded(Ties):
         target, valid = self._target(distance), relevant.sizes > 0
         rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
         score = np.where(valid, relevant.score, 0.0)
-        values, last = self._rounded(distance, rows, score, relevant.bound, target)
+        low, high = distance.closeness(rows, score - relevant.bound, score + relevant.bound)
+        ends = target.sign * (low - target.shift), target.sign * (high - target.shift)
+        values, last = (exact.round_to(end, self.dtype) for end in nudged(np.minimum(*ends), np.maximum(*ends)))
         undecided = np.nonzero(valid & (values != last))
         for part in slices(len(undecided[0]), 1 << 15):
             row, entry = undecided[0][part], undecided[1][part]
@@ -70,39 +69,29 @@ class Rounded(Ties):
         rounded = np.where(valid, target.sign * values, np.nan)
         return group_by_score(distance, relevant._replace(score=rounded, bound=np.zeros_like(rounded)))
 
-    def _rounded(
-        self, distance: Distance, rows: Int64, score: Float64, bound: Float64, target: Target
-    ) -> tuple[Float64, Float64]:
-        """The rounded values between which an item's lies that has this score up to the bound."""
-        sign, shift = target
-        low, high = distance.closeness(rows, score - bound, score + bound)
-        ends = sign * (low - shift), sign * (high - shift)
-        first, last = (exact_formats.round_to(end, self.dtype) for end in nudged(np.minimum(*ends), np.maximum(*ends)))
-        return first, last
-
     def _settled(self, first: Float64, last: Float64, closeness: Roots, target: Target) -> Float64:
         """The rounded values of exact numbers that lie between two values of the type each, by bisection."""
-        low, high = exact_formats.ordinals(first, self.dtype), exact_formats.ordinals(last, self.dtype)
+        low, high = exact.ordinals(first, self.dtype), exact.ordinals(last, self.dtype)
         which = np.flatnonzero(low < high)
         while len(which):
             middle = (low[which] + high[which]) // 2
-            _, end, closed = exact_formats.cells(exact_formats.from_ordinals(middle, self.dtype), self.dtype)
+            _, end, closed = exact.cells(exact.from_ordinals(middle, self.dtype), self.dtype)
             side = target.sign * closeness.compare_values(which, end, *target)
             inside = (side < 0) | ((side == 0) & closed)
             high[which] = np.where(inside, middle, high[which])
             low[which] = np.where(inside, low[which], middle + 1)
             which = which[low[which] < high[which]]
-        return exact_formats.from_ordinals(low, self.dtype)
+        return exact.from_ordinals(low, self.dtype)
 
     def cuts(self, distance: Distance, groups: Groups) -> list[Cuts]:
         target, padding = self._target(distance), groups.padding
         sign, shift = target
         values = sign * np.where(padding, 0.0, groups.score)
-        low, high, closed = exact_formats.cells(values, self.dtype)
+        low, high, closed = exact.cells(values, self.dtype)
         far, near = (low, high) if sign > 0 else (high, low)
         rows = np.broadcast_to(groups.rows[:, None], values.shape)
         sides = [_between(distance, rows, sign * end, shift) for end in (far, near)]
-        bounds = [np.where(padding, np.inf, np.stack([side[k] for side in sides])) for k in (0, 1)]
+        ends = [np.stack([np.where(padding, np.inf, side[k]) for side in sides], axis=-1) for k in (0, 1)]
 
         def above(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
             group, nearer = cuts // 2, cuts % 2 == 1
@@ -110,12 +99,8 @@ class Rounded(Ties):
             side = closeness.compare_values(which, end, *target)
             return np.asarray((side > 0) | ((side == 0) & (closed[rows, group] != nearer)))
 
-        return [Cuts(_interleaved(bounds[0]), _interleaved(bounds[1]), above)]
-
-
-def _interleaved(pair: NDArray[Any]) -> NDArray[Any]:
-    """From two (n, g) matrices one (n, 2·g), the columns by turns."""
-    return np.ascontiguousarray(np.moveaxis(pair, 0, -1)).reshape(pair.shape[1], -1)
+        low, high = (end.reshape(len(values), -1) for end in ends)  # far and near by turns
+        return [Cuts(low, high, above)]
 
 
 def _between(distance: Distance, rows: Int64, end: Float64, shift: int) -> tuple[Float64, Float64]:

@@ -22,7 +22,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.exact.roots import Roots
+from deadheat.engine.exact import Roots
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
 from deadheat.support.workers import raise_if_cancelled
 

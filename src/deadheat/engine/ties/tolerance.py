@@ -6,7 +6,7 @@ import numpy as np
 
 from deadheat.engine.distances.bounds import nudged, outward
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.exact.roots import Roots
+from deadheat.engine.exact import Roots
 from deadheat.engine.ties.rule import Cuts, Groups, Relevant, Ties, group_by_score
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int32, Int64

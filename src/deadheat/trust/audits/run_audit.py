@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.engine import exact
 from deadheat.engine.counting.runs import nearest_float64
-from deadheat.engine.exact import formats as exact_formats
 from deadheat.inputs import trec
 from deadheat.inputs.predictions import read_predictions
 from deadheat.inputs.trec import Checked
@@ -104,9 +104,7 @@ def _shortest(numbers: Float64) -> str | None:
     broken = numbers[numbers != np.rint(numbers)]
     if len(np.unique(broken)) < thresholds.FEWEST_SCORES:
         return None
-    held = (
-        name for name in ("bfloat16", "float16", "float32") if (exact_formats.round_to(broken, name) == broken).all()
-    )
+    held = (name for name in ("bfloat16", "float16", "float32") if (exact.round_to(broken, name) == broken).all())
     return next(held, None)
 
 

@@ -1,32 +1,41 @@
-"""A run on an executor: what is handed out, what came back and what that took, and the profile that it adds up to."""
+"""A run on an executor: tasks are handed out, and what comes back is put together into the profile.
+
+So many tasks at a time, again where a worker died, and elsewhere too where one is silent.
+"""
 
 from __future__ import annotations
 
+import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import ExitStack
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.candidates import Candidates, Relevance
 from deadheat.engine.counting.checkpoint import Checkpoint, what_is_kept
-from deadheat.engine.counting.cluster import Cluster, Summary
-from deadheat.engine.counting.distributed import job as jobs
+from deadheat.engine.counting.cluster import Cluster, Summary, n_worker
 from deadheat.engine.counting.distributed import worker
-from deadheat.engine.counting.distributed.dispatch import Dispatch
-from deadheat.engine.counting.distributed.job import Job
-from deadheat.engine.counting.distributed.portions import Cut, Sums
+from deadheat.engine.counting.distributed.worker import Cut, Job
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.problem import identity
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import ClusterError, DeadheatError
 from deadheat.inputs import labels
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Chosen, fingerprint
-from deadheat.support.arrays import Array
+from deadheat.support import scratch
+from deadheat.support.arrays import Array, Int64, offsets_of, spread
 from deadheat.support.progress import Progress, Reporting
+
+_PATIENCE = 60.0  # seconds that a task may take before it is handed out again, unless a timeout is given,
+_TIMES_LONGEST = 10  # or so many times as long as the longest, if that is more; for the first there is no limit
+_TICK = 1.0  # seconds between looks at the clock, at most
 
 _PAIRS = 1 << 20  # in a task, about, where there are few: some hundredths of a second
 _TASKS = 64
@@ -36,6 +45,125 @@ _FEW_GROUPS = 16  # of queries: then columns are cut as well
 _COLUMNS = 1 << 10  # in a group at least, and
 _TIMES_RELEVANT = 1000  # times what is relevant to a query, as each group looks for that again
 _SHARED = 1 / 4  # of a part, which what all parts share may be
+
+_OF_FIRST = ("n_group", "n_relevant", "closer_relevant", "tied_relevant")
+
+
+class _Handed(NamedTuple):
+    number: int
+    since: float
+
+
+class Dispatch:
+    """The tasks of a run, from the first submission to the last answer.
+
+    Attributes
+    ----------
+    retries : int
+        Tasks that were handed out once more, so far.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster, self._owned = cluster, not hasattr(cluster.executor, "submit")
+        self._executor: Executor = cluster.executor() if self._owned else cluster.executor  # type: ignore[operator,assignment]
+        self._in_flight = cluster.in_flight or 2 * n_worker(self._executor)
+        self._handed: dict[Future[Any], _Handed] = {}
+        self._tries: Counter[int] = Counter()
+        self._longest = 0.0
+        self.retries = 0
+
+    def answers(self, work: Callable[..., Any], tasks: Mapping[int, tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """The number of each task and its first answer, as they come.
+
+        Raises
+        ------
+        ClusterError
+            If a task has failed too often, or the executor is broken.
+        """
+        waiting, missing = deque(tasks), set(tasks)
+        while missing:
+            try:
+                while waiting and len(self._handed) < self._in_flight:
+                    if waiting[0] in missing:
+                        self._hand_out(waiting[0], work, tasks)
+                    waiting.popleft()
+                for number, answer in self._finished(waiting, missing):
+                    missing.remove(number)
+                    yield number, answer
+                for number in self._silent(missing):
+                    self._hand_out(number, work, tasks)
+            except BrokenExecutor as broken:
+                self._renew(broken, len(tasks) - len(missing), len(tasks))
+                waiting.extendleft(sorted({each.number for each in self._handed.values()} & missing, reverse=True))
+                self._handed.clear()
+
+    def _hand_out(self, number: int, work: Callable[..., Any], tasks: Mapping[int, tuple[Any, ...]]) -> None:
+        future = self._executor.submit(work, *tasks[number])
+        self._handed[future] = _Handed(number, time.monotonic())
+        self._tries[number] += 1
+        self.retries += self._tries[number] > 1
+
+    def _finished(self, waiting: deque[int], missing: set[int]) -> Iterator[tuple[int, Any]]:
+        """The answers that have come; who failed waits again."""
+        tick = max(0.01, min(_TICK, self._limit() / 4))
+        for future in wait(self._handed, tick, FIRST_COMPLETED).done:
+            number, since = self._handed[future]
+            try:
+                answer = future.result()
+            except (DeadheatError, BrokenExecutor):
+                if number in missing:
+                    raise
+            except (Exception, CancelledError) as error:
+                elsewhere = {each.number for other, each in self._handed.items() if other is not future}
+                if number in missing and number not in elsewhere:
+                    if self._tries[number] > self._cluster.retries:
+                        failed = f"{self._tries[number]} times, at last with {type(error).__name__}: {error}"
+                        raise ClusterError(f"a task has failed {failed}") from error
+                    waiting.appendleft(number)
+            else:
+                self._longest = max(self._longest, time.monotonic() - since)
+                if number in missing:
+                    yield number, answer
+            del self._handed[future]
+
+    def _silent(self, missing: set[int]) -> list[int]:
+        """The tasks that have taken too long, wherever they are, to be handed out once more."""
+        latest = {each.number: each.since for each in self._handed.values()}  # in the order of handing out
+        limit, now = self._limit(), time.monotonic()
+        late = [number for number, since in latest.items() if number in missing and now - since > limit]
+        for number in late:
+            if self._tries[number] > self._cluster.retries:
+                raise ClusterError(
+                    f"no worker has answered a task that was handed out {self._tries[number]} times, "
+                    f"each time for {limit:.3g} s: is that enough? Cluster(executor, timeout=...) gives it more"
+                )
+        return late
+
+    def _limit(self) -> float:
+        if self._cluster.timeout is not None:
+            return self._cluster.timeout
+        return max(_PATIENCE, _TIMES_LONGEST * self._longest) if self._longest else math.inf
+
+    def _renew(self, broken: BaseException, n_done: int, n_task: int) -> None:
+        died = f"a worker of the executor died ({type(broken).__name__}) after {n_done} of {n_task} tasks"
+        if not self._owned:
+            raise ClusterError(
+                f"{died}, and such an executor cannot be used again: hand over a function that makes one, "
+                "or give a checkpoint and start again with a new executor"
+            ) from broken
+        for number in {each.number for each in self._handed.values()}:
+            if self._tries[number] > self._cluster.retries:
+                raise ClusterError(f"{died}, as others did before it: a task may need more memory") from broken
+        self.close()
+        self._executor = self._cluster.executor()  # type: ignore[operator]
+
+    def close(self) -> None:
+        """Take back what no worker has begun, and end an executor that was made here."""
+        for future in self._handed:
+            future.cancel()
+        if self._owned:
+            self._executor.shutdown(wait=False)  # loky's takes no more than that
+
 
 Settle = Callable[[int, dict[str, Array]], None]  # what is done with the number of a task and its arrays
 
@@ -91,38 +219,76 @@ class Run:
         return self.n_pair * n_task // max(1, len(self.tasks))
 
 
+class Sums:
+    """Sums of the counts of portions, whatever the order in which these come: they are integers."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, dict[str, Int64]] = {}  # of each group of queries; `closer` and `tied` are irrelevant
+
+    def add(self, counts: dict[str, Array], times: int) -> None:
+        """Add the counts of a portion, so many times; `times` is below 0 for what other portions counted too often."""
+        for name in {key.partition(".")[0] for key in counts}:
+            queries, closer, tied = (counts[f"{name}.{what}"] for what in ("queries", "closer", "tied"))
+            zeros = np.zeros((2, len(closer)), dtype=np.int64)
+            group = self._groups.setdefault(name, {"queries": queries, "closer": zeros[0], "tied": zeros[1]})
+            if not np.array_equal(group["queries"], queries) or len(group["closer"]) != len(closer):
+                raise ClusterError("workers must agree on the tie groups of a query, but two do not: do all of them "
+                                   "see the same files?")  # fmt: skip
+            group["closer"] += times * closer.astype(np.int64)
+            group["tied"] += times * tied.astype(np.int64)
+            if f"{name}.n_group" in counts:
+                group |= {what: counts[f"{name}.{what}"].astype(np.int64) for what in _OF_FIRST}
+
+    def profile(self, candidates: Candidates, bounds_only: bool) -> TieProfile:
+        n_group, n_relevant = np.zeros((2, candidates.n_query), dtype=np.int64)
+        for group in self._groups.values():
+            n_group[group["queries"]], n_relevant[group["queries"]] = group["n_group"], group["n_relevant"]
+        offsets = offsets_of(n_group)
+        arrays = scratch.arrays(4, int(offsets[-1]))
+        for group in self._groups.values():
+            places = spread(offsets[group["queries"]], group["n_group"])
+            for k, what in enumerate(("closer", "tied")):
+                arrays[2 * k][places] = group[what] + group[f"{what}_relevant"]
+                arrays[2 * k + 1][places] = group[f"{what}_relevant"]
+            scratch.let_go(*arrays)
+        closer, closer_relevant, tied, tied_relevant = arrays
+        return TieProfile(
+            offsets, closer, closer_relevant, tied, tied_relevant, candidates.n_ranked(), n_relevant,
+            bounds_only=bounds_only, check=False,
+        )  # fmt: skip
+
+
 def profile_on(cluster: Cluster, pair: Pair, options: CountingOptions) -> TieProfile:
-    _try_first_rows(pair, options)
     items = pair.query.labels if pair.gallery is None else pair.gallery.labels
     candidates = options.candidates(len(pair.query.labels), len(items), leave_one_out=pair.gallery is None)
     codes = labels.label_codes(pair.query.labels, None if pair.gallery is None else items)
-    (profile,) = _profiles(cluster, pair, [Relevance(*codes, candidates)], options)
+    (profile,) = profiles_on(cluster, pair, [Relevance(*codes, candidates)], options)
     return profile
 
 
 def profiles_on(
     cluster: Cluster, pair: Pair, relevances: Sequence[Relevance], options: CountingOptions
 ) -> list[TieProfile]:
-    """A profile for each way to be relevant, without junk; the tasks of all are handed out together."""
-    _try_first_rows(pair, options)
-    return _profiles(cluster, pair, relevances, options)
-
-
-def _profiles(
-    cluster: Cluster, pair: Pair, relevances: Sequence[Relevance], options: CountingOptions
-) -> list[TieProfile]:
+    """A profile for each way to be relevant; the tasks of all are handed out together."""
+    # the distance of two rows, so that what does not fit together is known before any worker is asked
+    first, gallery = np.zeros(1, dtype=np.int64), None if pair.gallery is None else pair.gallery.embeddings
+    options.open(Chosen(pair.query.embeddings, first), None if gallery is None else Chosen(gallery, first))
     parts = [_parts(cluster, relevance) for relevance in relevances]
     cuts = [_cut(cluster, *each) for each in zip(relevances, parts, strict=True)]
     arrays: dict[str, Array | None] = {}
     for number, relevance in enumerate(relevances):
-        arrays |= jobs.arrays_of(relevance, number, bool(parts[number]))
+        arrays |= worker.arrays_of(relevance, number, bool(parts[number]))
     with ExitStack() as stack:
         kept = None
         if options.checkpoint is not None:
-            known = _identity(pair, relevances[0], options, cuts[0], parts[0])
+            digests = [fingerprint(rows).hex() for rows in (pair.query.embeddings, gallery) if rows is not None]
+            known = identity(
+                options.distance, options.rule, relevances[0], lambda of_query: digests[0 if of_query else -1]
+            )
+            known["tasks"] = f"{cuts[0].queries} x {cuts[0].columns} in {max(1, len(parts[0]))} parts"
             kept = stack.enter_context(Checkpoint(options.checkpoint, known))
         stack.callback(worker.forget)  # where threads of this process were the workers
-        files, written = stack.enter_context(jobs.written(pair, arrays, cluster.scratch))
+        files, written = stack.enter_context(worker.written(pair, arrays, cluster.scratch))
         made = [
             Job(files, number, options.distance, options.rule, *each, options.worker_threads)
             for number, each in enumerate(zip(parts, cuts, strict=True))
@@ -139,13 +305,6 @@ def _profiles(
         run.summarize(written, options.progress)
     both = zip(sums, relevances, strict=True)
     return [each.profile(relevance.candidates, options.rule.bounds_only) for each, relevance in both]
-
-
-def _try_first_rows(pair: Pair, options: CountingOptions) -> None:
-    """Open the distance of two rows, so that what does not fit together is known before any worker is asked."""
-    first = np.zeros(1, dtype=np.int64)
-    gallery = None if pair.gallery is None else Chosen(pair.gallery.embeddings, first)
-    options.open(Chosen(pair.query.embeddings, first), gallery)
 
 
 def _parts(cluster: Cluster, relevance: Relevance) -> tuple[tuple[int, int], ...]:
@@ -173,16 +332,3 @@ def _cut(cluster: Cluster, relevance: Relevance, parts: tuple[tuple[int, int], .
     most = n_task if cluster.tasks else worth  # who asks for tasks gets them
     n_column = 1 if n_group >= _FEW_GROUPS else max(1, min(-(-n_task // n_group), most))
     return Cut(n_group, n_column, symmetric=False)
-
-
-def _identity(
-    pair: Pair, relevance: Relevance, options: CountingOptions, cut: Cut, parts: tuple[tuple[int, int], ...]
-) -> dict[str, str]:
-
-    def digest(of_query: bool) -> str:
-        samples = pair.query if of_query or pair.gallery is None else pair.gallery
-        return fingerprint(samples.embeddings).hex()
-
-    known = identity(options.distance, options.rule, relevance, digest)
-    tasks = f"{cut.queries} x {cut.columns} in {max(1, len(parts))} parts"
-    return {**known, "tasks": tasks}

@@ -1,24 +1,264 @@
-"""What runs in a worker: it opens the problem that a task is of, keeps that open for the next task, and counts."""
+"""What workers are sent, and what runs in them: portions of a counting pass.
+
+They are sent a job, which is small, and the files that it names. Embeddings stay in the files that they are in. What is
+in no file (arrays, labels, masks) is written once to a directory that is the job's own and goes with it. A worker opens
+the problem that a task is of, keeps that open for the next task, and counts a portion. The columns of each portion are
+other ones, so that what is irrelevant and closer, or tied, is summed over portions:
+
+                 columns, in groups                      leave one out, where a tile serves both of its sides:
+    queries    [ 0,0* | 0,1 | 0,2 ]                      [ 0,0* | 0,1  | 0,2  ]
+    in groups  [ 1,0* | 1,1 | 1,2 ]                      [      | 1,1* | 1,2  ]
+                                                         [      |      | 2,2* ]
+The first portion of a group of queries (*) also counts what is in no tile, and says what is relevant.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 
 from deadheat.engine.counting.candidates import Candidates, Judged, Relevance, places_of
-from deadheat.engine.counting.distributed.job import Files, Job
-from deadheat.engine.counting.distributed.portions import PortionedPass
-from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.counting.layout import ColumnRange
+from deadheat.engine.counting.passes import Assembly, CountingPass, Section
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import ClusterError
-from deadheat.inputs.disk import open_places
+from deadheat.inputs import disk
+from deadheat.inputs.disk import Place, open_places, write_rows
+from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Chosen, Source
-from deadheat.support.arrays import Array
+from deadheat.support import remote
+from deadheat.support.arrays import Array, Int64
 from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import tempfile
 from deadheat.support.remote import LocalCopies
+
+
+@dataclass(frozen=True)
+class Files:
+    """What every worker gets with every task: where the rows are, and the arrays of this run."""
+
+    key: str
+    folder: str
+    version: str
+    query: tuple[Place, ...]
+    gallery: tuple[Place, ...] | None
+    arrays: frozenset[str]  # files in the folder
+
+    def require_version(self) -> None:
+        if self.version != version("deadheat"):
+            raise ClusterError(
+                f"workers must have the version of deadheat that asks them, {self.version}, "
+                f"but one has {version('deadheat')}"
+            )
+
+    def array(self, name: str, local: remote.LocalCopies) -> Array | None:
+        """One of the arrays in the folder, as a memory map, or None if there is none of this name."""
+        if name not in self.arrays:
+            return None
+        path = local.path(remote.joined(self.folder, f"{name}.npy"))
+        try:
+            return np.asarray(np.load(path, mmap_mode="r"))
+        except FileNotFoundError:
+            raise ClusterError(
+                f"every worker must see the files of the run, but one does not find '{path}': "
+                "give Cluster(executor, scratch=...) a directory that all of them see"
+            ) from None
+
+
+class Cut(NamedTuple):
+    """Into how many groups queries and columns are cut; symmetric where both are the same items."""
+
+    queries: int
+    columns: int
+    symmetric: bool
+
+    def portions(self) -> list[tuple[int, int]]:
+        """All groups of queries and of columns, large ones first, so that the last workers end at about one time."""
+        first = [(group, group if self.symmetric else 0) for group in range(self.queries)]
+        rest = [
+            (group, columns)
+            for group in range(self.queries)
+            for columns in range(group + 1 if self.symmetric else 1, self.columns)
+        ]
+        return rest + first
+
+
+@dataclass(frozen=True)
+class Job:
+    """One counting pass.
+
+    A large gallery is cut into parts, ranges of its items, of which a worker opens one at a time. What is relevant to
+    any query belongs to every part, so that each of them finds the same groups; part 0 is that alone, and what it
+    counts is taken away again from the others.
+    """
+
+    files: Files
+    number: int  # of the pass, where a run has several
+    distance: str
+    rule: Ties
+    parts: tuple[tuple[int, int], ...]  # of the gallery, from item to item; () if it is opened as a whole
+    cut: Cut
+    threads: int
+
+    @property
+    def tasks(self) -> list[tuple[int, int, int]]:
+        """Portions of parts of the gallery: what a worker is called with, after the job."""
+        return [(part, *portion) for part in range(max(1, len(self.parts))) for portion in self.cut.portions()]
+
+    def times(self, part: int) -> int:
+        """How often the counts of a part are added: each part counts what all parts share, which is to count once."""
+        return 1 if not self.parts or part else 2 - len(self.parts)
+
+
+class Writer:
+    """Writes the files of a run, and knows how much that was."""
+
+    def __init__(self, scratch: str | None) -> None:
+        self.key, self._shared, self.written = uuid4().hex, scratch is not None, 0
+        self._users: IO[bytes] | None = None
+        if scratch is None:
+            self.folder = tempfile.mkdtemp(prefix=f"{remote.PREFIX}job-")
+            self._users = remote.opened_folder(self.folder)
+        else:
+            self.folder = remote.joined(scratch, f"deadheat-job-{self.key}")
+            if not remote.is_url(scratch):
+                os.mkdir(self.folder)
+
+    def close(self) -> None:
+        remote.delete_folder(self.folder)
+        if self._users is not None:
+            self._users.close()
+
+    def places(self, source: Source, name: str) -> tuple[Place, ...]:
+        """Where the rows of a source are, for workers; written to the folder if they are nowhere that these see."""
+        places = []
+        for number, part in enumerate(disk.places_of(source)):
+            if isinstance(part, Place) and not (self._shared and _is_temporary(part.path)):
+                places.append(part)
+                continue
+            path = remote.joined(self.folder, f"{name}-{number}.rows")
+            rows = source if isinstance(part, Place) else part
+            with remote.writing(path) as file:
+                places.append(write_rows(rows, file, path))
+            self.written += places[-1].nbytes
+            if rows is source:  # all of it
+                return tuple(places[-1:])
+        return tuple(places)
+
+    def array(self, name: str, array: Array) -> None:
+        with remote.writing(remote.joined(self.folder, f"{name}.npy")) as file:
+            np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+        self.written += array.nbytes
+
+
+@contextmanager
+def written(pair: Pair, arrays: Mapping[str, Array | None], scratch: str | None) -> Iterator[tuple[Files, int]]:
+    """Write the files of a run, and delete them in the end: where they are, and how many bytes were written."""
+    with closing(Writer(scratch)) as writer:
+        gallery = None if pair.gallery is None else writer.places(pair.gallery.embeddings, "gallery")
+        there = {name: array for name, array in arrays.items() if array is not None}
+        for name, array in there.items():
+            writer.array(name, array)
+        query = writer.places(pair.query.embeddings, "embeddings")
+        yield Files(writer.key, writer.folder, version("deadheat"), query, gallery, frozenset(there)), writer.written
+
+
+def arrays_of(relevance: Relevance, number: int, in_parts: bool) -> dict[str, Array | None]:
+    """What workers need to know of who is relevant to whom, under the names that `worker` reads."""
+    candidates, symmetric = relevance.candidates, relevance.candidates.symmetric
+    junk = ~candidates.ranked if candidates.junk is None and not candidates.ranked.all() else candidates.junk
+    arrays = {"junk": junk, "itself": None if symmetric else candidates.itself}
+    if isinstance(relevance, Judged):
+        of_query, of_items = relevance.member_class, relevance.member_item
+        arrays |= {f"member_class-{number}": of_query, f"member_item-{number}": of_items}
+    else:
+        of_query, of_items = compressed(relevance)
+        arrays |= {"query_class": of_query, "gallery_class": None if symmetric else of_items}
+    return arrays | ({f"shared-{number}": relevance.relevant_items()} if in_parts else {})
+
+
+def compressed(relevance: Relevance) -> tuple[Array, Array]:
+    """The classes of queries and of items in 32 bits where they fit; what no query has is one class."""
+    classes = np.unique(relevance.query_class[relevance.query_class >= 0])
+    dtype = np.int32 if len(classes) < 2**31 else np.int64
+    of_query = np.where(relevance.query_class < 0, -1, np.searchsorted(classes, relevance.query_class)).astype(dtype)
+    of_items = np.searchsorted(classes, relevance.gallery_class)
+    if len(classes):
+        strange = classes[np.minimum(of_items, len(classes) - 1)] != relevance.gallery_class
+        of_items[strange] = len(classes)
+    return of_query, of_items.astype(dtype)
+
+
+def _is_temporary(path: str) -> bool:
+    if remote.is_url(path):
+        return False
+    temporary = os.path.realpath(tempfile.gettempdir())
+    return os.path.commonpath([os.path.realpath(path), temporary]) == temporary
+
+
+class PortionedPass:
+    """A counting pass whose portions are counted one by one, in whatever order and by whomever."""
+
+    def __init__(self, counting_pass: CountingPass, cut: Cut) -> None:
+        self._pass, self._cut = counting_pass, cut
+        self._queries, ranges = counting_pass.cut_up
+        self._blocks = _grouped([len(queries) for queries in self._queries], cut.queries)
+        group_of = np.repeat(np.arange(cut.queries), [len(group) for group in self._blocks]).tolist()
+        self._ranges: list[list[ColumnRange]] = [[] for _ in range(cut.columns)]
+        loose = [columns for columns in ranges if columns.block < 0]
+        for number, group in enumerate(_grouped([len(columns.columns) for columns in loose], cut.columns)):
+            self._ranges[number] += [loose[place] for place in group]
+        for columns in ranges:
+            if columns.block >= 0:
+                self._ranges[group_of[columns.block]].append(columns)
+
+    def count(self, queries: int, columns: int, threads: int) -> dict[str, Array]:
+        """The counts of a portion: arrays named ``group.what``, one entry a query or a tie group of the queries.
+
+        ``closer`` and ``tied`` are irrelevant items.
+        """
+        both = self._cut.symmetric and queries != columns
+        groups = [queries, columns] if both else [queries]
+        sections = [Section(self._ranges[columns], self._blocks[queries])]
+        if both:
+            sections.append(Section(self._ranges[queries], self._blocks[columns]))
+        numbers = sorted(number for group in groups for number in self._blocks[group])
+        assembly = Assembly(self._pass.problem, self._queries_of(numbers))
+        first = columns == (queries if self._cut.symmetric else 0)
+        for shard in self._pass.layout.shards([self._queries[number] for number in numbers]):
+            blocks = {numbers[place]: self._queries[numbers[place]] for place in shard}
+            self._pass.count_shard(blocks, sections, assembly, threads, lambda _: None, outside_tiles=first)
+        found: dict[str, Array] = {}
+        for group in groups:
+            known = assembly.of(np.sort(self._queries_of(self._blocks[group])))
+            closer, closer_relevant, tied, tied_relevant = (known[f"groups_{k}"] for k in range(4))
+            counts = {"queries": known["queries"], "closer": closer - closer_relevant, "tied": tied - tied_relevant}
+            if first:
+                counts |= {name: known[name] for name in ("n_group", "n_relevant")}
+                counts |= {"closer_relevant": closer_relevant, "tied_relevant": tied_relevant}
+            for name, array in counts.items():
+                short = array.max(initial=0) < 2**31  # what travels is half as long
+                found[f"{group}.{name}"] = array.astype(np.int32) if short else array
+        return found
+
+    def _queries_of(self, blocks: list[int]) -> Int64:
+        return np.concatenate([np.empty(0, dtype=np.int64), *(self._queries[number] for number in blocks)])
+
+
+def _grouped(sizes: list[int], n_group: int) -> list[list[int]]:
+    """Neighbours in groups of about the same size together; some may be empty."""
+    middle = np.cumsum(sizes) - np.array(sizes) / 2
+    group = np.minimum(n_group - 1, middle * n_group // max(1, sum(sizes))).astype(np.int64)
+    return [np.flatnonzero(group == number).tolist() for number in range(n_group)]
 
 
 class Answer(NamedTuple):

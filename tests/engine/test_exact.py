@@ -1,11 +1,13 @@
-"""Exact numbers of the core, and how they compare, against fractions."""
+"""Exact numbers and how they compare, against fractions; shorter types, against the casts of NumPy and the oracle."""
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +16,8 @@ from rationals import absolute_differences, dot, edges, finite
 from signed_roots import SignedRoot
 
 from deadheat import _core
-from deadheat.engine.exact.roots import Roots
+from deadheat.engine import exact
+from deadheat.engine.exact import Roots
 from deadheat.inputs.source import Array
 
 KINDS = {"inner_product": "product", "cityblock": "difference", "euclidean": "distance", "cosine": "cosine"}
@@ -57,35 +60,32 @@ def squares_of(expected_roots):
     return [root.sign * Fraction(root.numerator, root.denominator) for root in expected_roots]
 
 
+EXTREME = [5e-324, -5e-324, 1e308, -1e308, 1.0, -0.0, 2.0**-1022, 0.1]
+MADE = {  # from random numbers: data full of ties, or of exponents that differ widely
+    "random": lambda rng, rows: rows,
+    "decimals": lambda rng, rows: np.round(rows, 1),
+    "integers": lambda rng, rows: rng.integers(-2, 3, rows.shape).astype(np.float64),
+    "two values": lambda rng, rows: np.where(rows > 0, 0.7, 0.3),
+    "permuted": lambda rng, rows: np.stack([rng.permutation(rows[0]) for _ in rows]),
+    "neighbours": lambda rng, rows: np.repeat(rows[: -(-len(rows) // 3)], 3, axis=0)[: len(rows)],
+    "sparse": lambda rng, rows: np.round(rows, 2) * (rng.random(rows.shape) < 0.2),
+    "spread": lambda rng, rows: rows * 10.0 ** rng.integers(-30, 30, rows.shape),
+    "scaled rows": lambda rng, rows: np.round(rows, 1) * 2.0 ** rng.integers(-900, 900, (len(rows), 1)),
+    "extreme": lambda rng, rows: rng.choice(EXTREME, rows.shape),
+    "some extreme": lambda rng, rows: np.round(rows, 1),
+    "subnormal": lambda rng, rows: np.round(rows * 8) * 5e-324,
+    # cosines that differ behind hundreds of bits, or more than a thousand
+    "far digits": lambda rng, rows: rng.integers(1, 1 << 40, rows.shape) * 2.0 ** -rng.integers(100, 540, rows.shape),
+}
+
+
 def rows_of(kind, rng, n, d):
-    """Data that is full of ties, of neighbours that differ by one ulp, or of exponents that differ widely."""
-    rows = rng.standard_normal((n, d))
-    if kind == "decimals":
-        rows = np.round(rows, 1)
-    elif kind == "integers":
-        rows = rng.integers(-2, 3, (n, d)).astype(np.float64)
-    elif kind == "two values":
-        rows = np.where(rows > 0, 0.7, 0.3)
-    elif kind == "permuted":
-        rows = np.stack([rng.permutation(rows[0]) for _ in range(n)])
-    elif kind == "neighbours":
-        rows = np.repeat(rows[: -(-n // 3)], 3, axis=0)[:n]
+    rows = MADE[kind](rng, rng.standard_normal((n, d)))
+    if kind == "neighbours":  # that differ by one ulp
         rows[1::3, 0], rows[2::3, -1] = np.nextafter(rows[1::3, 0], 9), np.nextafter(rows[2::3, -1], -9)
-    elif kind == "sparse":
-        rows = np.round(rows, 2) * (rng.random((n, d)) < 0.2)
-    elif kind == "spread":
-        rows *= 10.0 ** rng.integers(-30, 30, (n, d))
-    elif kind == "scaled rows":
-        rows = np.round(rows, 1) * 2.0 ** rng.integers(-900, 900, (n, 1))
-    elif kind == "extreme":
-        rows = rng.choice([5e-324, -5e-324, 1e308, -1e308, 1.0, -0.0, 2.0**-1022, 0.1], (n, d))
     elif kind == "some extreme":
-        rows = np.round(rows, 1)
         rows[::2, 0] = rng.choice([5e-324, 1e308, 1e-200], len(rows[::2]))
-    elif kind == "subnormal":
-        rows = np.round(rows * 8) * 5e-324
-    elif kind == "far digits":  # cosines that differ behind hundreds of bits, or more than a thousand
-        rows = rng.integers(1, 1 << 40, (n, d)) * 2.0 ** -rng.integers(100, 540, (n, d))
+    elif kind == "far digits":
         rows[:, 0] = 1
         rows[n // 2] = 3 * rows[n // 2 - 1]  # the same cosine, of other numbers
     rows[0] = 0
@@ -94,12 +94,8 @@ def rows_of(kind, rng, n, d):
     return rows
 
 
-ROWS = ["random", "decimals", "integers", "two values", "permuted", "neighbours", "sparse", "spread", "scaled rows",
-        "extreme", "some extreme", "subnormal", "far digits"]  # fmt: skip
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("kind", MADE)
 @pytest.mark.parametrize("name", list(KINDS))
 def test_numbers_and_all_comparisons(name, kind, dtype):
     """All pairs of a few rows of many lengths, and each with each."""
@@ -125,7 +121,7 @@ def test_numbers_and_all_comparisons(name, kind, dtype):
             assert all(i < j for i, j in ties)  # what ties stays in its order
 
 
-@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("kind", MADE)
 @pytest.mark.parametrize("name", list(KINDS))
 def test_comparisons_with_floats_and_shifted_ones(name, kind):
     rng = np.random.default_rng(1)
@@ -207,3 +203,99 @@ def test_nothing_is_nothing():
         assert len(roots) == 0
         assert roots.compare(nothing, roots, nothing).tolist() == []
         assert [part.tolist() for part in in_order(roots, nothing)] == [[], []]
+
+
+NUMPY = {"float16": np.float16, "float32": np.float32}
+LARGEST = {"float16": 65504.0, "bfloat16": (2 - 2.0**-7) * 2.0**127, "float32": float(np.finfo(np.float32).max)}
+
+
+def all_float16():
+    values = np.arange(2**16, dtype=np.uint16).view(np.float16).astype(np.float64)
+    return values[np.isfinite(values)]
+
+
+def cast(values, name):
+    with np.errstate(over="ignore", under="ignore"):
+        return values.astype(NUMPY[name]).astype(np.float64)
+
+
+def some_values(name):
+    """Values of a type over its whole range: sizes, ends, and random bits."""
+    if name == "float16":
+        return all_float16()
+    bits = np.random.default_rng(2).integers(0, 2**31, 5000, dtype=np.int64).astype(np.uint32)
+    bits = np.concatenate(
+        [bits, np.arange(300), np.uint32(0x00800000) + np.arange(-9, 9), np.uint32(0x7F800000) - np.arange(1, 9)]
+    )
+    values = (bits.astype(np.uint32) & np.uint32(0xFFFF0000 if name == "bfloat16" else 0xFFFFFFFF)).view(np.float32)
+    values = values[np.isfinite(values)].astype(np.float64)
+    return np.concatenate([values, -values])
+
+
+@pytest.mark.parametrize("name", ["float16", "float32"])
+def test_rounding_is_the_cast_of_numpy(name):
+    rng = np.random.default_rng(3)
+    values = some_values(name)
+    middles = np.unique(values)
+    middles = middles[:-1] / 2 + middles[1:] / 2
+    tests = np.concatenate([
+        values, middles, np.nextafter(middles, np.inf), np.nextafter(middles, -np.inf),
+        values * (1 + rng.random(len(values)) * 2.0**-9),
+        rng.standard_normal(2000) * 10.0 ** rng.integers(-50, 50, 2000),
+        [0.0, -0.0, 5e-324, -5e-324, sys.float_info.max, -sys.float_info.max, np.inf, -np.inf],
+    ])  # fmt: skip
+    np.testing.assert_array_equal(exact.round_to(tests, name), cast(tests, name))
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
+def test_rounding_is_that_of_the_oracle(name):
+    rng = np.random.default_rng(4)
+    values = rng.permutation(some_values(name))[:150]
+    tests = np.concatenate([values * (1 + 2.0**-9), values * (1 + 2.0**-8), rng.standard_normal(50) * 1e-39,
+                            [LARGEST[name], LARGEST[name] * (1 + 2.0**-20), -LARGEST[name] * 2]])  # fmt: skip
+    for value, found in zip(tests.tolist(), exact.round_to(tests, name).tolist(), strict=True):
+        pattern = oracles.round_to(oracles.Surd(Fraction(value), 0, Fraction(0)), name)
+        assert found == oracles.pattern_to_float(pattern, name)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
+def test_a_cell_holds_what_rounds_to_its_value(name):
+    """Its ends belong to it where the value is even; a step outside, another value is nearer."""
+    values = np.unique(some_values(name) + 0.0)
+    low, high, closed = exact.cells(values, name)
+    np.testing.assert_array_equal(exact.round_to(low, name) == values, closed)
+    np.testing.assert_array_equal(exact.round_to(high, name) == values, closed)
+    np.testing.assert_array_equal(exact.round_to(np.nextafter(low, np.inf), name), values)
+    np.testing.assert_array_equal(exact.round_to(np.nextafter(high, -np.inf), name), values)
+    assert (exact.round_to(np.nextafter(low, -np.inf), name) < values).all()
+    assert (exact.round_to(np.nextafter(high, np.inf), name) > values).all()
+
+
+def test_the_cells_of_all_float16_values_fill_the_line():
+    values = np.unique(all_float16() + 0.0)
+    low, high, closed = exact.cells(values, "float16")
+    np.testing.assert_array_equal(high[:-1], low[1:])
+    np.testing.assert_array_equal(closed[:-1], ~closed[1:])
+    assert (high[-1], closed[-1]) == (65520.0, False)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
+def test_the_cells_of_infinity_begin_where_overflow_does(name):
+    low, high, closed = exact.cells(np.array([np.inf, -np.inf]), name)
+    assert (high[0], low[1], closed.tolist()) == (np.inf, -np.inf, [True, True])
+    assert low[0] == -high[1] == exact.cells(np.array([LARGEST[name]]), name)[1][0]
+    assert exact.round_to(low[:1], name)[0] == np.inf
+    assert exact.round_to(np.nextafter(low[:1], 0), name)[0] == LARGEST[name]
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
+def test_ordinals_count_the_values(name):
+    values = np.unique(some_values(name) + 0.0)
+    numbers = exact.ordinals(values, name)
+    assert (np.diff(numbers) > 0).all()
+    assert exact.from_ordinals(numbers, name).tolist() == values.tolist()
+    assert exact.ordinals(np.array([0.0, -0.0, np.inf, LARGEST[name]]), name).tolist()[:2] == [0, 0]
+    infinity, largest = exact.ordinals(np.array([np.inf, LARGEST[name]]), name).tolist()
+    assert infinity == largest + 1
+    if name == "float16":
+        assert (np.diff(numbers) == 1).all()

@@ -1,1 +1,0 @@
-"""The counting pass on a device of PyTorch's: products and counting there, what they leave open decided as always."""

@@ -1,1 +1,0 @@
-"""Exact arithmetic: in come numbers, out goes what they really are, or round to."""
