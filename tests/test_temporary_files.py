@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.support import remote
+from deadheat.support import scratch
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files without a name are those of Linux")
 
@@ -123,7 +123,7 @@ def test_a_file_that_is_half_written(how: signal.Signals, folder: Path) -> None:
 _SHARES = """
 import sys, time
 from deadheat.engine.counting.distributed.job import Writer
-from deadheat.support.remote import LocalCopies
+from deadheat.support.scratch import LocalCopies
 copies = LocalCopies("the key of a run")
 copies.path("file://" + sys.argv[1])
 writer = Writer(None)
@@ -161,7 +161,7 @@ def test_folders_that_processes_share_are_deleted_by_the_next(
             process.send_signal(how)
             process.wait(60)
         (folder / "deadheat-mine").mkdir()
-        with remote.opened_folder(str(folder / "deadheat-mine")):
+        with scratch.opened_folder(str(folder / "deadheat-mine")):
             found = {path.name for path in folder.iterdir()} - {"deadheat-mine"}
         shutil.rmtree(folder / "deadheat-mine")
         return found

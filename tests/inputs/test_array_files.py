@@ -32,7 +32,7 @@ from deadheat.cli.main import main
 from deadheat.errors import FileError, InputError, MissingPackageError
 from deadheat.inputs import disk
 from deadheat.inputs.files import Layout
-from deadheat.inputs.formats import chunked, columns, keyed
+from deadheat.inputs.formats import columns, keyed
 from deadheat.inputs.formats.keyed import strips
 from deadheat.inputs.samples import open_rows, open_samples, read
 from deadheat.support import scratch
@@ -132,7 +132,7 @@ def test_what_lies_in_one_piece_is_not_copied(tmp_path: Path) -> None:
 
 def test_strips_are_whole_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cuts = []
-    monkeypatch.setattr(chunked, "strips", lambda *of: (cuts.append(rows.start) or rows for rows in strips(*of)))
+    monkeypatch.setattr(keyed, "strips", lambda *of: (cuts.append(rows.start) or rows for rows in strips(*of)))
     open_rows(saved("zarr, shards", tmp_path), "gallery")
     assert cuts == [*range(0, 57, 6)]
 

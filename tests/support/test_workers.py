@@ -9,8 +9,8 @@ import time
 import pytest
 
 from deadheat import _core
-from deadheat.support import workers as module
-from deadheat.support.workers import Workers, raise_if_cancelled
+from deadheat.support import progress as module
+from deadheat.support.progress import Workers, raise_if_cancelled
 
 
 @pytest.mark.parametrize("threads", [1, 3])

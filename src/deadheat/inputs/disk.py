@@ -19,7 +19,7 @@ import numpy as np
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.source import Array, Index, Rows, Shards, Source
-from deadheat.support import remote
+from deadheat.support import scratch
 from deadheat.support.lazy import tempfile
 from deadheat.support.scratch import Unnamed, available_memory
 
@@ -224,7 +224,7 @@ def places_of(source: Source) -> list[Place | Source]:
     if isinstance(source, Shards):
         return [place for part in source._sources for place in places_of(part)]
     if isinstance(source, File):
-        return [Place(remote.origin(source._path), source.stored.str, source._offset, source.shape)]
+        return [Place(scratch.origin(source._path), source.stored.str, source._offset, source.shape)]
     place = _place_of_map(source) if isinstance(source, Mapped) else None
     return [source if place is None else place]
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 from numpy.typing import NDArray
 
 from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
-from deadheat.support import checks, remote
+from deadheat.support import checks, scratch
 from deadheat.support.lazy import glob
 
 Labels: TypeAlias = NDArray[Any]
@@ -73,8 +73,8 @@ def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
     """
     checks.without_nul(path, name)
     text = os.fspath(path)
-    if remote.is_url(text):
-        return sorted(remote.matching(text), key=natural)
+    if scratch.is_url(text):
+        return sorted(scratch.matching(text), key=natural)
     if os.path.exists(text) or not glob.has_magic(text):
         return [text]
     return sorted(glob.glob(text, recursive=True), key=natural)

@@ -31,7 +31,7 @@ from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matc
 from deadheat.inputs.labels import common_kind, joined, require_together
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.source import Array, Shards, Source
-from deadheat.support import remote
+from deadheat.support import scratch
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
@@ -381,7 +381,7 @@ def _parts(values: Sequence[Any], name: str) -> list[Part]:
 
 
 def _files(path: str | os.PathLike[str], name: str) -> list[Part]:
-    return [Part(remote.own_copy(path), f"{name}: {path}") for path in matching(path, name)]
+    return [Part(scratch.own_copy(path), f"{name}: {path}") for path in matching(path, name)]
 
 
 def _open_part(part: Part, layout: Layout) -> Source:

@@ -19,7 +19,7 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.ties.rule import Exact, Relevant
 from deadheat.support.arrays import Float64, Int64, offsets_of, slices, spread
 from deadheat.support.floats import plain_floats
-from deadheat.support.workers import Workers, raise_if_cancelled
+from deadheat.support.progress import Workers, raise_if_cancelled
 
 BLOCK_ROWS = 512
 TILE_COLUMNS = 4096

@@ -26,7 +26,7 @@ from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.floats import plain_floats
-from deadheat.support.workers import Workers
+from deadheat.support.progress import Workers
 
 BLOCK_ENTRIES = 1 << 20  # items of all rankings of a block
 

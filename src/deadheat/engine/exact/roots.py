@@ -10,7 +10,7 @@ import numpy as np
 import deadheat._core as _core
 from deadheat.support.arrays import Float64, Int8, Int64, slices
 from deadheat.support.lazy import fractions
-from deadheat.support.workers import raise_if_cancelled
+from deadheat.support.progress import raise_if_cancelled
 
 _AT_ONCE = 1 << 15  # comparisons in one call of the core: Python looks up in between
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deadheat.errors import FileError, InputError
-from deadheat.inputs import arrow
+from deadheat.inputs.conversion import column_array, is_list_type
 from deadheat.inputs.files import Labels, Layout
 from deadheat.inputs.formats import table
 from deadheat.inputs.formats.table import Table
@@ -84,7 +84,7 @@ def _table(path: Path, content: Any, list_column: str | None = None, first: int 
     table.check_names(path, names)
     if list_column is not None and list_column not in names:
         raise FileError(path, f" has no column {list_column!r}, only {', '.join(map(repr, names))}")
-    skipped = [n for n in names if list_column not in (None, n) and arrow.is_list(content.schema.field(n).type)]
+    skipped = [n for n in names if list_column not in (None, n) and is_list_type(content.schema.field(n).type)]
     names = [n for n in names if n not in skipped and not n.startswith("__index_level_")]
     pyarrow = require("pyarrow", "files", f"{path}")
     chunked = (pyarrow.chunked_array(content.column(name)) for name in names)
@@ -93,7 +93,7 @@ def _table(path: Path, content: Any, list_column: str | None = None, first: int 
 
 def _column(path: Path, name: str, column: Any, first: int = 0, width: int | None = None) -> Array:
     try:
-        array = arrow.to_array(column, f"column {name!r}", first=first, width=width)
+        array = column_array(column, f"column {name!r}", first=first, width=width)
     except InputError as error:
         raise FileError(path, f", {error}") from None
     text = array.dtype.kind == "O" and all(isinstance(item, str) for item in array)

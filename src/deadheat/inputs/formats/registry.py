@@ -29,7 +29,7 @@ import numpy as np
 
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs.files import Content, Labels, Layout, unreadable
-from deadheat.inputs.formats import chunked, columns, numpy_files, safetensors, text
+from deadheat.inputs.formats import columns, keyed, numpy_files, text
 from deadheat.support.atomic import is_special
 from deadheat.support.scratch import Unnamed
 
@@ -83,10 +83,10 @@ FORMATS: dict[str, Format] = {  # by the ending of a file's name, in lower case
     ".parquet": _format(columns.PARQUET, _COLUMNS, "Parquet"),
     ".arrow": _format(columns.ARROW, _COLUMNS, "Arrow"),
     ".feather": _format(columns.ARROW, _COLUMNS, "Arrow"),
-    ".safetensors": _format(safetensors.SAFETENSORS, _KEYED, "safetensors"),
-    ".h5": _format(chunked.HDF5, _KEYED, "HDF5"),
-    ".hdf5": _format(chunked.HDF5, _KEYED, "HDF5"),
-    ".zarr": _format(chunked.ZARR, _KEYED, "Zarr"),
+    ".safetensors": _format(keyed.SAFETENSORS, _KEYED, "safetensors"),
+    ".h5": _format(keyed.HDF5, _KEYED, "HDF5"),
+    ".hdf5": _format(keyed.HDF5, _KEYED, "HDF5"),
+    ".zarr": _format(keyed.ZARR, _KEYED, "Zarr"),
 }
 
 

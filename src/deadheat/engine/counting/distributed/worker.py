@@ -18,7 +18,7 @@ from deadheat.inputs.disk import open_places
 from deadheat.inputs.source import Chosen, Source
 from deadheat.support.arrays import Array
 from deadheat.support.floats import plain_floats
-from deadheat.support.remote import LocalCopies
+from deadheat.support.scratch import LocalCopies
 
 
 class Answer(NamedTuple):

@@ -27,7 +27,7 @@ from deadheat.engine.counting.on_device.device import Device, Tensor
 from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Section
 from deadheat.engine.distances.distance import Distance
 from deadheat.support.arrays import Int32, Int64, slices
-from deadheat.support.workers import Workers, raise_if_cancelled
+from deadheat.support.progress import Workers, raise_if_cancelled
 
 PAIR_NUMBERS = 1 << 22  # numbers of rows that are gathered at a time for single pairs
 MANY_OPEN = 1 / 64  # share of a tile beyond which a float64 product is cheaper than single pairs
