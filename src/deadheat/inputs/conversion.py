@@ -69,7 +69,11 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
     if hasattr(values, "todense"):
         raise InvalidTypeError(name, f"must be dense, but is a sparse {type(values).__name__}: give values.toarray()")
     if _is_dataset_column(values):
-        return plain(_from_dataset(values), name, ragged=ragged, unmasked=unmasked)
+        if values.source.format["type"] is None:  # it would be Python's numbers: as Arrow it comes without that detour
+            values = values.source.with_format("arrow")[:][values.column_name]
+        else:
+            values = values[:]
+        return plain(values, name, ragged=ragged, unmasked=unmasked)
     if not is_frame(values) and speaks_arrow(values):
         values = from_arrow(values, name)
         if not is_frame(values):
@@ -107,15 +111,8 @@ def _require_unmasked(values: Any, name: str, instead: str) -> None:
 
 
 def _is_dataset_column(values: Any) -> bool:
-    """Whether something is a column of Hugging Face's datasets, which is read when it is asked for."""
+    """Whether something is a column of Hugging Face's datasets."""
     return hasattr(values, "column_name") and hasattr(getattr(values, "source", None), "with_format")
-
-
-def _from_dataset(column: Any) -> Any:
-    """A column of Hugging Face's datasets, in the format that was set for it."""
-    # in none it would be Python's numbers: as Arrow it comes without that detour
-    unformatted = column.source.format["type"] is None
-    return column.source.with_format("arrow")[:][column.column_name] if unformatted else column[:]
 
 
 def _from_rows(values: Any, name: str, ragged: str) -> Array:
@@ -214,15 +211,10 @@ def _columns(frame: Any) -> Iterable[Any]:
     return (column for _, column in frame.items())
 
 
-_FROM_DEVICE = ("get", "copy_to_host", "to_numpy")  # of CuPy, Numba and RAPIDS
-_OTHERS = "__dlpack__", "__cuda_array_interface__"
-
-
 def is_foreign(values: Any) -> bool:
     """Whether something is an array of another library, which NumPy may not know how to take."""
-    return not isinstance(values, (np.ndarray, np.generic)) and (
-        hasattr(values, "__array__") or any(hasattr(values, protocol) for protocol in _OTHERS)
-    )
+    protocols = ("__array__", "__dlpack__", "__cuda_array_interface__")
+    return not isinstance(values, (np.ndarray, np.generic)) and any(hasattr(values, each) for each in protocols)
 
 
 def on_host(values: Any, name: str) -> Any:
@@ -253,7 +245,12 @@ def widened(array: Array) -> Array:
 
 def _from_torch(tensor: Any, name: str) -> Array:
     """A tensor of PyTorch's, on any device, of any type, with or without a gradient."""
-    _require_dense(tensor, name)
+    if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided" or getattr(tensor, "is_nested", False):
+        raise InvalidTypeError(name, "must be dense, but is a sparse or nested tensor: give tensor.to_dense()")
+    if getattr(tensor, "is_quantized", False):
+        raise InvalidTypeError(name, "must hold plain numbers, but is a quantized tensor: give tensor.dequantize()")
+    if getattr(tensor, "is_meta", False):
+        raise InvalidTypeError(name, "must hold numbers, but is a tensor on the device 'meta', which has none")
     here = tensor.detach().cpu()
     here = here.resolve_neg() if hasattr(here, "resolve_neg") else here  # whose sign is not yet applied
     try:
@@ -262,19 +259,9 @@ def _from_torch(tensor: Any, name: str) -> Array:
         return here.float().numpy()  # type: ignore[no-any-return]
 
 
-def _require_dense(tensor: Any, name: str) -> None:
-    """Refuse tensors that do not hold their numbers one after another."""
-    if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided" or getattr(tensor, "is_nested", False):
-        raise InvalidTypeError(name, "must be dense, but is a sparse or nested tensor: give tensor.to_dense()")
-    if getattr(tensor, "is_quantized", False):
-        raise InvalidTypeError(name, "must hold plain numbers, but is a quantized tensor: give tensor.dequantize()")
-    if getattr(tensor, "is_meta", False):
-        raise InvalidTypeError(name, "must hold numbers, but is a tensor on the device 'meta', which has none")
-
-
 def _from_device(values: Any, name: str) -> Any:
     """An array that says that it is on a device of CUDA's, brought here by its own method or by DLPack."""
-    for method in _FROM_DEVICE:
+    for method in ("get", "copy_to_host", "to_numpy"):  # of CuPy, Numba and RAPIDS
         try:
             found = getattr(values, method)()
         except (AttributeError, TypeError):  # a data frame's `get` wants a key
@@ -325,24 +312,9 @@ def is_list_type(kind: Any) -> bool:
 
 
 def column_array(column: Any, title: str, *, first: int = 0, width: int | None = None) -> Array:
-    """A column as an array: (n,), or (n, dim) if it holds lists.
+    """A `pyarrow.ChunkedArray` as an array: (n,), or (n, dim) if it holds lists, of `width` or all of one length.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-    title : str
-        What messages call it.
-    first : int
-        The number of its first row, for messages.
-    width : int, optional
-        The length that lists must have; default, that of the first one.
-
-    Raises
-    ------
-    InvalidValueError
-        If a value is missing, or lists differ in length.
-    InvalidTypeError
-        If it holds lists of something else than numbers, or what NumPy has no type for.
+    `title` is what messages call it, and `first` the number of its first row there.
     """
     try:
         parts = []

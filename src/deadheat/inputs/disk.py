@@ -168,7 +168,7 @@ def spooled(pieces: Iterable[Rows], title: str) -> Source:
     """Rows, checked and copied to a temporary file, which is deleted with the source."""
     spool = Unnamed()
     try:
-        shape, dtype = copied(_exact(pieces, title), spool.file, tempfile.gettempdir())
+        _, dtype, _, shape = copied(_exact(pieces, title), spool.file, tempfile.gettempdir())
         spool.written()
     except BaseException as error:
         spool.close()
@@ -177,14 +177,14 @@ def spooled(pieces: Iterable[Rows], title: str) -> Source:
         raise
     if not shape[0]:
         spool.close()
-        return Array(np.empty(shape, dtype=float_type(dtype, title)))
+        return Array(np.empty(shape, dtype=float_type(np.dtype(dtype), title)))
     source = File(spool.path, np.memmap(spool.path, dtype, "r", shape=shape), title)
     source.spool = spool
     return source
 
 
-def copied(pieces: Iterable[Rows], file: IO[bytes], path: str) -> tuple[tuple[int, int], np.dtype[Any]]:
-    """Write pieces, of which there must be one, and say what shape and type they have together."""
+def copied(pieces: Iterable[Rows], file: IO[bytes], path: str) -> Place:
+    """Write pieces, of which there must be one, from the beginning of the file at a path."""
     n = 0
     for rows in pieces:
         n, dim, dtype = n + len(rows), rows.shape[1], rows.dtype
@@ -193,7 +193,7 @@ def copied(pieces: Iterable[Rows], file: IO[bytes], path: str) -> tuple[tuple[in
         except OSError as error:  # the disk is full: say which
             error.filename = path
             raise
-    return (n, dim), dtype
+    return Place(path, dtype.str, 0, (n, dim))
 
 
 _STAYS = 1 / 8  # of the memory that there is
@@ -245,8 +245,7 @@ def _place_of_map(source: Mapped) -> Place | None:
 def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
     """Write all rows of a source to a file, in the type in which they are kept where that is known of each."""
     pieces: Iterable[Rows] = [source.whole()] if isinstance(source, Array) else (rows for _, rows in source.pieces())
-    shape, dtype = copied(pieces, file, path)
-    return Place(path, dtype.str, 0, shape)
+    return copied(pieces, file, path)
 
 
 def open_places(places: Sequence[Place], local: Callable[[str], str], title: str) -> Source:

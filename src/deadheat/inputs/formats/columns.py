@@ -20,7 +20,9 @@ from deadheat.inputs.files import Labels, Layout
 from deadheat.inputs.formats import table
 from deadheat.inputs.formats.table import Table
 from deadheat.support.arrays import Array
-from deadheat.support.lazy import require
+from deadheat.support.lazy import lazy, require
+
+pyarrow: Any = lazy("pyarrow")  # once `require` has found it
 
 PIECE = 4 << 20  # bytes that are read at once, about
 
@@ -74,8 +76,7 @@ class Reader:
             name = (empty.names or [])[find(empty, layout.label_column)]
             batches = list(file.batches([name]))
         chunks = [batch.column(batch.schema.names.index(name)) for batch in batches]
-        chunked = require("pyarrow", "files", f"{path}").chunked_array(chunks, file.schema.field(name).type)
-        return _column(path, name, chunked)
+        return _column(path, name, pyarrow.chunked_array(chunks, file.schema.field(name).type))
 
 
 def _table(path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None) -> Table:
@@ -86,7 +87,6 @@ def _table(path: Path, content: Any, list_column: str | None = None, first: int 
         raise FileError(path, f" has no column {list_column!r}, only {', '.join(map(repr, names))}")
     skipped = [n for n in names if list_column not in (None, n) and is_list_type(content.schema.field(n).type)]
     names = [n for n in names if n not in skipped and not n.startswith("__index_level_")]
-    pyarrow = require("pyarrow", "files", f"{path}")
     chunked = (pyarrow.chunked_array(content.column(name)) for name in names)
     return Table(path, names, [_column(path, n, each, first, width) for n, each in zip(names, chunked, strict=True)])
 
@@ -103,9 +103,7 @@ def _column(path: Path, name: str, column: Any, first: int = 0, width: int | Non
 @contextmanager
 def _opened_parquet(path: Path) -> Iterator[Columns]:
     """An open Parquet file, of which nothing but the footer has been read."""
-    what = f"{path}: reading Parquet"
-    require("pyarrow", "files", what)
-    parquet = require("pyarrow.parquet", "files", what)
+    _, parquet = (require(module, "files", f"{path}: reading Parquet") for module in ("pyarrow", "pyarrow.parquet"))
     with open(path, "rb") as file:
         content = parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
         yield Columns(content.schema_arrow, lambda names: _parquet_batches(content, names))
@@ -116,16 +114,16 @@ def _parquet_batches(file: Any, names: Sequence[str]) -> Iterator[Any]:
 
     The sizes in the footer are not used: pyarrow ends the process where they are damaged.
     """
-    dictionary = require("pyarrow", "files", "reading Parquet").DictionaryArray
     row = next(file.iter_batches(1, columns=names), None)
-    n_byte = 1 if row is None else sum(8 if isinstance(each, dictionary) else each.nbytes for each in row.columns)
+    columns = [] if row is None else row.columns
+    n_byte = sum(8 if isinstance(each, pyarrow.DictionaryArray) else each.nbytes for each in columns)
     yield from file.iter_batches(max(1, PIECE // max(1, n_byte)), columns=names)
 
 
 @contextmanager
 def _opened_arrow(path: Path) -> Iterator[Columns]:
     """An open file of Arrow's, of which nothing but the schema has been read."""
-    pyarrow = require("pyarrow", "files", f"{path}: reading Arrow")
+    require("pyarrow", "files", f"{path}: reading Arrow")
     with open(path, "rb") as file:
         start = file.read(len(_FILE))
     if start.startswith(_OLD):
@@ -136,7 +134,7 @@ def _opened_arrow(path: Path) -> Iterator[Columns]:
 
 
 def _arrow_reader(source: Any, start: bytes, **options: Any) -> Any:
-    ipc = require("pyarrow.ipc", "files", "reading Arrow")
+    ipc: Any = lazy("pyarrow.ipc")
     settings = ipc.IpcReadOptions(**options)
     return (ipc.open_file if start == _FILE else ipc.open_stream)(source, options=settings)
 
@@ -144,7 +142,6 @@ def _arrow_reader(source: Any, start: bytes, **options: Any) -> Any:
 def _arrow_batches(path: Path, schema: Any, names: Sequence[str], start: bytes) -> Iterator[Any]:
     """Batches of about `PIECE` bytes each, with columns of these names; of the others nothing is unpacked."""
     wanted = [schema.get_field_index(name) for name in names]
-    pyarrow = require("pyarrow", "files", f"{path}: reading Arrow")
     with pyarrow.memory_map(str(path)) as source:
         reader = _arrow_reader(source, start, included_fields=wanted)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if start == _FILE else iter(reader)

@@ -61,13 +61,12 @@ def labels(path: Path, layout: Layout) -> Labels:
     """The array of a ``.npy`` file, in memory."""
     with open(path, "rb") as file:
         _require_whole(path, file)
-        file.seek(0)
         with reading(path):
             return flat(np.load(file, allow_pickle=False))
 
 
 def _require_whole(path: Path, file: IO[bytes]) -> None:
-    """Refuse a file that is of another kind, or shorter than it says."""
+    """Refuse a file that is of another kind, or shorter than it says; then go back to its beginning."""
     start = file.read(len(_MAGIC))
     if not _MAGIC.startswith(start):  # a file that is cut off within that is for NumPy to refuse
         pickled = " (pickles are never loaded)" if start.startswith(b"\x80") else ""
@@ -76,6 +75,7 @@ def _require_whole(path: Path, file: IO[bytes]) -> None:
     with reading(path):
         found = header(file)
     require_size(path, "", found, os.fstat(file.fileno()).st_size)
+    file.seek(0)
 
 
 def require_size(path: Path, part: str, found: Header | None, n_byte: int) -> None:

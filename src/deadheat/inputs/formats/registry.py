@@ -103,7 +103,7 @@ def holds_labels(path: str) -> bool:
 
 def read(path: str, layout: Layout, title: str, what: What) -> Any:
     """Embeddings, labels, or both as a pair, from a file or a pipe; `title` is the argument in messages."""
-    if not _is_stream(path):
+    if not (path.startswith("/dev/") or is_special(Path(path))):  # no pipe and no device
         reader, kind = _reader(path, ending_of(path), title, what)
         with unreadable(path, kind):
             return _guarded(reader(Path(path), layout), path, kind)
@@ -118,14 +118,14 @@ def read(path: str, layout: Layout, title: str, what: What) -> Any:
 
 def _guarded(content: Any, path: str, kind: str) -> Any:
     """The same content, whose pieces raise what `unreadable` says too."""
+
+    def pieces() -> Iterator[Any]:
+        with unreadable(path, kind):
+            yield from content
+
     if isinstance(content, tuple):
         return tuple(_guarded(part, path, kind) for part in content)
-    return _guarded_pieces(content, path, kind) if isinstance(content, Iterator) else content
-
-
-def _guarded_pieces(pieces: Iterator[Any], path: str, kind: str) -> Iterator[Any]:
-    with unreadable(path, kind):
-        yield from pieces
+    return pieces() if isinstance(content, Iterator) else content
 
 
 def _reader(path: str, ending: str, title: str, what: What) -> tuple[Callable[[Path, Layout], Any], str]:
@@ -167,11 +167,6 @@ _BEGINNINGS = {
     b"\x89HDF": ".h5",
     b"\x1f\x8b": ".gz",
 }
-
-
-def _is_stream(path: str) -> bool:
-    """Whether a path is of a pipe or a device."""
-    return path.startswith("/dev/") or is_special(Path(path))
 
 
 def limit() -> int:
