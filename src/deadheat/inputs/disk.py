@@ -31,12 +31,7 @@ AROUND = 2 << 20  # bytes that may become resident around the row that was asked
 class Mapped(Source):
     """A memory-mapped array, read through windows of a few megabytes, whose pages are then given back.
 
-    Parameters
-    ----------
-    array : (n, dim)
-        What is on disk. It may be a view with steps between its rows.
-    title : str
-        What messages call it.
+    It may be a view with steps between its rows.
     """
 
     def __init__(self, array: np.memmap[Any, Any], title: str) -> None:

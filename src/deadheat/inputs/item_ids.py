@@ -31,15 +31,8 @@ _ID_RULE = "must be integers or strings, a row of them for each query"
 def own_rows(exclude: OwnRows, n_query: int, n_gallery: int) -> Int64:
     """The row of the gallery that each query is, (n_query,), −1 for none.
 
-    Parameters
-    ----------
-    exclude : (n_query,) integers, or a pair of arrays of integers or strings, (n_query,) and (n_gallery,)
-        Rows, or ids: a query and a gallery item with equal ids are the same item. Queries may share an id.
-
-    Raises
-    ------
-    InvalidTypeError, InvalidValueError
-        If a row is not in the gallery, or two of its items have one id.
+    `exclude` has these rows, or is a pair of ids, (n_query,) and (n_gallery,): a query and a gallery item with equal
+    ids are the same item. Queries may share an id, but items of the gallery may not.
 
     Examples
     --------

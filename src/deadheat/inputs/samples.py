@@ -277,11 +277,8 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
     if not is_path(value) and not _are_label_parts(value):
         return value
     parts = _files(value, name) if is_path(value) else _parts(value, name)
-    arrays = [
-        registry.read(value, layout, title, "labels") if is_path(value) else plain(value, title)
-        for value, title in parts
-    ]
-    return _join_labels(arrays, parts, name)
+    read = [registry.read(each, layout, of, "labels") if is_path(each) else plain(each, of) for each, of in parts]
+    return _join_labels(read, parts, name)
 
 
 def are_label_files(value: Any) -> bool:
@@ -314,10 +311,8 @@ def _join_rows(sources: Sequence[Source], parts: Sequence[Part], name: str) -> S
     dim = sources[first].shape[1]
     for place in filled:
         if sources[place].shape[1] != dim:
-            raise InvalidValueError(
-                parts[place].title,
-                f"must have the dim of {parts[first].title}, {dim}, but has {sources[place].shape[1]} columns",
-            )
+            came = f"has {sources[place].shape[1]} columns"
+            raise InvalidValueError(parts[place].title, f"must have the dim of {parts[first].title}, {dim}, but {came}")
     return sources[first] if len(filled) == 1 else Shards([sources[place] for place in filled])
 
 

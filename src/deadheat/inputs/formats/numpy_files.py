@@ -117,11 +117,8 @@ def reading(path: Path, part: str = "") -> Iterator[None]:
     except (ArithmeticError, EOFError, LookupError, RuntimeError, TypeError, ValueError, *_DAMAGED) as error:
         said = reason(error)
         if "Object arrays" in said or "Python objects in dtype" in said:
-            raise FileError(
-                path,
-                f"{part} holds Python objects, which are pickled and never loaded: "
-                "save numbers or strings of a fixed width (array.astype(str))",
-            ) from None
+            hint = "save numbers or strings of a fixed width (array.astype(str))"
+            raise FileError(path, f"{part} holds Python objects, which are pickled and never loaded: {hint}") from None
         if "pickle" in said:
             said = "neither NumPy's format nor an archive (pickles are never loaded)"
         raise FileError(path, f"{part} cannot be read; truncated or damaged? {said}") from None
@@ -185,11 +182,9 @@ def _header(archive: Any, key: str, path: Path) -> Header | None:
     """The header of an array, of which nothing else is unpacked."""
     part, entry = f" array {key!r}", _entry(archive, key)
     if entry.file_size > _ABSURD * entry.compress_size and entry.file_size > scratch.available_memory():
-        raise FileError(
-            path,
-            f"{part} unpacks from {entry.compress_size} bytes to {entry.file_size / 1e9:.1f} GB, more than there is "
-            f"memory ({scratch.available_memory() / 1e9:.1f} GB): save it as a .npy file, which stays on disk",
-        )
+        came = f"unpacks from {entry.compress_size} bytes to {entry.file_size / 1e9:.1f} GB"
+        most = f"more than there is memory ({scratch.available_memory() / 1e9:.1f} GB)"
+        raise FileError(path, f"{part} {came}, {most}: save it as a .npy file, which stays on disk")
     with reading(path, part), archive.zip.open(entry) as file:
         return header(file)
 

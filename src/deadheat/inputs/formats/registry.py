@@ -64,10 +64,8 @@ class Format:
 
 def _format(reader: Any, options: tuple[tuple[str, ...], tuple[str, ...]], kind: str = "") -> Format:
     """The row of a reader that can read anything."""
-    return Format(
-        embeddings=reader.embeddings, labels=reader.labels, samples=reader.samples,
-        embeddings_options=options[0], labels_options=options[1], kind=kind,
-    )  # fmt: skip
+    read = {name: getattr(reader, name) for name in ("embeddings", "labels", "samples")}
+    return Format(**read, embeddings_options=options[0], labels_options=options[1], kind=kind)
 
 
 _TEXT = ("label_column", "header"), ("label_column", "header")
@@ -170,13 +168,7 @@ _BEGINNINGS = {
 
 
 def limit() -> int:
-    """How many bytes of a stream are taken in.
-
-    Raises
-    ------
-    InvalidValueError
-        If the environment says something else than a number of bytes.
-    """
+    """How many bytes of a stream are taken in."""
     text = os.environ.get(LIMIT)
     if text is None:
         return min(_USUAL, shutil.disk_usage(tempfile.gettempdir()).free // 2)

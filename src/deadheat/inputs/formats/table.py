@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,24 +57,19 @@ def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], i
     """The places of the columns that are the embedding, and of the labels (-1 if there are none and need be none)."""
     column = layout.label_column
     place = label_place(table, column) if with_labels or column is not None else _usual_place(table)
-    taken = {place, *_left_out(table, layout)}
+    taken = {place}
+    for name in layout.left_out:
+        with suppress(FileError):  # a gallery need not have them
+            taken.add(_place(table, name))
     others = [i for i in range(len(table.columns)) if i not in taken and (table.names is None or table.names[i])]
     lists = [i for i in others if getattr(table.columns[i], "ndim", 1) == 2]
     if len(lists) > 1:
         names = ", ".join(repr(table.title(i).removeprefix("column ").strip("'")) for i in lists)
-        raise FileError(
-            table.path, f" has more than one column of lists: name the embedding (--embeddings-key), one of {names}"
-        )
+        rule = f" has more than one column of lists: name the embedding (--embeddings-key), one of {names}"
+        raise FileError(table.path, rule)
     if not others:
         raise FileError(table.path, " has no column of numbers other than the labels")
     return lists or others, place
-
-
-def _left_out(table: Table, layout: Layout) -> Iterator[int]:
-    """The places of the columns that are left out, if they are there: a gallery need not have them."""
-    for name in layout.left_out:
-        with suppress(FileError):
-            yield _place(table, name)
 
 
 def label_place(table: Table, column: str | int | None) -> int:
@@ -87,11 +82,8 @@ def label_place(table: Table, column: str | int | None) -> int:
     for place in range(len(table.columns)):
         if not table.is_numeric(place):
             return place
-    usual_names = f"{', '.join(LABEL_COLUMNS[:-1])} or {LABEL_COLUMNS[-1]}"
-    raise FileError(
-        table.path,
-        f": all columns hold numbers and none is called {usual_names}; name the column of labels (--label-column)",
-    )
+    came = f"all columns hold numbers and none is called {', '.join(LABEL_COLUMNS[:-1])} or {LABEL_COLUMNS[-1]}"
+    raise FileError(table.path, f": {came}; name the column of labels (--label-column)")
 
 
 def only_label_place(table: Table, column: str | int | None) -> int:
@@ -119,9 +111,8 @@ def _place(table: Table, column: str | int) -> int:
         return range(len(table.columns))[operator.index(int(column) if isinstance(column, str) else column)]
     except (TypeError, IndexError):
         names = "has no names of columns" if table.names is None else f"has {', '.join(map(repr, table.names))}"
-        raise FileError(
-            table.path, f" has no column {column!r:.50}: it has {len(table.columns)} columns and {names}"
-        ) from None
+        came = f"it has {len(table.columns)} columns and {names}"
+        raise FileError(table.path, f" has no column {column!r:.50}: {came}") from None
 
 
 def numbers(table: Table, places: Sequence[int]) -> Array:
