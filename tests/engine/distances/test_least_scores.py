@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from rationals import dot
-from signed_roots import SignedRoot
+from rationals import SignedRoot, dot
 
 from deadheat.engine.distances import registry as distance_registry
 
@@ -46,7 +45,7 @@ def test_least_scores_separate_what_is_above_a_shifted_threshold_from_what_is_be
             least = distance.least_scores(query, scores, shift, above)
             for p in range(0, len(query), 4):
                 for other in np.flatnonzero(query == query[p]):
-                    side = known[other].compare_shifted(known[p], Fraction(shift))
+                    side = known[other].compare(known[p], Fraction(shift))
                     assert (scores[other] >= least[p]) == (side > 0 or (side == 0 and not above)), (shift, above)
 
 
