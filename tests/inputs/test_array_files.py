@@ -10,6 +10,7 @@ import sys
 import tempfile
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +60,11 @@ def temporary() -> list[str]:
 KEYED = ["npz", *(kind for kind in IN_PIECES if kind.startswith(("safetensors", "hdf5", "zarr")))]
 
 
+refusal = partial(written.refusal, (FileError, InputError))
+
+
 def saved(kind: str, folder: Path, rows: Any = ROWS, labels: Any = NUMBERS, name: str = "a") -> Path:
     return written.saved(kind, folder / name, rows, labels)
-
-
-def refusal(function: Callable[..., Any], *arguments: Any, **options: Any) -> str:
-    with pytest.raises((FileError, InputError)) as caught:
-        function(*arguments, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 # The same from each ---------------------------------------------------------------------------------------------------

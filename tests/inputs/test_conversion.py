@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from inputs.written import refusal
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
@@ -21,14 +22,6 @@ from deadheat.inputs.labels import label_codes
 ROWS = np.arange(12.0).reshape(4, 3) ** 2
 LABELS = np.array([0, 1, 0, 1])
 ODD = 2**53 + 1  # the first integer that float64 does not hold
-
-
-def refusal(kind, function, *arguments, **options):
-    """The message, one line, with which a call is refused."""
-    with pytest.raises(kind) as caught:
-        function(*arguments, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 # Masks --------------------------------------------------------------------------------------------------------------
@@ -92,11 +85,8 @@ def test_bytes_with_strings_are_text_in_utf_8():
     assert refusal(ValueError, label_codes, np.array(["é"]), np.array([b"\xe9"])).startswith("gallery_labels must be")
 
 
-def test_bytes_are_no_integers():
+def test_bytes_are_no_integers_and_labels_among_themselves():
     assert "of the same kind" in refusal(TypeError, label_codes, np.array([b"1"]), np.array([1]))
-
-
-def test_bytes_that_are_not_text_are_labels_among_themselves():
     assert_array_equal(label_codes(np.array([b"\xe9", b"\xff", b"\xe9"]))[1], [0, 1, 0])
 
 

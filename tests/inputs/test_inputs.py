@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from inputs import written
 
 import deadheat as dh
 
@@ -12,19 +13,7 @@ LABELS = [0, 1, 0, 1]
 
 
 def refusal(kind, *arguments, **options):
-    """The message with which a call is refused, which must be one line."""
-    with pytest.raises(kind) as caught:
-        dh.profile(*arguments, **options)
-    message = str(caught.value)
-    assert message.strip()
-    assert "\n" not in message
-    return message
-
-
-def with_value(value, row, column, dtype=np.float64):
-    rows = ROWS.astype(dtype)
-    rows[row, column] = value
-    return rows
+    return written.refusal(kind, dh.profile, *arguments, **options)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -35,11 +24,11 @@ def with_value(value, row, column, dtype=np.float64):
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ">f4"])
 @pytest.mark.parametrize(("value", "shown"), [(np.nan, "nan"), (-np.inf, "-inf")])
 def test_nan_and_infinity_are_refused_with_their_place(value, shown, dtype, distance):
-    bad = with_value(value, 2, 1, dtype)
-    message = refusal(ValueError, bad, LABELS, distance=distance)
-    assert message == f"embeddings must be finite, but holds {shown} in row 2, column 1"
-    message = refusal(ValueError, ROWS, LABELS, bad, LABELS, distance=distance)
-    assert message == f"gallery must be finite, but holds {shown} in row 2, column 1"
+    bad = ROWS.astype(dtype)
+    bad[2, 1] = value
+    said = f"must be finite, but holds {shown} in row 2, column 1"
+    assert refusal(ValueError, bad, LABELS, distance=distance) == f"embeddings {said}"
+    assert refusal(ValueError, ROWS, LABELS, bad, LABELS, distance=distance) == f"gallery {said}"
 
 
 def test_nan_far_down_a_large_array_is_found():
