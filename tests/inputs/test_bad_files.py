@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inputs import written
 from numpy.testing import assert_array_equal
 
 from deadheat.errors import FileError, InvalidValueError
@@ -20,13 +21,10 @@ from deadheat.support import scratch
 ODD = 2**53 + 1  # the first integer that float64 does not hold
 
 
-def refusal(path: Path, **options: Any) -> str:
-    """What is said of a file after its name: one line."""
-    with pytest.raises(FileError) as caught:
-        read(path, **options)
-    message = str(caught.value)
+def refusal(path: Path, *labels: Path, **options: Any) -> str:
+    """What is said of a file after its name."""
+    message = written.refusal(FileError, read, path, *labels, **options)
     assert message.startswith(str(path))
-    assert "\n" not in message
     return message.removeprefix(str(path))
 
 
@@ -38,9 +36,9 @@ def npy(shape: tuple[int, ...], kind: str = "<f8") -> bytes:
 
 @pytest.fixture(params=["npy", "npz"])
 def save(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    """Write the bytes of an array, by itself or in an archive, and return path and options to read it."""
+    """Write the bytes of an array, by itself or in an archive, and return its path and that of labels."""
 
-    def to(content: bytes) -> tuple[Path, dict[str, Any]]:
+    def to(content: bytes) -> tuple[Path, Path]:
         (tmp_path / "labels.txt").write_text("a\nb\n")
         path = tmp_path / f"a.{request.param}"
         if request.param == "npy":
@@ -48,28 +46,23 @@ def save(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         else:
             with zipfile.ZipFile(path, "w") as archive:
                 archive.writestr("embeddings.npy", content)
-        return path, {"labels": tmp_path / "labels.txt"}
+        return path, tmp_path / "labels.txt"
 
     return to
 
 
-@pytest.mark.parametrize("shape", [(2**62 - 1, 8), (2**40, 3), (3, 3)])
-def test_an_array_that_is_shorter_than_its_shape(save: Any, shape: tuple[int, int]) -> None:
-    path, options = save(npy(shape) + bytes(48))
-    assert f"cannot be read; truncated or damaged? its shape {shape} needs " in refusal(path, **options)
+SHORTER = "cannot be read; truncated or damaged? its shape {} needs "
+SHAPES = dict.fromkeys([(2**62 - 1, 8), (2**40, 3), (3, 3)], SHORTER)
+SHAPES |= dict.fromkeys([(-1, 3), (2, -3), (0, 2**63), (2**64, 2)], "its shape {} is none that an array can have")
 
 
-@pytest.mark.parametrize("shape", [(-1, 3), (2, -3), (0, 2**63), (2**64, 2)])
-def test_a_shape_that_no_array_has(save: Any, shape: tuple[int, int]) -> None:
-    path, options = save(npy(shape) + bytes(48))
-    assert f"its shape {shape} is none that an array can have" in refusal(path, **options)
-
-
-def test_labels_that_are_shorter_than_their_shape(tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", np.ones((2, 2)))
-    (tmp_path / "labels.npy").write_bytes(npy((2**61, 2**20), "<i8") + bytes(16))
-    with pytest.raises(FileError, match=r"labels\.npy cannot be read; truncated or damaged\? its shape"):
-        read(tmp_path / "a.npy", tmp_path / "labels.npy")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_shape_that_is_not_that_of_the_numbers(save: Any, shape: tuple[int, int], tmp_path: Path) -> None:
+    assert SHAPES[shape].format(shape) in refusal(*save(npy(shape) + bytes(48)))
+    np.save(tmp_path / "rows.npy", np.ones((2, 2)))
+    (tmp_path / "labels.npy").write_bytes(npy(shape, "<i8") + bytes(16))
+    said = written.refusal(FileError, read, tmp_path / "rows.npy", tmp_path / "labels.npy")
+    assert SHAPES[shape].format(shape) in said.removeprefix(f"{tmp_path / 'labels.npy'} ")
 
 
 def test_an_archive_that_unpacks_to_more_than_there_is_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,10 +152,6 @@ def test_a_quote_that_swallows_a_large_file_is_named_where_it_opens(tmp_path: Pa
     for end in ("", '"\n'):
         path.write_text('label,x\na,1\n"b,' + "2\nc,3\n" * 50_000 + end)
         assert refusal(path).startswith(", line 3: the quote that opens here is not closed")
-
-
-def test_other_errors_of_quotes_keep_their_line(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
     path.write_text('label,x\na,1\n"b"c,2\n')
     assert refusal(path) == ", line 3: ',' expected after '\"'"
 
@@ -178,9 +167,7 @@ def test_predictions_of_a_subset_and_a_split(tmp_path: Path) -> None:
     path, splits = tmp_path / "p.json", {"test": {"q": {"a": 0.5}}, "dev": {"q": {"a": 1.0}}}
     path.write_text(json.dumps({"mteb_model_meta": {}, "en": splits}))
     assert read_predictions(path, split="test") == splits["test"]
-    for options, said in (
-        ({}, "split must be one of those in the file, test, dev, but is not given"),
-        ({"subset": "de"}, "subset must be one of those in the file, en, but is 'de'"),
-    ):
-        with pytest.raises(InvalidValueError, match=f"^{said}$"):
-            read_predictions(path, **options)
+    said = "split must be one of those in the file, test, dev, but is not given"
+    assert written.refusal(InvalidValueError, read_predictions, path) == said
+    said = "subset must be one of those in the file, en, but is 'de'"
+    assert written.refusal(InvalidValueError, read_predictions, path, subset="de") == said
