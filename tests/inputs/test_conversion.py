@@ -53,9 +53,8 @@ def test_a_mask_of_relevance_or_scores_is_not_lost():
     for function in (dh.profile_scores, collisions_of_distances):
         assert refusal(TypeError, function, square, masked(relevant)).startswith("relevant must be a plain array")
         assert "must be a plain array" in refusal(TypeError, function, masked(square), relevant)
-    message = refusal(
-        TypeError, dh.measure(dh.profile(ROWS, LABELS)).interval, "mAP", resample="class", labels=masked(LABELS)
-    )
+    interval = dh.measure(dh.profile(ROWS, LABELS)).interval
+    message = refusal(TypeError, interval, "mAP", resample="class", labels=masked(LABELS))
     assert message.startswith("labels must be")
 
 
@@ -63,14 +62,12 @@ def test_a_mask_of_relevance_or_scores_is_not_lost():
 
 
 @pytest.mark.parametrize(("missing", "shown"), [(np.nan, "float"), (None, "NoneType")])
-def test_a_missing_string_of_numpy_is_no_label(missing, shown):
-    array = np.array(["a", "b", missing, "c"], dtype=np.dtypes.StringDType(na_object=missing))
+def test_strings_of_numpy_are_labels_and_a_missing_one_is_none(missing, shown):
+    array = np.array(["a", "é", missing, "b"], dtype=np.dtypes.StringDType(na_object=missing))
     assert refusal(TypeError, dh.profile, ROWS, array).endswith(f"holds an entry of type {shown} in row 2")
-
-
-def test_strings_of_numpy_are_labels():
-    array = np.array(["a", "é", "a", "b"], dtype=np.dtypes.StringDType())
-    assert dh.profile(ROWS, array) == dh.profile(ROWS, ["a", "é", "a", "b"])
+    array[2] = "a"
+    for strings in (array, array.astype(np.dtypes.StringDType())):
+        assert dh.profile(ROWS, strings) == dh.profile(ROWS, ["a", "é", "a", "b"])
 
 
 def test_bytes_with_strings_are_text_in_utf_8():
@@ -123,12 +120,9 @@ def test_an_integer_is_never_rounded(values):
         assert message.startswith(f"{name} must fit one type, but float64 does not hold ")
 
 
-@pytest.mark.parametrize("values", [[[ODD, 1]], [[2**53, 0.5]], [[2**60, 0.5]], [[float(ODD), 0.5]]])
-def test_scores_that_a_type_holds_are_taken(values):
-    assert dh.profile_scores(values, [[1, 1]]).closer.tolist() == [0, 1]
-
-
-def test_confidences_are_never_rounded():
+def test_scores_that_a_type_holds_are_taken_and_confidences_are_never_rounded():
+    for values in ([[ODD, 1]], [[2**53, 0.5]], [[2**60, 0.5]], [[float(ODD), 0.5]]):
+        assert dh.profile_scores(values, [[1, 1]]).closer.tolist() == [0, 1]
     rank_correlation = dh.confidence.rank_correlation
     message = refusal(ValueError, rank_correlation, [ODD, 2**53, 0.5], [1, 2, 3])
     assert message == f"confidence must fit one type, but float64 does not hold {ODD}"
@@ -158,19 +152,16 @@ def test_columns_of_several_types_stand_side_by_side():
     assert_array_equal(plain(twice, "embeddings"), [[1, 0.5], [2, 1.5]])
 
 
-def test_what_is_missing_from_a_frame_is_refused():
+def test_columns_with_text_and_with_something_missing_are_refused():
+    for kind in (pd.DataFrame, pl.DataFrame, pa.table):
+        frame = kind({"x": [1.0, 2.0], "label": ["a", "b"]})
+        assert "column 'label' has dtype" in refusal(TypeError, embeddings, frame, "embeddings")
     frame = pd.DataFrame({"a": [1.5, None], "b": [1, 2]}).convert_dtypes()
     assert refusal(ValueError, embeddings, frame, "embeddings").startswith("embeddings must be finite")
     assert refusal(ValueError, embeddings, pl.DataFrame({"a": [1, None]}), "embeddings").startswith("embeddings must b")
     marks = pd.DataFrame({"good": [True, None]}, dtype="boolean")
     message = refusal(TypeError, plain, marks, "relevant")
     assert message == "relevant must hold real numbers and none missing, but column 'good' has dtype object"
-
-
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_a_column_of_text_is_named(kind):
-    frame = kind({"x": [1.0, 2.0], "label": ["a", "b"]})
-    assert "column 'label' has dtype" in refusal(TypeError, embeddings, frame, "embeddings")
 
 
 # What is no array ---------------------------------------------------------------------------------------------------
