@@ -92,13 +92,11 @@ def test_the_other_byte_order(kind: str, dtype: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu"])
 def test_short_types_of_safetensors(name: str, tmp_path: Path) -> None:
-    rows = np.abs(ROWS * 8).astype(getattr(ml_dtypes, name))
-    if name == "float8_e8m0fnu":
-        rows = np.ldexp(1.0, np.abs(ROWS * 8).astype(int)).astype(rows.dtype)
+    whole = np.abs(ROWS * 8).astype(int)
+    rows = (np.ldexp(1.0, whole) if name == "float8_e8m0fnu" else whole).astype(getattr(ml_dtypes, name))
     path = saved("safetensors", tmp_path, rows)
-    found = read(path)
-    assert found.embeddings.dtype == np.float32
-    assert_array_equal(found.embeddings, rows.astype(np.float32))
+    assert read(path).embeddings.dtype == np.float32
+    assert_array_equal(read(path).embeddings, rows.astype(np.float32))
     assert dh.profile(path) == dh.profile(rows, NUMBERS)
 
 
