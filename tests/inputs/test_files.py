@@ -18,6 +18,7 @@ from numpy.testing import assert_array_equal
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs.predictions import read_predictions
 from deadheat.inputs.samples import Samples, read
+from deadheat.inputs.score_tables import read_scores
 from deadheat.support import scratch
 
 EMBEDDINGS = np.array([[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]], dtype=np.float32)
@@ -378,3 +379,19 @@ def test_predictions_of_a_subset_and_a_split(tmp_path: Path) -> None:
     assert written.refusal(InvalidValueError, read_predictions, path) == said
     said = "subset must be one of those in the file, en, but is 'de'"
     assert written.refusal(InvalidValueError, read_predictions, path, subset="de") == said
+
+
+def test_a_table_of_scores_and_what_is_none(write: Write) -> None:
+    path = write("scores.csv", "name,a,b\nx,.5,\n\ny,1e0,-2\n")
+    assert repr(read_scores(path)) == "{'x': {'a': 0.5, 'b': nan}, 'y': {'a': 1.0, 'b': -2.0}}"
+    assert read_scores(write("long.tsv", "task\tmodel\tscore\na\tx\t3\n")) == {"x": {"a": 3.0}}
+    for text, said in (
+        *((f"name,a\nx,1\ny,{cell}\n", f", line 3: must have scores that are finite numbers, but has '{cell}'")
+          for cell in ("inf", "-inf", "1_0", "one")),
+        ("name,a\nx,1,2\n", ", line 2: must have 2 cells, but has 3"),
+        ("name,a,a\nx,1,2\n", " has more than one column called 'a'"),
+        ("name,a\nx,1\nx,1\n", " has more than one score of 'x' for 'a'"),
+        ("name,a\n", " has no scores"),
+    ):  # fmt: skip
+        path = write("bad.csv", text)
+        assert written.refusal(FileError, read_scores, path) == f"{path}{said}"
