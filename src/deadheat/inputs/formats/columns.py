@@ -17,8 +17,8 @@ import numpy as np
 from deadheat.errors import FileError, InputError
 from deadheat.inputs.conversion import column_array, is_list_type
 from deadheat.inputs.files import Labels, Layout
-from deadheat.inputs.formats import table
-from deadheat.inputs.formats.table import Table
+from deadheat.inputs.formats import tables
+from deadheat.inputs.formats.tables import Table
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import lazy, require
 
@@ -48,27 +48,27 @@ class Reader:
 
     def labels(self, path: Path, layout: Layout) -> Labels:
         """The column of labels of a table that holds nothing else of interest; nothing else is read."""
-        return self._labels(path, layout, table.only_label_place)
+        return self._labels(path, layout, tables.only_label_place)
 
     def samples(self, path: Path, layout: Layout) -> tuple[Iterator[Array], Labels]:
         """The embedding in pieces, and the column of labels."""
-        labels = self._labels(path, layout, table.label_place)
+        labels = self._labels(path, layout, tables.label_place)
         return self._pieces(path, layout, with_labels=True), labels
 
     def _pieces(self, path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
         """The embedding, in at least one piece, all of the same dim. Of the other columns nothing is read."""
         with self.opened(path) as file:
             empty = _table(path, file.schema.empty_table(), layout.embeddings_key)
-            places, _ = table.split(empty, layout, with_labels)
+            places, _ = tables.split(empty, layout, with_labels)
             names = [(empty.names or [])[place] for place in places]
             start, width = 0, None
             for batch in file.batches(names):
                 piece = _table(path, batch, None, start, width)
-                rows = table.numbers(piece, [(piece.names or []).index(name) for name in names])
+                rows = tables.numbers(piece, [(piece.names or []).index(name) for name in names])
                 start, width = start + len(rows), rows.shape[1]
                 yield rows
             if width is None:
-                yield table.numbers(empty, places)
+                yield tables.numbers(empty, places)
 
     def _labels(self, path: Path, layout: Layout, find: Callable[[Table, str | int | None], int]) -> Labels:
         with self.opened(path) as file:
@@ -82,7 +82,7 @@ class Reader:
 def _table(path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None) -> Table:
     """The columns of a table or batch that begins at row `first`, with lists of a width."""
     names = list(content.schema.names)
-    table.check_names(path, names)
+    tables.check_names(path, names)
     if list_column is not None and list_column not in names:
         raise FileError(path, f" has no column {list_column!r}, only {', '.join(map(repr, names))}")
     skipped = [n for n in names if list_column not in (None, n) and is_list_type(content.schema.field(n).type)]

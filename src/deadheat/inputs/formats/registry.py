@@ -29,7 +29,7 @@ import numpy as np
 
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs.files import Content, Labels, Layout, unreadable
-from deadheat.inputs.formats import columns, keyed, numpy_files, text
+from deadheat.inputs.formats import columns, keyed, numpy_files, tables
 from deadheat.support.atomic import is_special
 from deadheat.support.scratch import Unnamed
 
@@ -75,9 +75,9 @@ _KEYED = ("embeddings_key",), ("labels_key",)
 FORMATS: dict[str, Format] = {  # by the ending of a file's name, in lower case
     ".npz": _format(numpy_files.NPZ, _KEYED),
     ".npy": Format(embeddings=numpy_files.embeddings, labels=numpy_files.labels, samples=None),
-    ".txt": Format(embeddings=None, labels=text.line_labels, samples=None),
-    ".csv": _format(text.COMMAS, _TEXT),
-    ".tsv": _format(text.TABS, _TEXT),
+    ".txt": Format(embeddings=None, labels=tables.line_labels, samples=None),
+    ".csv": _format(tables.COMMAS, _TEXT),
+    ".tsv": _format(tables.TABS, _TEXT),
     ".parquet": _format(columns.PARQUET, _COLUMNS, "Parquet"),
     ".arrow": _format(columns.ARROW, _COLUMNS, "Arrow"),
     ".feather": _format(columns.ARROW, _COLUMNS, "Arrow"),
