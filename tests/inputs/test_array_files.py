@@ -389,29 +389,13 @@ def test_hdf5_that_points_elsewhere(tmp_path: Path) -> None:
     assert "array 'nothing' is empty" in refusal(open_rows, path, "gallery", Layout(embeddings_key="nothing"))
 
 
-def piped(path: Path, folder: Path) -> tuple[Path, subprocess.Popen[bytes]]:
-    """A pipe into which a process writes a file."""
-    pipe = folder / f"pipe-{path.stem}"
-    os.mkfifo(pipe)
-    return pipe, subprocess.Popen(["sh", "-c", f"cat '{path}' > '{pipe}'"])
-
-
 @pytest.mark.skipif(os.name == "nt", reason="pipes are those of Unix")
 @pytest.mark.parametrize("kind", [kind for kind in IN_PIECES if not kind.startswith("zarr") and "block" not in kind])
 def test_the_first_bytes_of_a_pipe_decide_its_format(kind: str, tmp_path: Path) -> None:
-    pipe, writer = piped(saved(kind, tmp_path), tmp_path)
+    path, pipe = saved(kind, tmp_path), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = subprocess.Popen(["sh", "-c", f"cat '{path}' > '{pipe}'"])
     found = read(pipe)
     assert writer.wait() == 0
     assert_array_equal(found.embeddings, ROWS)
     assert_array_equal(found.labels, NUMBERS)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="pipes are those of Unix")
-def test_lines_of_single_cells_in_a_pipe_are_labels_or_one_column(tmp_path: Path) -> None:
-    (tmp_path / "rows").write_text("0.5\n2\n")
-    (tmp_path / "words").write_text("cat\ndog\n")
-    (rows, one), (words, other) = (piped(tmp_path / name, tmp_path) for name in ("rows", "words"))
-    found = read(rows, words)
-    assert (one.wait(), other.wait()) == (0, 0)
-    assert found.embeddings.tolist() == [[0.5], [2.0]]
-    assert found.labels.tolist() == ["cat", "dog"]
