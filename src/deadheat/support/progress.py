@@ -15,7 +15,6 @@ from datetime import timedelta
 from threading import Event, Lock, Timer, local
 from typing import Any, TypeVar
 
-import deadheat._core as _core
 from deadheat.errors import MOST, InvalidTypeError, printable
 from deadheat.support.lazy import futures, lazy
 
@@ -24,6 +23,7 @@ from deadheat.support.lazy import futures, lazy
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
+_core: Any = lazy("deadheat._core")  # which the help of the command does not need
 _of_this_thread = local()
 
 
