@@ -123,6 +123,23 @@ def test_views_of_a_map_stay_maps_and_what_is_computed_from_them_is_in_memory(tm
         assert type(open_rows(computed, "query")) is Array
 
 
+def test_columns_of_a_map_are_put_together_as_few_as_may_be_resident(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In Fortran's order: of a column the numbers of these rows, and what the system maps next to them."""
+    monkeypatch.setattr(disk, "AROUND", 50)
+    monkeypatch.setattr(disk, "RESIDENT", 2 * (57 * 8 + 50) + 50)
+    widths, copy = [], Mapped._copy
+
+    def watched(self: Mapped, where: object, out: np.ndarray, places: object) -> None:
+        widths.append(out[places].shape[1])  # type: ignore[call-overload]
+        copy(self, where, out, places)
+
+    monkeypatch.setattr(Mapped, "_copy", watched)
+    open_rows(save(tmp_path / "a.npy", np.asfortranarray(ROWS)), "gallery")
+    assert widths == [2, 2, 2]
+
+
 @pytest.mark.parametrize("mode", ["r", "r+", "c"])
 def test_reading_a_map_loses_nothing_that_was_written_to_it(mode: str, tmp_path: Path) -> None:
     """Pages of a map that copies on write hold what is nowhere else."""
