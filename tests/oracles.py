@@ -367,34 +367,9 @@ def average_precision(ranking: Sequence[int], k: int | None = None) -> Fraction:
     return sum(precisions, Fraction(0)) / len(ranks)
 
 
-def map_at_r(ranking: Sequence[int]) -> Fraction:
-    """MAP@R of Musgrave et al. 2020: precisions at the relevant ranks up to R, over R."""
-    return average_precision(ranking, sum(ranking))
-
-
-def precision_at(ranking: Sequence[int], k: int) -> Fraction:
-    """Relevant among the first k, over k, also where fewer than k are ranked."""
-    return Fraction(sum(ranking[:k]), k)
-
-
-def r_precision(ranking: Sequence[int]) -> Fraction:
-    """P@R."""
-    return precision_at(ranking, sum(ranking))
-
-
-def recall_at(ranking: Sequence[int], k: int) -> Fraction:
-    """The share of the relevant items among the first k."""
-    return Fraction(sum(ranking[:k]), sum(ranking))
-
-
-def hit_at(ranking: Sequence[int], k: int) -> Fraction:
+def hit_at(ranking: Sequence[int], k: int | None) -> Fraction:
     """1 when a relevant item is among the first k."""
     return Fraction(int(any(ranking[:k])))
-
-
-def f1_at(ranking: Sequence[int], k: int) -> Fraction:
-    """Harmonic mean of P@k and Recall@k, which is 2 hits / (k + R)."""
-    return Fraction(2 * sum(ranking[:k]), k + sum(ranking))
 
 
 def reciprocal_rank(ranking: Sequence[int]) -> Fraction:
@@ -425,30 +400,23 @@ def ndcg(ranking: Sequence[int], k: int | None = None, gain: str = "linear") -> 
     return dcg(ranking) / dcg(sorted(ranking, reverse=True))
 
 
+MEASURES: dict[str, Callable[[Sequence[int], int | None], Any]] = {
+    "AP": average_precision,
+    "MAP@R": lambda ranking, _: average_precision(ranking, sum(ranking)),  # of Musgrave et al. 2020
+    "P": lambda ranking, k: Fraction(sum(ranking[:k]), k),  # over k, also where fewer than k are ranked
+    "R-Precision": lambda ranking, _: Fraction(sum(ranking[: sum(ranking)]), sum(ranking)),
+    "Recall": lambda ranking, k: Fraction(sum(ranking[:k]), sum(ranking)),
+    "Hit": hit_at,
+    "F1": lambda ranking, k: Fraction(2 * sum(ranking[:k]), k + sum(ranking)),  # harmonic mean of P@k and Recall@k
+    "RR": lambda ranking, _: reciprocal_rank(ranking),
+    "INP": lambda ranking, _: inp(ranking),
+    "AUC": lambda ranking, _: auc(ranking),
+    "nDCG": ndcg,
+}
+
+
 def measure(name: str) -> Callable[[Sequence[int]], Any]:
-    """Return the function of one ranking for a name such as ``"AP"``, ``"AP@5"``, ``"Hit@1"`` or ``"nDCG@10"``."""
-    base, _, cutoff = name.partition("@")
-    if name == "MAP@R":
-        return map_at_r
-    if not cutoff:
-        return {
-            "AP": average_precision,
-            "mAP": average_precision,
-            "R-Precision": r_precision,
-            "RR": reciprocal_rank,
-            "MRR": reciprocal_rank,
-            "INP": inp,
-            "mINP": inp,
-            "AUC": auc,
-            "nDCG": ndcg,
-        }[name]
-    at = {
-        "AP": average_precision,
-        "mAP": average_precision,
-        "P": precision_at,
-        "Recall": recall_at,
-        "Hit": hit_at,
-        "F1": f1_at,
-        "nDCG": ndcg,
-    }[base]
-    return lambda ranking: at(ranking, int(cutoff))
+    """Return the function of one ranking for a name such as ``"AP"``, ``"mAP@5"``, ``"Hit@1"`` or ``"nDCG@10"``."""
+    base, _, cutoff = (name, "", "") if name == "MAP@R" else name.partition("@")
+    of_one = MEASURES[{"mAP": "AP", "MRR": "RR", "mINP": "INP"}.get(base, base)]
+    return lambda ranking: of_one(ranking, int(cutoff) if cutoff else None)

@@ -54,16 +54,8 @@ TIGHT = dataclasses.replace(CASE, section="growth", target=Target("growth", 2.0,
 
 def test_a_small_run_prints_a_table_and_writes_json_and_a_picture(tmp_path: Path) -> None:
     out, plot = tmp_path / "out.json", tmp_path / "out.png"
-    options = [
-        "--only",
-        "*out 10000x128 cosine random, classes of 5",
-        "--scale",
-        "0.03",
-        "--repeats",
-        "2",
-        "--threads",
-        "1",
-    ]
+    only = "*out 10000x128 cosine random, classes of 5"
+    options = ["--only", only, "--scale", "0.03", "--repeats", "2", "--threads", "1"]
     done = CliRunner().invoke(main, [*options, "--json", str(out), "--plot", str(plot)], catch_exceptions=False)
     assert done.exit_code == 0
     assert "300x128 cosine random, classes of 5" in done.output
@@ -104,20 +96,13 @@ def test_wrong_options_are_refused_before_anything_is_measured(options: list[str
     assert message in done.output
 
 
-def test_names_are_unique_and_every_case_can_be_chosen_by_its_own() -> None:
-    names = [case.name for case in CASES]
-    assert len(set(names)) == len(names)
+def test_every_case_can_be_chosen_by_its_name_and_names_data_and_a_yardstick_that_exist() -> None:
     assert {case.section for case in CASES} == set(SECTIONS)
     for case in CASES:
         assert select([f"*{case.name}"]) == [case]
-
-
-def test_every_case_names_data_and_a_yardstick_that_exist() -> None:
-    for case in CASES:
         assert case.ties in yardsticks.TIES, case
         if case.section == "candidates":
-            assert case.yardstick in candidates.WORKS, case
-            assert case.data in candidates.KINDS, case
+            assert (case.yardstick in candidates.WORKS, case.data in candidates.KINDS) == (True, True), case
             continue
         assert not case.yardstick or case.yardstick in yardsticks.YARDSTICKS, case
         if case.n and case.section != "out of core":
@@ -200,19 +185,16 @@ def test_a_case_that_cannot_be_measured_is_a_row(monkeypatch: pytest.MonkeyPatch
     assert report.summary([row])[0] == "0 of 0 targets met, 1 skipped"
 
 
-def test_the_product_on_the_device_is_skipped_without_one() -> None:
+def test_the_product_on_the_device_is_skipped_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then its code runs on the CPU here."""
     torch = pytest.importorskip("torch")
     case = dataclasses.replace(CASE, section="device", yardstick="product on the device")
-    if torch.cuda.is_available():
-        assert running.measure(case, Clock(threads=1, repeats=1)).state == "measured"
-        return
-    assert running.measure(case, Clock(threads=1, repeats=1)).outcome == "skipped: no CUDA device"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.cuda, "is_available", lambda: True)
-        patch.setattr(torch.cuda, "synchronize", lambda: None)
-        patch.setattr(yardsticks, "DEVICE", "cpu")
-        assert running.measure(case, Clock(threads=1, repeats=1)).state == "measured"
+    if not torch.cuda.is_available():
+        assert running.measure(case, Clock(threads=1, repeats=1)).outcome == "skipped: no CUDA device"
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+        monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+        monkeypatch.setattr(yardsticks, "DEVICE", "cpu")
+    assert running.measure(case, Clock(threads=1, repeats=1)).state == "measured"
 
 
 def test_shards_hold_the_gallery_whatever_the_form(tmp_path: Path) -> None:
@@ -283,27 +265,9 @@ def test_the_longest_wait_after_an_interrupt_is_found(monkeypatch: pytest.Monkey
 
 
 def test_lines_of_code_are_counted_without_blanks_comments_docstrings_and_imports() -> None:
-    source = '''"""A module.
-
-With two lines.
-"""
-from a import (
-    b,
-)
-
-# a comment
-VALUE = """text
-of two lines"""  # counts twice
-
-
-def f(x):
-    """A docstring."""
-    import c
-
-    return (
-        b + c
-    )
-'''
+    source = '"""A module.\n\nTwo lines.\n"""\nfrom a import (\n    b,\n)\n\n# a comment\n'
+    source += 'VALUE = """text\nof two lines"""  # counts twice\n\n\n'
+    source += 'def f(x):\n    """A docstring."""\n    import c\n\n    return (\n        b + c\n    )\n'
     assert size.code_lines(source) == 2 + 4
 
 
@@ -342,23 +306,19 @@ def test_targets_say_what_was_reached_from_best_to_worst() -> None:
 
 @pytest.mark.parametrize("name", [*cliffs.NAMED, *cliffs.ADVERSARIAL])
 def test_kinds_of_cliffs_are_finite_numbers_of_the_shape_asked_for(name: str) -> None:
-    rows = data.make(dataclasses.replace(CLIFF, data=name)).query
-    assert rows.shape == (240, 16)
-    assert rows.dtype in (np.float32, np.float64)
-    assert np.isfinite(rows).all()
-    assert len(np.unique(rows, axis=0)) > 12
-    np.testing.assert_array_equal(rows, data.make(dataclasses.replace(CLIFF, data=name)).query)
+    case = dataclasses.replace(CLIFF, data=name)
+    made, again = data.make(case), data.make(case)
+    assert made.query.shape == (240, 16)
+    assert made.query.dtype in (np.float32, np.float64)
+    assert np.isfinite(made.query).all()
+    assert len(np.unique(made.query, axis=0)) > 12
+    np.testing.assert_array_equal(made.query, again.query)
 
 
-@pytest.mark.parametrize(
-    ("kind", "sizes"),
-    [(cliffs.GIANT, [5, 235]), (cliffs.HALVES, [120, 120]), (cliffs.NINE_TENTHS, [5, 5, 5, 5, 220])],
-)
-def test_classes_are_as_large_as_their_name_says(kind: str, sizes: list[int]) -> None:
-    assert np.bincount(data.make(dataclasses.replace(CLIFF, data=kind)).query_labels).tolist() == sizes
-
-
-def test_half_of_the_pairs_are_junk() -> None:
+def test_classes_are_as_large_as_their_name_says_and_half_of_the_pairs_are_junk() -> None:
+    sizes = {cliffs.GIANT: [5, 235], cliffs.HALVES: [120, 120], cliffs.NINE_TENTHS: [5, 5, 5, 5, 220]}
+    for kind, expected in sizes.items():
+        assert np.bincount(data.make(dataclasses.replace(CLIFF, data=kind)).query_labels).tolist() == expected
     junk = data.make(dataclasses.replace(CLIFF, data=cliffs.JUNK)).junk
     assert junk is not None
     assert junk.shape == (240, 240)
@@ -438,10 +398,8 @@ def test_a_small_run_on_processes_and_its_plan(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "of 2 met" in done.output
     record = json.loads(out.read_text())
-    assert {what: len(times) for what, times in record["overhead"][0]["times"].items()} == {
-        "threads": 1,
-        "processes": 1,
-    }
+    times = record["overhead"][0]["times"]
+    assert {what: len(each) for what, each in times.items()} == {"threads": 1, "processes": 1}
     assert [row["evaluation"] for row in record["plans"][::2]] == [str(wish) for wish in cluster.WISHES]
 
 

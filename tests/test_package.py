@@ -129,18 +129,23 @@ def _functions() -> dict[str, Callable[..., object]]:
     return {name: value for name, value in found.items() if inspect.isfunction(value)}
 
 
+def _parameters(function: Callable[..., object]) -> str | None:
+    """The section of a docstring."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(function) or "", re.M | re.S)
+    return section and section[1]
+
+
 def test_public_functions_document_their_own_parameters_in_place() -> None:
     """Each by name, with a type; names that share an entry share its type."""
     for name, function in _functions().items():
-        section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(function) or "", re.M | re.S)
-        parameters = {*inspect.signature(function).parameters} - {"self"}
+        section, parameters = _parameters(function), {*inspect.signature(function).parameters} - {"self"}
         if section is None:
             assert "." in name or not parameters, name
             continue
-        entries = [entry for entry in _ENTRY.findall(section[1]) if entry]
+        entries = [entry for entry in _ENTRY.findall(section) if entry]
         assert [names for names, kind in entries if not kind] == [], name
         assert sorted(each for names, _ in entries for each in names.split(", ")) == sorted(parameters), name
-        assert not re.search(r"\b[Aa]s in `", section[1]), name
+        assert not re.search(r"\b[Aa]s in `", section), name
 
 
 def test_names_that_are_nearly_right_get_a_hint() -> None:
@@ -180,16 +185,20 @@ def test_mypy_finds_a_misspelt_name(tmp_path: Path) -> None:
     (tmp_path / "typed.py").write_text(_TYPED)
     command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--cache-dir", str(tmp_path), "typed.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert re.findall(r"^typed.py:(\d+): error: .* has incompatible type", done.stdout, re.MULTILINE) == [
-        *"456789",
-        "10",
-    ]
+    found = re.findall(r"^typed.py:(\d+): error: .* has incompatible type", done.stdout, re.MULTILINE)
+    assert found == [*"456789", "10"]
+
+
+def test_the_stub_of_the_core_is_that_of_the_core_that_is_built() -> None:
+    pytest.importorskip("nanobind", reason="writes the stub")
+    from tests.stub import STUB, stub
+
+    assert STUB.read_text() == stub(), "the core has changed: run `python -m tests.stub`"
 
 
 def _entries(function: Callable[..., object]) -> dict[str, str]:
     """What a docstring says of each parameter."""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(function) or "", re.M | re.S)
-    parts = re.split(r"^(\w+) : ", section[1] if section else "", flags=re.MULTILINE)
+    parts = re.split(r"^(\w+) : ", _parameters(function) or "", flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 

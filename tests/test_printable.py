@@ -9,7 +9,9 @@ import pty
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,3 +127,34 @@ def test_a_terminal_gets_nothing_that_moves_its_cursor_and_a_pipe_gets_the_data(
     os.close(ours)
     assert b"\tq\\x1b[2J\t" in shown
     assert b"\x1b" not in shown
+
+
+BAD = "a\0.npz"
+EYE, FOUR = np.eye(4), [0, 0, 1, 1]
+CALLS: list[tuple[str, Callable[[], Any]]] = [
+    ("embeddings", lambda: dh.read(BAD)),
+    ("embeddings", lambda: dh.read(Path(BAD))),
+    ("embeddings", lambda: dh.evaluate(BAD)),
+    ("embeddings", lambda: dh.evaluate([BAD, BAD], FOUR)),
+    ("embeddings", lambda: dh.evaluate("a\0*.npy", FOUR)),
+    ("embeddings", lambda: dh.profile(BAD)),
+    ("labels", lambda: dh.read(BAD, labels="l\0.npy")),
+    ("labels", lambda: dh.evaluate(EYE, BAD)),
+    ("gallery", lambda: dh.evaluate(EYE, FOUR, BAD)),
+    ("gallery_labels", lambda: dh.evaluate(EYE, FOUR, EYE, BAD)),
+    ("checkpoint", lambda: dh.evaluate(EYE, FOUR, checkpoint=BAD)),
+    ("run", lambda: dh.evaluate_run(BAD, {"q": {"d": 1}})),
+    ("qrels", lambda: dh.evaluate_run({"q": {"d": 1.0}}, BAD)),
+    ("receipt", lambda: dh.Receipt.load(BAD)),
+    ("path", lambda: dh.TieProfile.load(BAD)),
+    ("path", lambda: dh.profile(EYE, FOUR).save(BAD)),
+    ("path", lambda: dh.Receipt({}).save(BAD)),
+]
+
+
+@pytest.mark.parametrize(("name", "call"), CALLS)
+def test_a_path_with_a_nul_character_is_refused_by_name(name: str, call: Callable[[], Any]) -> None:
+    with pytest.raises(InvalidValueError) as caught:
+        call()
+    assert str(caught.value).startswith(f"{name} must be a path without a NUL character, but is '")
+    assert "\0" not in str(caught.value)

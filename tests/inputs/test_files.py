@@ -1,16 +1,24 @@
-"""Embeddings and labels from files, and one line for everything that can be wrong with them."""
+"""Embeddings and labels from files, and one line for everything that can be wrong with them, also where they lie."""
 
 from __future__ import annotations
 
+import json
 import pickle
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from inputs import written
+from numpy.testing import assert_array_equal
 
-from deadheat.errors import FileError
+from deadheat.errors import FileError, InvalidValueError
+from deadheat.inputs.predictions import read_predictions
 from deadheat.inputs.samples import Samples, read
+from deadheat.inputs.score_tables import read_scores
+from deadheat.support import scratch
 
 EMBEDDINGS = np.array([[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]], dtype=np.float32)
 WORDS = np.array(["cat", "dog", "cat"])
@@ -22,7 +30,7 @@ def write(tmp_path: Path) -> Callable[[str, str], Path]:
 
     def write_text(name: str, text: str) -> Path:
         path = tmp_path / name
-        path.write_bytes(text.encode())
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
         return path
 
     return write_text
@@ -37,22 +45,14 @@ def check(samples: Samples[np.ndarray], labels: object = WORDS) -> None:
 
 
 def refusal(*args: object, **options: object) -> str:
-    """The message of a ValueError: one line, and the file's name in it."""
-    with pytest.raises(ValueError, match=str(Path(str(args[0])).name.split(".")[0])) as caught:
-        read(*args, **options)  # type: ignore[arg-type]
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    """The message of a ValueError, with the file's name in it."""
+    said = written.refusal(ValueError, read, *args, **options)
+    assert Path(str(args[0])).name.split(".")[0] in said
+    return said
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # NumPy files
-
-
-def test_npz_objects_are_never_loaded(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    np.savez(path, embeddings=EMBEDDINGS, labels=WORDS.astype(object))
-    message = refusal(path)
-    assert "array 'labels' holds Python objects, which are pickled and never loaded" in message
 
 
 @pytest.mark.parametrize("ending", ["npz", "npy"])
@@ -61,16 +61,19 @@ def test_pickles_are_never_loaded(ending: str, tmp_path: Path) -> None:
     path.write_bytes(pickle.dumps({"embeddings": EMBEDDINGS}))
     np.save(tmp_path / "labels.npy", WORDS)
     assert "pickles are never loaded" in refusal(path, tmp_path / "labels.npy")
+    np.savez(tmp_path / "objects.npz", embeddings=EMBEDDINGS, labels=WORDS.astype(object))
+    said = "array 'labels' holds Python objects, which are pickled and never loaded"
+    assert said in refusal(tmp_path / "objects.npz")
 
 
 def test_npz_and_npy_take_each_other_for_what_they_are(tmp_path: Path) -> None:
-    np.save(tmp_path / "b.npy", EMBEDDINGS)
-    (tmp_path / "b.npy").rename(tmp_path / "a.npz")
-    assert refusal(tmp_path / "a.npz").endswith("is not a .npz file, despite its name")
-    np.savez(tmp_path / "c.npz", EMBEDDINGS)
-    (tmp_path / "c.npz").rename(tmp_path / "c.npy")
-    np.save(tmp_path / "labels.npy", WORDS)
-    assert refusal(tmp_path / "c.npy", tmp_path / "labels.npy").endswith("is not a .npy file, despite its name")
+    labels, npy, npz = (tmp_path / name for name in ("labels.npy", "a.npy", "a.npz"))
+    np.save(labels, WORDS)
+    with npz.open("wb") as one, npy.open("wb") as other:
+        np.save(one, EMBEDDINGS)
+        np.savez(other, EMBEDDINGS)
+    assert refusal(npz).endswith("is not a .npz file, despite its name")
+    assert refusal(npy, labels).endswith("is not a .npy file, despite its name")
 
 
 @pytest.mark.parametrize("ending", ["npy", "npz", "txt", "csv"])
@@ -118,11 +121,6 @@ def test_cells_in_quotes_keep_their_blanks(ending: str, between: str, write: Wri
     assert samples.labels.tolist() == meant
     np.testing.assert_array_equal(samples.embeddings, [[i + 0.5, i] for i in range(len(meant))])
     assert len(set(samples.labels.tolist())) == 9
-
-
-def test_blanks_in_quotes_hide_no_integer_that_float64_does_not_hold(write: Write) -> None:
-    with pytest.raises(FileError, match="is an integer too large to be exact in float64"):
-        read(write("a.csv", f'label,a,b\nx,1,"{2**53 + 1} "\ny,1,2\n'))
 
 
 @pytest.mark.parametrize("column", ["who", 1, -2, "1"])
@@ -180,16 +178,12 @@ def test_a_label_column_is_no_embedding_when_labels_come_from_elsewhere(write: W
         ("cat,1.5,x\ndog,2,y\n", "line 1, column 2: 'x' is not a number"),
         ('label,a\n"cat,1\n', "line 2: the quote that opens here is not closed"),
         ("label,a\ncat,1\0\n", "line 2: a zero byte; not a text file?"),
+        ("label,a\ncaf\udce9,1\n", "line 2: not text in UTF-8"),
+        (f'label,a,b\nx,1,"{2**53 + 1} "\ny,1,2\n', "is an integer too large to be exact in float64"),
     ],
 )
 def test_bad_csv(text: str, message: str, write: Write) -> None:
     assert message in refusal(write("bad.csv", text))
-
-
-def test_csv_that_is_not_text(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes("label,a\ncafé,1\n".encode("latin-1"))
-    assert "line 2: not text in UTF-8" in refusal(path)
 
 
 def test_csv_without_the_column_asked_for(write: Write) -> None:
@@ -198,19 +192,15 @@ def test_csv_without_the_column_asked_for(write: Write) -> None:
         assert f"has no column {column!r}: it has 2 columns and has 'label', 'a'" in refusal(path, label_column=column)
 
 
-def test_labels_in_a_table_must_not_be_guessed(write: Write, tmp_path: Path) -> None:
+def test_labels_in_a_table_must_not_be_guessed_nor_be_empty(write: Write, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", EMBEDDINGS)
     labels = write("labels.csv", "1.png,cat\n2.png,dog\n3.png,cat\n")
-    with pytest.raises(ValueError, match=r"labels\.csv: either column 0 and column 1 may hold the labels; name one"):
-        read(tmp_path / "a.npy", labels)
+    said = refusal(tmp_path / "a.npy", labels)
+    assert said == f"{labels}: either column 0 and column 1 may hold the labels; name one (--label-column)"
     check(read(tmp_path / "a.npy", labels, label_column=1))
     check(read(tmp_path / "a.npy", write("labels.csv", "file,label\n1.png,cat\n2.png,dog\n3.png,cat\n")))
-
-
-def test_empty_line_among_labels(write: Write, tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", EMBEDDINGS)
-    with pytest.raises(ValueError, match=r"labels\.txt, line 2: the label is empty$"):
-        read(tmp_path / "a.npy", write("labels.txt", "cat\n\ncat\n"))
+    labels = write("labels.txt", "cat\n\ncat\n")
+    assert refusal(tmp_path / "a.npy", labels) == f"{labels}, line 2: the label is empty"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -233,3 +223,137 @@ def test_what_the_system_says_stays_an_oserror(name: str, tmp_path: Path, monkey
     Path(name).mkdir()
     with pytest.raises(IsADirectoryError):
         read(f".//{name}", "labels.npy")
+
+
+ODD = 2**53 + 1  # the first integer that float64 does not hold
+
+
+def said_of(path: Path, *labels: Path, **options: Any) -> str:
+    """What is said of a file after its name."""
+    message = written.refusal(FileError, read, path, *labels, **options)
+    assert message.startswith(str(path))
+    return message.removeprefix(str(path))
+
+
+def test_an_archive_that_unpacks_to_more_than_there_is_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, embeddings=np.zeros((1000, 500)), labels=np.arange(1000) % 7)
+    assert read(path).embeddings.shape == (1000, 500)  # as long as there is room for it
+    monkeypatch.setattr(scratch, "available_memory", lambda: 3_000_000)
+    said = said_of(path)
+    assert said.startswith(" array 'embeddings' unpacks from ")
+    assert said.endswith("more than there is memory (0.0 GB): save it as a .npy file, which stays on disk")
+    with zipfile.ZipFile(path) as archive:
+        assert max(entry.file_size / entry.compress_size for entry in archive.infolist()) > 100
+
+
+def test_an_archive_of_what_could_be_data_is_left_to_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.random.default_rng(0).integers(0, 3, (300, 200)).astype(np.float64)
+    np.savez_compressed(tmp_path / "a.npz", embeddings=rows, labels=np.arange(300) % 7)
+    monkeypatch.setattr(scratch, "available_memory", lambda: 1000)
+    assert_array_equal(read(tmp_path / "a.npz").embeddings, rows)
+
+
+def test_nothing_is_unpacked_to_find_an_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    objects = np.array([{}], dtype=object)
+    np.savez(tmp_path / "a.npz", rows=np.ones((2, 3)), cube=np.ones((2, 2, 2)), classes=np.array([1, 2]), odd=objects)
+    with zipfile.ZipFile(tmp_path / "a.npz", "a") as archive:
+        archive.writestr("damaged.npy", b"nonsense")
+    loaded: list[str] = []
+    whole = np.lib.npyio.NpzFile.__getitem__
+
+    def watched(archive: Any, key: str) -> Any:
+        loaded.append(key)
+        return whole(archive, key)
+
+    monkeypatch.setattr(np.lib.npyio.NpzFile, "__getitem__", watched)
+    assert read(tmp_path / "a.npz").labels.tolist() == [1, 2]
+    assert loaded == ["rows", "classes"]
+
+
+def test_too_little_memory_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez(tmp_path / "a.npz", embeddings=np.ones((2, 3)), labels=[1, 2])
+
+    def fail(*_: object) -> None:
+        raise MemoryError("Unable to allocate 8 GiB")
+
+    monkeypatch.setattr(np.lib.npyio.NpzFile, "__getitem__", fail)
+    with pytest.raises(MemoryError, match=r"a\.npz array 'embeddings': Unable to allocate 8 GiB"):
+        read(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("cell", [str(ODD), str(-ODD), f"+{ODD}", "9" * 400, "9" * 5000])
+def test_an_integer_in_text_is_never_rounded(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"label,x\na,1\nb,{cell}\n")
+    assert said_of(path).startswith(f", line 3, column 'x': '{cell[:37]}")
+    assert said_of(path).endswith("is an integer too large to be exact in float64")
+
+
+def test_numbers_in_text_that_are_exact_or_measured_are_taken(tmp_path: Path) -> None:
+    cells = [str(2**53), str(2**60), str(-(2**70)), "9007199254740993.0", "1e300", "0.1"]
+    (tmp_path / "a.csv").write_text("label,x\n" + "".join(f"a,{cell}\n" for cell in cells))
+    assert read(tmp_path / "a.csv").embeddings.ravel().tolist() == [float(cell) for cell in cells]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('label,x\na,1\n"b,2\nc,3\nd,4\n', 3),
+        ('label,x\r\na,1\r\n"b,2\r\nc,3\r\n', 3),
+        ('label,x\n"two\nlines",1\n"and\n""two","2\nc,3\n', 5),
+        ('label,x\n5"b,2\n"c,3', 3),
+        ('"label\n', 1),
+    ],
+)
+def test_an_unclosed_quote_is_named_where_it_opens(tmp_path: Path, text: str, line: int) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode())
+    assert said_of(path) == f", line {line}: the quote that opens here is not closed"
+    path = tmp_path / "a.tsv"
+    path.write_bytes(text.replace(",", "\t").encode())
+    assert said_of(path) == f", line {line}: the quote that opens here is not closed"
+
+
+def test_a_quote_that_swallows_a_large_file_is_named_where_it_opens(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for end in ("", '"\n'):
+        path.write_text('label,x\na,1\n"b,' + "2\nc,3\n" * 50_000 + end)
+        assert said_of(path).startswith(", line 3: the quote that opens here is not closed")
+    path.write_text('label,x\na,1\n"b"c,2\n')
+    assert said_of(path) == ", line 3: ',' expected after '\"'"
+
+
+@pytest.mark.parametrize("column", ["1_0", "٣", True, 1.0, "9" * 5000])
+def test_a_column_is_a_name_or_a_plain_number(tmp_path: Path, column: Any) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(",".join(map(str, range(12))) for _ in range(2)))
+    assert said_of(path, label_column=column, header=False).startswith(" has no column ")
+
+
+def test_predictions_of_a_subset_and_a_split(tmp_path: Path) -> None:
+    path, splits = tmp_path / "p.json", {"test": {"q": {"a": 0.5}}, "dev": {"q": {"a": 1.0}}}
+    path.write_text(json.dumps({"mteb_model_meta": {}, "en": splits}))
+    assert read_predictions(path, split="test") == splits["test"]
+    said = "split must be one of those in the file, test, dev, but is not given"
+    assert written.refusal(InvalidValueError, read_predictions, path) == said
+    said = "subset must be one of those in the file, en, but is 'de'"
+    assert written.refusal(InvalidValueError, read_predictions, path, subset="de") == said
+
+
+def test_a_table_of_scores_and_what_is_none(write: Write) -> None:
+    path = write("scores.csv", "name,a,b\nx,.5,\n\ny,1e0,-2\n")
+    assert repr(read_scores(path)) == "{'x': {'a': 0.5, 'b': nan}, 'y': {'a': 1.0, 'b': -2.0}}"
+    assert read_scores(write("long.tsv", "task\tmodel\tscore\na\tx\t3\n")) == {"x": {"a": 3.0}}
+    for text, said in (
+        *((f"name,a\nx,1\ny,{cell}\n", f", line 3: must have scores that are finite numbers, but has '{cell}'")
+          for cell in ("inf", "-inf", "1_0", "one")),
+        ("name,a\nx,1,2\n", ", line 2: must have 2 cells, but has 3"),
+        ("name,a,a\nx,1,2\n", " has more than one column called 'a'"),
+        ("name,a\nx,1\nx,1\n", " has more than one score of 'x' for 'a'"),
+        ("name,a\n", " has no scores"),
+    ):  # fmt: skip
+        path = write("bad.csv", text)
+        assert written.refusal(FileError, read_scores, path) == f"{path}{said}"

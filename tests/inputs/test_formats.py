@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from inputs.written import refusal
 
 import deadheat as dh
 from deadheat.cli.main import main
@@ -30,31 +31,23 @@ def labels(path: Path, layout: Layout) -> np.ndarray:
     return np.array([line.split()[0] for line in path.read_text().splitlines()])
 
 
-def samples(path: Path, layout: Layout) -> tuple[Content, np.ndarray]:
-    return embeddings(path, layout), labels(path, layout)
-
-
 def in_pieces(path: Path, layout: Layout) -> Iterator[np.ndarray]:
     for line in path.read_text().splitlines():
         yield np.array([line.split()[1:]], dtype=np.float32)
 
 
-TOY = Format(embeddings=embeddings, labels=labels, samples=samples)
+TOY = Format(embeddings=embeddings, labels=labels, samples=lambda *file: (embeddings(*file), labels(*file)))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     """A folder with the points in one toy file and in two, and the toy format in the table."""
     FORMATS[".toy"] = TOY
-    write(tmp_path / "points.toy", POINTS, WORDS)
-    write(tmp_path / "part-1.toy", POINTS[:1], WORDS[:1])
-    write(tmp_path / "part-2.toy", POINTS[1:], WORDS[1:])
+    lines = [f"{word} {point[0]}\n" for word, point in zip(WORDS, POINTS, strict=True)]
+    for name, part in (("points", lines), ("part-1", lines[:1]), ("part-2", lines[1:])):
+        (tmp_path / f"{name}.toy").write_text("".join(part))
     yield tmp_path
     del FORMATS[".toy"]
-
-
-def write(path: Path, points: np.ndarray, words: np.ndarray) -> None:
-    path.write_text("".join(f"{word} {point[0]}\n" for word, point in zip(words, points, strict=True)))
 
 
 def test_one_row_is_all_that_a_format_takes(folder: Path) -> None:
@@ -106,17 +99,16 @@ def test_pieces_that_do_not_fit_together_are_refused(folder: Path) -> None:
     for second in (np.zeros((1, 2)), np.zeros((1, 1), dtype=np.float32)):
         pieces = [np.zeros((3, 1)), second]
         FORMATS[".toy"] = replace(TOY, embeddings=lambda path, layout, pieces=pieces: iter(pieces))  # type: ignore[misc]
-        with pytest.raises(ValueError, match=r"must be of one dim and one type throughout, but is not from row 3$"):
-            open_rows(folder / "points.toy", "gallery")
+        said = refusal(ValueError, open_rows, folder / "points.toy", "gallery")
+        assert said.endswith("must be of one dim and one type throughout, but is not from row 3")
 
 
 def test_a_format_may_lack_what_its_row_says_that_it_lacks(folder: Path) -> None:
+    path = folder / "points.toy"
     FORMATS[".toy"] = replace(TOY, samples=None)
-    with pytest.raises(FileError, match=r"points\.toy holds embeddings only: give a file of labels too$"):
-        dh.evaluate(folder / "points.toy")
-    FORMATS[".toy"] = replace(TOY, samples=None, embeddings=None)
-    with pytest.raises(ValueError, match=r"points\.toy must be a file of embeddings that ends in one of .*\.parquet, "):
-        dh.evaluate(folder / "points.toy")
-    FORMATS[".toy"] = replace(TOY, samples=None, labels=None)
-    with pytest.raises(ValueError, match=r"points\.toy must be a file of labels that ends in one of .*\.parquet, "):
-        open_labels(folder / "points.toy", "labels")
+    assert refusal(FileError, dh.evaluate, path).endswith("points.toy holds embeddings only: give a file of labels too")
+    for lacking, use in (("embeddings", dh.evaluate), ("labels", lambda path: open_labels(path, "labels"))):
+        FORMATS[".toy"] = replace(TOY, samples=None, **{lacking: None})
+        rule = refusal(ValueError, use, path).partition("points.toy must be a file of ")[2]
+        assert rule.startswith(f"{lacking} that ends in one of ")
+        assert ".parquet, " in rule

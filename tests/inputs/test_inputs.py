@@ -1,30 +1,30 @@
-"""Bad input, through the public door: one line that names the argument, the rule and what came."""
+"""What is handed over becomes an array of the same numbers and labels, or one line says what is wrong with it."""
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+import scipy.sparse
+from inputs.written import refusal
+from numpy.testing import assert_array_equal
 
 import deadheat as dh
+from deadheat.analyses.collisions import collisions_of_distances
+from deadheat.inputs.arrays import embeddings
+from deadheat.inputs.conversion import plain
+from deadheat.inputs.labels import label_codes
 
-ROWS = np.arange(12.0).reshape(4, 3)
-LABELS = [0, 1, 0, 1]
-
-
-def refusal(kind, *arguments, **options):
-    """The message with which a call is refused, which must be one line."""
-    with pytest.raises(kind) as caught:
-        dh.profile(*arguments, **options)
-    message = str(caught.value)
-    assert message.strip()
-    assert "\n" not in message
-    return message
+ROWS = np.arange(12.0).reshape(4, 3) ** 2
+LABELS = np.array([0, 1, 0, 1])
 
 
-def with_value(value, row, column, dtype=np.float64):
-    rows = ROWS.astype(dtype)
-    rows[row, column] = value
-    return rows
+def refused(kind, *arguments, **options):
+    return refusal(kind, dh.profile, *arguments, **options)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -35,17 +35,17 @@ def with_value(value, row, column, dtype=np.float64):
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ">f4"])
 @pytest.mark.parametrize(("value", "shown"), [(np.nan, "nan"), (-np.inf, "-inf")])
 def test_nan_and_infinity_are_refused_with_their_place(value, shown, dtype, distance):
-    bad = with_value(value, 2, 1, dtype)
-    message = refusal(ValueError, bad, LABELS, distance=distance)
-    assert message == f"embeddings must be finite, but holds {shown} in row 2, column 1"
-    message = refusal(ValueError, ROWS, LABELS, bad, LABELS, distance=distance)
-    assert message == f"gallery must be finite, but holds {shown} in row 2, column 1"
+    bad = ROWS.astype(dtype)
+    bad[2, 1] = value
+    said = f"must be finite, but holds {shown} in row 2, column 1"
+    assert refused(ValueError, bad, LABELS, distance=distance) == f"embeddings {said}"
+    assert refused(ValueError, ROWS, LABELS, bad, LABELS, distance=distance) == f"gallery {said}"
 
 
 def test_nan_far_down_a_large_array_is_found():
     rows = np.zeros((3000, 2000), dtype=np.float32)
     rows[2999, 7] = np.nan
-    assert "row 2999, column 7" in refusal(ValueError, rows, np.zeros(3000, dtype=int))
+    assert "row 2999, column 7" in refused(ValueError, rows, np.zeros(3000, dtype=int))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_nan_far_down_a_large_array_is_found():
 def test_arrays_that_are_not_embeddings_are_refused(array, kind, parts):
     for name, arguments in (("embeddings", (array, LABELS)), ("gallery", (ROWS, LABELS, array, LABELS))):
         for distance in ("cosine", "euclidean"):
-            message = refusal(kind, *arguments, distance=distance)
+            message = refused(kind, *arguments, distance=distance)
             assert message.startswith(name + " ")
             assert all(part in message for part in parts), message
 
@@ -86,7 +86,7 @@ def test_integers_up_to_2_53_are_taken():
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
 def test_dims_that_differ_are_refused(distance):
-    message = refusal(ValueError, ROWS, LABELS, ROWS[:, :2], LABELS, distance=distance)
+    message = refused(ValueError, ROWS, LABELS, ROWS[:, :2], LABELS, distance=distance)
     assert message == "embeddings and gallery must have the same dim, but have 3 and 2 columns"
 
 
@@ -94,7 +94,7 @@ def test_dims_that_differ_are_refused(distance):
     "array", [ROWS, ROWS.astype(np.float32), ROWS.astype(int), ROWS.astype(np.int8), ROWS.tolist()]
 )
 def test_hamming_is_for_bits(array):
-    message = refusal(TypeError, array, LABELS, distance="hamming")
+    message = refused(TypeError, array, LABELS, distance="hamming")
     assert message.startswith("embeddings must be bool, or uint8")
     assert "dtype" in message
 
@@ -102,8 +102,8 @@ def test_hamming_is_for_bits(array):
 def test_hamming_codes_must_agree_in_length_and_in_form():
     bits = np.eye(4, 16, dtype=bool)
     packed = np.packbits(bits, axis=1)
-    assert "16 and 8" in refusal(ValueError, bits, LABELS, bits[:, :8], LABELS, distance="hamming")
-    assert "2 and 1" in refusal(ValueError, packed, LABELS, packed[:, :1], LABELS, distance="hamming")
+    assert "16 and 8" in refused(ValueError, bits, LABELS, bits[:, :8], LABELS, distance="hamming")
+    assert "2 and 1" in refused(ValueError, packed, LABELS, packed[:, :1], LABELS, distance="hamming")
     for one, other in ((bits, packed), (packed, bits)):
         with pytest.raises((ValueError, TypeError), match=r"^embeddings and gallery must"):
             dh.profile(one, LABELS, other, LABELS, distance="hamming")
@@ -150,31 +150,25 @@ def test_whole_floats_are_integers_as_labels() -> None:
     ],
 )  # fmt: skip
 def test_bad_labels_are_refused(labels, kind, parts):
-    message = refusal(kind, ROWS, labels)
+    message = refused(kind, ROWS, labels)
     assert message.startswith("labels ")
     assert all(part in message for part in parts), message
     if labels is not None:
-        message = refusal(kind, ROWS, LABELS, ROWS, labels)
+        message = refused(kind, ROWS, LABELS, ROWS, labels)
         assert message.startswith("gallery_labels ")
         assert all(part in message for part in parts), message
 
 
-def test_labels_of_query_and_gallery_must_be_of_one_kind():
-    message = refusal(TypeError, ROWS, ["a", "b", "a", "b"], ROWS, LABELS)
-    assert "labels and gallery_labels must be of the same kind" in message
-
-
-def test_query_and_gallery_labels_are_counted_against_their_own_rows():
-    assert "labels" in refusal(ValueError, ROWS, [0, 1], ROWS[:2], [0, 1])
-    message = refusal(ValueError, ROWS, LABELS, ROWS[:2], LABELS)
+def test_query_and_gallery_have_labels_of_one_kind_and_of_their_own_number():
+    together = "gallery and gallery_labels must be given together, but got"
+    words = ["a", "b", "a", "b"]
+    assert "labels and gallery_labels must be of the same kind" in refused(TypeError, ROWS, words, ROWS, LABELS)
+    assert "labels" in refused(ValueError, ROWS, [0, 1], ROWS[:2], [0, 1])
+    message = refused(ValueError, ROWS, LABELS, ROWS[:2], LABELS)
     assert message == "gallery_labels must have one entry per row of gallery, but got 4 labels for 2 rows"
-
-
-def test_gallery_and_its_labels_come_together():
-    message = refusal(ValueError, ROWS, LABELS, ROWS)
-    assert message == "gallery and gallery_labels must be given together, but got gallery without gallery_labels"
-    message = refusal(ValueError, ROWS, LABELS, gallery_labels=LABELS)
-    assert message == "gallery and gallery_labels must be given together, but got gallery_labels without gallery"
+    assert refused(ValueError, ROWS, LABELS, ROWS) == f"{together} gallery without gallery_labels"
+    message = refused(ValueError, ROWS, LABELS, gallery_labels=LABELS)
+    assert message == f"{together} gallery_labels without gallery"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -183,61 +177,232 @@ def test_gallery_and_its_labels_come_together():
 
 @pytest.mark.parametrize(
     ("distance", "nearest"),
-    [("cosin", "cosine"), ("Cosine", "cosine"), ("euclid", "euclidean"), ("minkowski", None),
-     ("inner-product", "inner_product"), ("city_block", "cityblock"), ("haming", "hamming"), ("", None)],
+    [("cosin", "cosine"), ("Cosine", "cosine"), ("euclid", "euclidean"), ("minkowski", None), ("haming", "hamming"),
+     ("inner-product", "inner_product"), ("city_block", "cityblock"), ("", None), (2, None), (["cosine"], None)],
 )  # fmt: skip
 def test_an_unknown_distance_is_refused_with_the_nearest(distance, nearest):
-    message = refusal(ValueError, ROWS, LABELS, distance=distance)
-    assert message.startswith("distance must be one of cosine, euclidean, inner_product, cityblock, hamming, but is ")
-    assert repr(distance) in message
-    assert (f"did you mean {nearest!r}?" in message) if nearest else ("did you mean" not in message)
+    message = refused(ValueError if isinstance(distance, str) else TypeError, ROWS, LABELS, distance=distance)
+    listed = "distance must be one of cosine, euclidean, inner_product, cityblock, hamming, but is "
+    assert message == f"{listed}{distance!r}" + (f"; did you mean {nearest!r}?" if nearest else "")
 
 
-@pytest.mark.parametrize("distance", [None, 2, np.linalg.norm, ["cosine"]])
-def test_a_distance_that_is_no_name_is_refused(distance):
-    assert refusal(TypeError, ROWS, LABELS, distance=distance).startswith("distance must be one of ")
+@pytest.mark.parametrize("junk", [*map(np.zeros, [3, (4, 3), (3, 4), (1, 4), (4, 4, 1)]), True])
+def test_junk_of_another_shape_is_refused(junk):
+    message = refused(ValueError, ROWS, LABELS, junk=np.asarray(junk, dtype=bool))
+    assert message == f"junk must have shape (4,) or (4, 4), but has shape {np.shape(junk)}"
 
 
-@pytest.mark.parametrize(
-    ("junk", "kind", "parts"),
-    [
-        (np.zeros(3, dtype=bool), ValueError, ("(4,)", "(4, 4)", "(3,)")),
-        (np.zeros((4, 3), dtype=bool), ValueError, ("(4, 3)",)),
-        (np.zeros((3, 4), dtype=bool), ValueError, ("(3, 4)",)),
-        (np.zeros((1, 4), dtype=bool), ValueError, ("(1, 4)",)),
-        (np.zeros((4, 4, 1), dtype=bool), ValueError, ("(4, 4, 1)",)),
-        (True, ValueError, ("()",)),
-        (np.zeros(4, dtype=int), TypeError, ("bool", "int64")),
-        (np.zeros((4, 4)), TypeError, ("bool", "float64")),
-        ([0, 1, 0, 1], TypeError, ("bool", "int64")),
-        (["a", "b", "c", "d"], TypeError, ("bool", "<U1")),
-    ],
-)  # fmt: skip
-def test_bad_junk_is_refused(junk, kind, parts):
-    message = refusal(kind, ROWS, LABELS, junk=junk)
-    assert message.startswith("junk must ")
-    assert all(part in message for part in parts), message
+@pytest.mark.parametrize("junk", [np.zeros(4, dtype=int), np.zeros((4, 4)), [0, 1, 0, 1], ["a", "b", "c", "d"]])
+def test_junk_of_another_type_is_refused(junk):
+    message = refused(TypeError, ROWS, LABELS, junk=junk)
+    assert message == f"junk must be bool, but has dtype {np.asarray(junk).dtype}"
 
 
 def test_junk_is_measured_against_query_and_gallery():
-    message = refusal(ValueError, ROWS, LABELS, ROWS[:2], LABELS[:2], junk=np.zeros((2, 4), dtype=bool))
+    message = refused(ValueError, ROWS, LABELS, ROWS[:2], LABELS[:2], junk=np.zeros((2, 4), dtype=bool))
     assert message == "junk must have shape (2,) or (4, 2), but has shape (2, 4)"
 
 
-@pytest.mark.parametrize(
-    ("threads", "kind"),
-    [(0, ValueError), (-1, ValueError), (-(2**70), ValueError), (1.5, TypeError), (2.0, TypeError), (True, TypeError),
-     (False, TypeError), (np.True_, TypeError), ("2", TypeError), ([1], TypeError)],
-)  # fmt: skip
-def test_bad_threads_are_refused(threads, kind):
-    message = refusal(kind, ROWS, LABELS, threads=threads)
+@pytest.mark.parametrize("threads", [0, -1, -(2**70), 1.5, 2.0, True, False, np.True_, "2", [1]])
+def test_bad_threads_are_refused(threads):
+    message = refused(ValueError if type(threads) is int else TypeError, ROWS, LABELS, threads=threads)
     assert message.startswith("threads must be ")
     assert repr(threads) in message or str(threads) in message
 
 
 def test_options_are_checked_before_any_work():
     """A wrong option is refused also where nothing would have come of it."""
-    assert "ties" in refusal(ValueError, ROWS, [0, 1, 2, 3], ties="nonsense")
-    assert "of must" in refusal(
-        ValueError, ROWS, [0, 1, 2, 3], distance="euclidean", ties=dh.Rounded("float16", "similarity")
-    )
+    assert "ties" in refused(ValueError, ROWS, [0, 1, 2, 3], ties="nonsense")
+    rounded = dh.Rounded("float16", "similarity")
+    assert "of must" in refused(ValueError, ROWS, [0, 1, 2, 3], distance="euclidean", ties=rounded)
+
+
+ODD = 2**53 + 1  # the first integer that float64 does not hold
+
+
+# Masks --------------------------------------------------------------------------------------------------------------
+
+
+def masked(array):
+    return np.ma.masked_array(array, mask=np.arange(np.size(array)).reshape(np.shape(array)) == 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "options"),
+    [
+        ("labels", (ROWS, masked(LABELS)), {}),
+        ("labels", (ROWS, masked(np.array(["a", "b", "a", "b"]))), {}),
+        ("labels[0]", (ROWS, [masked(LABELS[:2]), masked(LABELS[2:])]), {}),
+        ("gallery_labels", (ROWS, LABELS, ROWS, masked(LABELS)), {}),
+        ("embeddings", (masked(ROWS), LABELS), {}),
+        ("embeddings", ([masked(row) for row in ROWS], LABELS), {}),
+        ("junk", (ROWS, LABELS), {"junk": masked(np.zeros(4, dtype=bool))}),
+        ("junk", (ROWS, LABELS), {"junk": list(masked(np.zeros((4, 4), dtype=bool)))}),
+    ],
+)
+def test_a_mask_is_not_lost(name, arguments, options):
+    assert refusal(TypeError, dh.profile, *arguments, **options).startswith(f"{name} must be a plain array, but is a m")
+
+
+def test_a_mask_of_relevance_or_scores_is_not_lost():
+    square, relevant = ROWS @ ROWS.T, LABELS[:, None] == LABELS
+    for function in (dh.profile_scores, collisions_of_distances):
+        assert refusal(TypeError, function, square, masked(relevant)).startswith("relevant must be a plain array")
+        assert "must be a plain array" in refusal(TypeError, function, masked(square), relevant)
+    interval = dh.measure(dh.profile(ROWS, LABELS)).interval
+    message = refusal(TypeError, interval, "mAP", resample="class", labels=masked(LABELS))
+    assert message.startswith("labels must be")
+
+
+# Labels -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("missing", "shown"), [(np.nan, "float"), (None, "NoneType")])
+def test_strings_of_numpy_are_labels_and_a_missing_one_is_none(missing, shown):
+    array = np.array(["a", "é", missing, "b"], dtype=np.dtypes.StringDType(na_object=missing))
+    assert refusal(TypeError, dh.profile, ROWS, array).endswith(f"holds an entry of type {shown} in row 2")
+    array[2] = "a"
+    for strings in (array, array.astype(np.dtypes.StringDType())):
+        assert dh.profile(ROWS, strings) == dh.profile(ROWS, ["a", "é", "a", "b"])
+
+
+def test_bytes_with_strings_are_text_in_utf_8():
+    words = ["é", "b", "ü", "é"]
+    coded = np.array([word.encode() for word in words])
+    for query, gallery in ((np.array(words), coded), (coded, np.array(words, dtype=object)), (coded, coded)):
+        query_codes, codes = label_codes(query, gallery)
+        assert_array_equal(query_codes, codes)
+        assert len(set(codes.tolist())) == 3
+    message = refusal(ValueError, label_codes, np.array([b"\xe9"]), np.array(["é"]))
+    assert message == "labels must be text in UTF-8 to be compared with strings, but hold b'\\xe9'"
+    assert refusal(ValueError, label_codes, np.array(["é"]), np.array([b"\xe9"])).startswith("gallery_labels must be")
+
+
+def test_bytes_are_no_integers_and_labels_among_themselves():
+    assert "of the same kind" in refusal(TypeError, label_codes, np.array([b"1"]), np.array([1]))
+    assert_array_equal(label_codes(np.array([b"\xe9", b"\xff", b"\xe9"]))[1], [0, 1, 0])
+
+
+def test_bytes_in_one_file_are_the_strings_of_another(tmp_path):
+    np.savez(tmp_path / "query.npz", embeddings=ROWS, labels=np.array([word.encode() for word in "éböé"]))
+    (tmp_path / "gallery.csv").write_text("\n".join(f"{word},{i},1,0" for i, word in enumerate("éböx")))
+    profile = dh.profile(tmp_path / "query.npz", gallery=tmp_path / "gallery.csv")
+    assert profile.n_relevant.tolist() == [1, 1, 1, 1]
+
+
+# Integers that float64 does not hold ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[ODD, 0.5]] * 4,
+        [(0.5, -ODD)] * 4,
+        [[2**63 + 1, -5]] * 4,
+        [[1.0, 2.0]] * 3 + [[np.int64(ODD), 0.5]],
+        pd.DataFrame({"a": [ODD] * 4, "b": [0.5] * 4}),
+        pd.DataFrame({"a": [ODD] * 4, "b": [0.5] * 4}).convert_dtypes(),
+        pl.DataFrame({"a": [ODD] * 4, "b": [0.5] * 4}),
+        pa.table({"a": [ODD] * 4, "b": [0.5] * 4}),
+    ],
+    ids=["list", "tuples", "both signs", "last row", "pandas", "nullable", "polars", "pyarrow"],
+)
+def test_an_integer_is_never_rounded(values):
+    for name, function, other in (
+        ("embeddings", dh.profile, LABELS),
+        ("scores", dh.profile_scores, np.ones((4, 2), dtype=bool)),
+    ):
+        message = refusal(ValueError, function, values, other)
+        assert message.startswith(f"{name} must fit one type, but float64 does not hold ")
+
+
+def test_scores_that_a_type_holds_are_taken_and_confidences_are_never_rounded():
+    for values in ([[ODD, 1]], [[2**53, 0.5]], [[2**60, 0.5]], [[float(ODD), 0.5]]):
+        assert dh.profile_scores(values, [[1, 1]]).closer.tolist() == [0, 1]
+    rank_correlation = dh.confidence.rank_correlation
+    message = refusal(ValueError, rank_correlation, [ODD, 2**53, 0.5], [1, 2, 3])
+    assert message == f"confidence must fit one type, but float64 does not hold {ODD}"
+    assert rank_correlation([ODD, 2**53, 5], [3, 2, 1]).spearman == 1
+
+
+# Data frames --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_nullable_frames_without_missing_values_are_taken(backend):
+    for values in (ROWS, ROWS + 0.5, ROWS.astype(np.int32), ROWS > 4):
+        frame = pd.DataFrame(values).convert_dtypes(dtype_backend=backend)
+        taken = plain(frame, "embeddings")
+        assert taken.dtype.kind in "biuf"
+        assert_array_equal(taken, values)
+    bits = pd.DataFrame(ROWS > 4).convert_dtypes(dtype_backend=backend)
+    assert dh.profile(bits, LABELS, distance="hamming") == dh.profile(ROWS > 4, LABELS, distance="hamming")
+    for column in (pd.Series(LABELS), pd.Series(["a", "b", "a", "b"])):
+        assert dh.profile(ROWS, column.convert_dtypes(dtype_backend=backend)) == dh.profile(ROWS, LABELS)
+
+
+def test_columns_of_several_types_stand_side_by_side():
+    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5], "c": [True, False]})
+    assert_array_equal(plain(frame, "embeddings"), [[1, 0.5, 1], [2, 1.5, 0]])
+    twice = pd.DataFrame([[1, 0.5], [2, 1.5]], columns=["a", "a"]).astype(object).convert_dtypes()
+    assert_array_equal(plain(twice, "embeddings"), [[1, 0.5], [2, 1.5]])
+
+
+def test_columns_with_text_and_with_something_missing_are_refused():
+    for kind in (pd.DataFrame, pl.DataFrame, pa.table):
+        frame = kind({"x": [1.0, 2.0], "label": ["a", "b"]})
+        assert "column 'label' has dtype" in refusal(TypeError, embeddings, frame, "embeddings")
+    frame = pd.DataFrame({"a": [1.5, None], "b": [1, 2]}).convert_dtypes()
+    assert refusal(ValueError, embeddings, frame, "embeddings").startswith("embeddings must be finite")
+    assert refusal(ValueError, embeddings, pl.DataFrame({"a": [1, None]}), "embeddings").startswith("embeddings must b")
+    marks = pd.DataFrame({"good": [True, None]}, dtype="boolean")
+    message = refusal(TypeError, plain, marks, "relevant")
+    assert message == "relevant must hold real numbers and none missing, but column 'good' has dtype object"
+
+
+# What is no array ---------------------------------------------------------------------------------------------------
+
+
+def test_sparse_matrices_are_refused():
+    for sparse in (scipy.sparse.csr_matrix(ROWS), scipy.sparse.coo_array(ROWS)):
+        message = refusal(TypeError, dh.profile, sparse, LABELS)
+        assert message == f"embeddings must be dense, but is a sparse {type(sparse).__name__}: give values.toarray()"
+    eye = scipy.sparse.csr_matrix(np.eye(4, dtype=bool))
+    assert refusal(TypeError, dh.profile, ROWS, LABELS, junk=eye).startswith("junk must be dense")
+    assert refusal(TypeError, dh.profile_scores, eye, eye).startswith("scores must be dense")
+
+
+def test_ragged_rows_are_refused():
+    ragged = [[True], [True, False], [True], [True]]
+    message = refusal(ValueError, dh.profile, ROWS, LABELS, junk=ragged)
+    differ = "its rows differ in length or kind: row 1 has 2 entries and row 0 has 1"
+    assert message == f"junk must be a mask, but {differ}"
+    assert "rows differ" in refusal(ValueError, dh.profile_scores, ROWS, ragged)
+    assert "differ" in refusal(ValueError, collisions_of_distances, ROWS, ragged)
+
+
+def test_tensors_without_numbers_of_their_own_are_refused():
+    torch = pytest.importorskip("torch")
+    rows = torch.tensor(ROWS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that these kinds of tensor are young, or old
+        sparse = [rows.to_sparse(), rows.to_sparse_csr(), torch.nested.nested_tensor([rows[0], rows[1, :2]])]
+        quantized = torch.quantize_per_tensor(rows.float(), 0.1, 0, torch.qint8)
+    for tensor in sparse:
+        assert refusal(TypeError, dh.profile, tensor, LABELS).startswith("embeddings must be dense")
+    assert "quantized" in refusal(TypeError, dh.profile, quantized, LABELS)
+    meta = torch.empty(4, 4, dtype=torch.bool, device="meta")
+    nothing = "must hold numbers, but is a tensor on the device 'meta', which has none"
+    assert refusal(TypeError, dh.profile, meta, LABELS) == f"embeddings {nothing}"
+    assert refusal(TypeError, dh.profile, ROWS, meta[0]) == f"labels {nothing}"
+    assert refusal(TypeError, dh.profile, ROWS, LABELS, junk=meta) == f"junk {nothing}"
+    assert refusal(TypeError, dh.profile_scores, torch.eye(4), meta) == f"relevant {nothing}"
+
+
+def test_tensors_are_taken_wherever_their_signs_are():
+    torch = pytest.importorskip("torch")
+    rows = torch.tensor(ROWS)
+    for tensor in (rows, rows.clone().requires_grad_(), (-rows)._neg_view()):
+        assert_array_equal(plain(tensor, "embeddings"), ROWS)
+    relevant = torch.tensor(LABELS[:, None] == LABELS)
+    assert dh.profile_scores(rows @ rows.T, relevant) == dh.profile_scores(ROWS @ ROWS.T, relevant.numpy())

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from inputs import written
+from numpy.testing import assert_array_equal
 
-from deadheat.errors import DeadheatError
 from deadheat.inputs import arrays, disk
 from deadheat.inputs.disk import File, Mapped
 from deadheat.inputs.files import Layout
@@ -40,18 +41,13 @@ def save(path: Path, rows: np.ndarray) -> Path:
 def check(source: Source, rows: np.ndarray, name: str = "gallery") -> None:
     """A source holds what `arrays.embeddings` makes of the rows, whichever way it is read."""
     expected = arrays.embeddings(rows, name)
-    assert source.shape == expected.shape
-    assert len(source) == len(expected)
-    assert source.dtype == expected.dtype
+    assert (source.shape, len(source), source.dtype) == (expected.shape, len(expected), expected.dtype)
     assert source.dtype.isnative
     index = np.random.default_rng(1).integers(0, len(expected), size=3 * len(expected))
     handed = [
-        (source.read(0, len(expected)), expected),
-        (source.read(3, 11), expected[3:11]),
+        *((source.read(start, stop), expected[start:stop]) for start, stop in ((0, len(rows)), (3, 11), (4, 4))),
         (source.read(len(expected) - 2, len(expected) + 5), expected[-2:]),
-        (source.read(4, 4), expected[:0]),
-        (source.take(index), expected[index]),
-        (source.take(index[:0]), expected[:0]),
+        *((source.take(some), expected[some]) for some in (index, index[:0])),
     ]
     for step in (None, 1, 7, 1000):
         pieces = list(source.pieces(step))
@@ -61,20 +57,14 @@ def check(source: Source, rows: np.ndarray, name: str = "gallery") -> None:
     for got, wanted in handed:
         assert got.dtype == expected.dtype
         assert got.flags.c_contiguous
-        np.testing.assert_array_equal(got, wanted)
-    with pytest.raises(IndexError, match="index must be within 0 and"):
-        source.take(np.array([0, len(expected)]))
-    with pytest.raises(IndexError, match="but is -1 to 0"):
-        source.take(np.array([0, -1]))
+        assert_array_equal(got, wanted)
+    for index, said in (([0, len(expected)], "index must be within 0 and"), ([0, -1], "but is -1 to 0")):
+        with pytest.raises(IndexError, match=said):
+            source.take(np.array(index))
 
 
 def refusal(value: object, kind: type[Exception] = ValueError, name: str = "gallery") -> str:
-    """The message with which a value is refused, which must be one line."""
-    with pytest.raises(kind) as caught:
-        open_rows(value, name)
-    assert isinstance(caught.value, DeadheatError)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    return written.refusal(kind, open_rows, value, name)
 
 
 @pytest.fixture
@@ -104,41 +94,50 @@ def test_every_storage_hands_out_what_the_array_is(order: str, dtype: str, tmp_p
         assert source.stored.newbyteorder("=") == rows.dtype.newbyteorder("=")
 
 
-@pytest.mark.parametrize("value", [ROWS, ROWS.astype(np.float32)])
-def test_an_array_that_is_ready_is_not_copied(value: np.ndarray) -> None:
-    source = open_rows(value, "query")
-    assert source.in_memory
-    assert source.array is value
-    assert np.shares_memory(source.read(2, 9), value)
-    assert open_rows(source, "query") is source
-
-
-@pytest.mark.parametrize("value", [np.asfortranarray(ROWS), ROWS[:, ::2], ROWS.astype(np.float16), ROWS.astype(">f8")])
-def test_an_array_that_is_not_ready_stays_as_it_is(value: np.ndarray) -> None:
-    source = open_rows(value, "query")
-    assert not source.in_memory
-    assert not hasattr(source, "array")
-    assert source.stored == value.dtype
-    check(source, value)
+def test_an_array_that_is_ready_is_not_copied_and_any_other_stays_as_it_is() -> None:
+    for value in (ROWS, ROWS.astype(np.float32)):
+        source = open_rows(value, "query")
+        assert source.in_memory
+        assert source.array is value
+        assert np.shares_memory(source.read(2, 9), value)
+        assert open_rows(source, "query") is source
+    for value in (np.asfortranarray(ROWS), ROWS[:, ::2], ROWS.astype(np.float16), ROWS.astype(">f8")):
+        source = open_rows(value, "query")
+        assert not source.in_memory
+        assert not hasattr(source, "array")
+        assert source.stored == value.dtype
+        check(source, value)
 
 
 @pytest.mark.usefixtures("small_windows")
-def test_views_of_a_map_stay_maps(tmp_path: Path) -> None:
+def test_views_of_a_map_stay_maps_and_what_is_computed_from_them_is_in_memory(tmp_path: Path) -> None:
     whole = np.load(save(tmp_path / "a.npy", ROWS), mmap_mode="r")
     for view in (whole[5:40], whole[::3], whole[::-1], whole[:, 1:4], whole[:, ::2], whole[:1], whole[:, :1]):
         source = open_rows(view, "query")
         assert type(source) is Mapped
-        if len(view) > 20:
+        if len(view) > 11:
             check(source, np.array(view))
-        np.testing.assert_array_equal(source.read(0, len(view)), view)
-    check(open_rows(whole.T[:, :50], "query"), ROWS.T[:, :50]) if len(whole.T) > 11 else None
-    np.testing.assert_array_equal(open_rows(whole.T, "query").read(0, 6), ROWS.T)
-
-
-def test_what_is_computed_from_a_map_is_in_memory(tmp_path: Path) -> None:
-    whole = np.load(save(tmp_path / "a.npy", ROWS), mmap_mode="r")
+        assert_array_equal(source.read(0, len(view)), view)
+    assert_array_equal(open_rows(whole.T, "query").read(0, 6), ROWS.T)
     for computed in (whole[[4, 2, 1]], whole * 2, whole[whole[:, 0] > 0]):
         assert type(open_rows(computed, "query")) is Array
+
+
+def test_columns_of_a_map_are_put_together_as_few_as_may_be_resident(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In Fortran's order: of a column the numbers of these rows, and what the system maps next to them."""
+    monkeypatch.setattr(disk, "AROUND", 50)
+    monkeypatch.setattr(disk, "RESIDENT", 2 * (57 * 8 + 50) + 50)
+    widths, copy = [], Mapped._copy
+
+    def watched(self: Mapped, where: object, out: np.ndarray, places: object) -> None:
+        widths.append(out[places].shape[1])  # type: ignore[call-overload]
+        copy(self, where, out, places)
+
+    monkeypatch.setattr(Mapped, "_copy", watched)
+    open_rows(save(tmp_path / "a.npy", np.asfortranarray(ROWS)), "gallery")
+    assert widths == [2, 2, 2]
 
 
 @pytest.mark.parametrize("mode", ["r", "r+", "c"])
@@ -153,7 +152,7 @@ def test_reading_a_map_loses_nothing_that_was_written_to_it(mode: str, tmp_path:
         check(source, expected)
 
 
-def test_a_path_may_be_relative_and_outlives_a_change_of_folder(
+def test_a_path_outlives_a_change_of_folder_and_a_file_that_changes_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save(tmp_path / "a.npy", ROWS)
@@ -161,14 +160,9 @@ def test_a_path_may_be_relative_and_outlives_a_change_of_folder(
     source = open_rows("a.npy", "query")
     monkeypatch.chdir(tmp_path.parent)
     check(source, ROWS)
-
-
-def test_a_file_that_changes_is_noticed(tmp_path: Path) -> None:
-    path = save(tmp_path / "a.npy", ROWS)
-    source = open_rows(path, "query")
-    save(path, ROWS[:5])
-    with pytest.raises(ValueError, match=r"^query: .*a\.npy must stay as it is while it is read, but has changed$"):
-        source.read(0, 10)
+    save(tmp_path / "a.npy", ROWS[:5])
+    said = written.refusal(ValueError, source.read, 0, 10)
+    assert said == "query: a.npy must stay as it is while it is read, but has changed"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -212,29 +206,21 @@ def test_more_files_than_may_be_open(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (100, limits[1]))
     try:
         source = open_rows(paths, "gallery")
-        np.testing.assert_array_equal(source.read(0, 57), ROWS)
+        assert_array_equal(source.read(0, 57), ROWS)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
-def test_shards_that_do_not_fit_together(tmp_path: Path) -> None:
+def test_shards_that_are_refused(tmp_path: Path) -> None:
     one, other = save(tmp_path / "1.npy", ROWS), save(tmp_path / "2.npy", ROWS[:, :4])
     message = f"gallery: {other} must have the dim of gallery: {one}, 6, but has 4 columns"
-    assert refusal([one, other]) == message
-    assert refusal(str(tmp_path / "*.npy")) == message
+    assert refusal([one, other]) == refusal(str(tmp_path / "*.npy")) == message
     assert refusal([ROWS[:, :2], ROWS]) == "gallery[1] must have the dim of gallery[0], 2, but has 6 columns"
-
-
-def test_shards_without_any_row(tmp_path: Path) -> None:
-    empty = save(tmp_path / "1.npy", ROWS[:0])
+    empty = save(tmp_path / "3.npy", ROWS[:0])
     message = "must have at least one row and one column, but has shape (0, 6)"
     assert refusal(empty) == f"gallery: {empty} {message}"
-    assert refusal([empty, ROWS[:0]]) == f"gallery {message}"
-    assert refusal(np.load(empty, mmap_mode="r")) == f"gallery {message}"
+    assert refusal([empty, ROWS[:0]]) == refusal(np.load(empty, mmap_mode="r")) == f"gallery {message}"
     assert refusal([ROWS, ROWS[:, :0]]) == "gallery[1] must have at least one row and one column, but has shape (57, 0)"
-
-
-def test_shards_of_odd_things() -> None:
     assert refusal([ROWS, ROWS[0]]) == "gallery[1] must be two-dimensional (n, dim), but has shape (6,)"
     assert refusal([ROWS, 3]) == "gallery[1] must be two-dimensional (n, dim), but has shape ()"
     assert refusal(["1.0", "2.0"]).startswith("gallery: 1.0 must be a file of embeddings that ends in one of .npz, ")
@@ -343,7 +329,7 @@ def test_labels_in_the_files_of_embeddings(tmp_path: Path) -> None:
     for given, expected in ((None, labels), (save(tmp_path / "l-1.npy", np.arange(57)), np.arange(57))):
         samples = open_samples(tmp_path / "*.parquet", given, layout=Layout(label_column="who"))
         check(samples.embeddings, ROWS)
-        np.testing.assert_array_equal(samples.labels, expected)
+        assert_array_equal(samples.labels, expected)
 
 
 @pytest.mark.parametrize("labels", [["cat", "dog"], [1, 2], np.array([3, 4]), ("a.txt", "b.npy"), [], range(3), None])
@@ -358,43 +344,30 @@ def test_labels_are_never_rounded() -> None:
 
 def test_bad_labels(tmp_path: Path) -> None:
     one = save(tmp_path / "1.npy", np.arange(3))
-    with pytest.raises(TypeError) as caught:
-        open_labels([one, np.array(["a", "b"])], "labels")
     said = f"labels must be of one kind throughout, but the dtypes are int64 in labels: {one} and <U1 in labels[1]"
-    assert str(caught.value) == said
+    assert written.refusal(TypeError, open_labels, [one, np.array(["a", "b"])], "labels") == said
     save(one, np.zeros((3, 2)))
-    with pytest.raises(ValueError, match=r"1\.npy must be one-dimensional, but has shape \(3, 2\)"):
-        open_labels(one, "labels")
-    with pytest.raises(ValueError, match=r"^labels: cat must be a file of labels that ends in .*, but ends in ''$"):
-        open_labels("cat", "labels")
-    np.save(one, np.array([{}]), allow_pickle=True)
-    with pytest.raises(ValueError, match="pickled and never loaded"):
-        open_labels(one, "labels")
-    with pytest.raises(ValueError, match="labels must be files that are there, but none fits"):
-        open_labels(tmp_path / "x*.npy", "labels")
+    save(tmp_path / "2.npy", np.array([{}]))
+    for given, said in (
+        (one, "1.npy must be one-dimensional, but has shape (3, 2)"),
+        (tmp_path / "2.npy", "pickled and never loaded"),
+        ("cat", "labels: cat must be a file of labels that ends in "),
+        (tmp_path / "x*.npy", "labels must be files that are there, but none fits"),
+    ):
+        assert said in written.refusal(ValueError, open_labels, given, "labels")
 
 
 def test_the_fingerprint_is_of_the_numbers(tmp_path: Path) -> None:
     rows = ROWS.astype(np.float32)
     rows[3] = 0
     path = save(tmp_path / "a.npy", rows.astype(np.float16))
-    turned = save(tmp_path / "b.npy", np.asfortranarray(rows.astype(">f4")))
-    same = [
-        rows,
-        path,
-        turned,
-        [path][:1],
-        [rows[:9], rows[9:]],
-        np.load(path, mmap_mode="r"),
-        np.where(rows, rows, -0.0),
-        rows.astype(float),
-        [rows[:9].astype(float), rows[9:]],
-    ]
+    transposed, doubles = save(tmp_path / "b.npy", np.asfortranarray(rows.astype(">f4"))), rows.astype(float)
+    same = [rows, path, transposed, [path], [rows[:9], rows[9:]], np.load(path, mmap_mode="r")]
+    same += [np.where(rows, rows, -0.0), doubles, [doubles[:9], rows[9:]]]
     digests = {fingerprint(open_rows(value, "query")) for value in same}
     assert len(digests) == 1
-    one_off = rows.copy()
+    one_off, longer = rows.copy(), doubles.copy()
     one_off[56, 5] = np.nextafter(one_off[56, 5], np.float32(np.inf))
-    longer = rows.astype(float)
     longer[56, 5] = np.nextafter(longer[56, 5], np.inf)
     huge = np.where(longer == longer.max(), 1e300, longer)
     for other in (longer, huge, one_off, rows[:-1], rows[::-1], rows.reshape(-1, 3)):
@@ -435,13 +408,8 @@ def test_little_of_a_large_file_is_resident(how: str, tmp_path: Path) -> None:
     large[:] = np.arange(rows, dtype=np.float32)[:, None]
     large.flush()
     del large
-    done = subprocess.run(
-        [sys.executable, "-c", _MEASURE, str(path), how],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ | {"TMPDIR": str(tmp_path)},
-    )
+    command, environment = [sys.executable, "-c", _MEASURE, str(path), how], os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     total, megabytes = map(float, done.stdout.split())
     assert total == (2 if how == "shards" else 1) * rows * (rows - 1) / 2
     assert megabytes < 110  # 75 to 93, as the system maps pages

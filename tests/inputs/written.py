@@ -1,4 +1,7 @@
-"""Files of every kind that hold embeddings and labels: `saved` writes one, `SAVE` has its ending and its writer."""
+"""Files of every kind that hold embeddings and labels: `saved` writes one, `SAVE` has its ending and its writer.
+
+`refusal` is the one line with which a call is refused.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
+import pytest
 import zarr
 from safetensors.numpy import save_file
+
+from deadheat.errors import DeadheatError
 
 Save = Callable[..., object]  # of a path, rows and labels
 
@@ -106,3 +112,14 @@ def saved(kind: str, stem: Path, rows: Any, labels: Any) -> Path:
     path = stem.with_name(stem.name + ending)
     save(path, rows, labels)
     return path
+
+
+def refusal(kind: Any, function: Callable[..., object], *arguments: Any, **options: Any) -> str:
+    """The message, one line of our own, with which a call is refused."""
+    with pytest.raises(kind) as caught:
+        function(*arguments, **options)
+    message = str(caught.value)
+    assert isinstance(caught.value, DeadheatError)
+    assert message.strip()
+    assert "\n" not in message
+    return message

@@ -7,7 +7,6 @@ import platform
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -114,9 +113,7 @@ OTHERS = np.random.default_rng(8).integers(-2, 3, (61, 3)) / 7.0
 def drawn(axes):
     """The numbers of what has been drawn."""
     numbers = [line.get_xydata().tolist() for line in axes.lines]
-    numbers += [patch.get_path().vertices.tolist() for patch in axes.patches]
-    plt.close(axes.figure)
-    return numbers
+    return numbers + [patch.get_path().vertices.tolist() for patch in axes.patches]
 
 
 def plain_results():
@@ -126,33 +123,34 @@ def plain_results():
     board, versus = dh.leaderboard({"a": report, "b": other}), dh.compare(report, other)
     groups = dh.grouped(*SAMPLES, group_size=3)
     gap = dh.generalization_gap(*SAMPLES, OTHERS, SAMPLES[1], group_size=3)
-    chance, worst = dh.random_baseline(SAMPLES[1], draws=5), dh.exploit(*SAMPLES, draws=5)
-    return report, by_class, board, versus, groups, gap, chance, worst
+    return (
+        report,
+        by_class,
+        board,
+        versus,
+        groups,
+        gap,
+        dh.random_baseline(SAMPLES[1], draws=5),
+        dh.exploit(*SAMPLES, draws=5),
+    )
 
 
-def read_out(report, by_class, board, versus, groups, gap, chance, worst):
+def read_out(*results):
     """All that they say, as values, as text and as a picture."""
-    results = [report, by_class, board, versus, groups, gap, chance, worst]
-    tables = [report.per_class(), report.worst(7), report.per_query(), *results]
+    report, by_class, board, versus, groups, gap, *_ = results
+    tables, plots = [report.per_class(), report.worst(7), report.per_query(), *results], dh.plots
+    differences = [versus[name] for name in versus.measures]
     return [
-        [(each.lower, each.expected, each.upper) for each in report.values()],
-        [(each.lower, each.interval(), each.pvalue) for each in map(versus.__getitem__, versus.measures)],
+        [(each.lower, each.expected, each.upper, each.std, each.std_per_query.tolist()) for each in report.values()],
+        [(each.lower, each.interval(), each.pvalue, each.to_dict()) for each in differences],
         [(each.lower, each.expected, each.upper, each.errors) for each in map(groups.__getitem__, report)],
         [(gap.grouped.lower, gap.plain.upper, gap.grouped)],
         [result.to_dict() for result in results],
-        [table.columns() for table in tables],
-        [table.to_json() for table in tables],
+        [(table.columns(), table.to_json(), str(table)) for table in tables],
         [table.to_text(digits=13) for table in (report, by_class, board, groups)],
-        [str(table) for table in tables],
-        [(each.lower, each.expected, each.upper, each.std, each.std_per_query.tolist()) for each in report.values()],
         [(each.interval(), each.interval(method="t"), each.summary(9), str(each)) for each in by_class.values()],
-        [(versus[name].interval(), versus[name].pvalue, versus[name].to_dict()) for name in versus.measures],
         [dh.receipt(*SAMPLES).content, repr(report)],
-        [
-            drawn(dh.plots.mean_intervals({"a": report}, "mAP")),
-            drawn(dh.plots.cmc(report)),
-            drawn(dh.plots.bounds(report)),
-        ],
+        [*map(drawn, (plots.mean_intervals({"a": report}, "mAP"), plots.cmc(report), plots.bounds(report)))],
     ]
 
 
@@ -167,7 +165,7 @@ def test_what_is_computed_when_it_is_asked_for_does_not_depend_on_the_mode(mode)
     found = in_a_flushing_process(read) if mode == "flushing" else in_a_rounding_process(read, mode)
     for some, others in zip(found, expected, strict=True):
         assert repr(some) == repr(others)
-    assert repr(read_out(*results)) == repr(expected)  # nor does what was kept
+    assert repr(read()) == repr(expected)  # nor does what was kept
 
 
 @pytest.mark.parametrize("mode", ROUNDING)

@@ -1,15 +1,18 @@
-"""Progress: every amount is told of once, in order, and the bar shows what is true."""
+"""Calls that take long: how their threads work and end, and progress, of which every amount is reported in order."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from deadheat.support.progress import Bar, Reporting, rate_text
+from deadheat import _core
+from deadheat.support.progress import Bar, Reporting, Workers, raise_if_cancelled, rate_text
 
 Calls = list[tuple[int, int]]
 
@@ -92,10 +95,7 @@ def test_what_a_function_raises_goes_to_who_reported_and_ends_the_calls() -> Non
 
 
 def test_what_a_function_raises_at_the_start_is_raised() -> None:
-    def stop(done: int, total: int) -> None:
-        raise Stop
-
-    with pytest.raises(Stop), Reporting(stop, 5):
+    with pytest.raises(ZeroDivisionError), Reporting(lambda done, total: 1 // done, 5):
         pytest.fail("the work has begun")
 
 
@@ -123,9 +123,14 @@ def test_true_draws_a_bar_on_standard_error(clock: Clock, capsys: pytest.Capture
     assert err.endswith("\x1b[2K")  # wiped away
 
 
-def test_false_draws_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_false_draws_nothing_and_a_quick_run_with_patience_neither(capsys: pytest.CaptureFixture[str]) -> None:
     with Reporting(False, 4) as report:
         report(4)
+    with Bar("quick", patience=60) as bar:
+        bar(0, 2)
+        bar(2, 2)
+    with Bar("never begun", patience=0.01):
+        time.sleep(0.05)
     assert capsys.readouterr() == ("", "")
 
 
@@ -169,19 +174,12 @@ def test_the_rate_is_of_what_was_done_since_and_stays_between_reports(clock: Clo
 
 
 @pytest.mark.usefixtures("terminal")
-def test_patience(capsys: pytest.CaptureFixture[str]) -> None:
-    with Bar("quick", patience=60) as bar:
-        bar(0, 2)
-        bar(2, 2)
-    assert capsys.readouterr().err == ""
-    with Bar("never begun", patience=0.01):
-        time.sleep(0.05)
-    assert capsys.readouterr().err == ""
+def test_a_bar_with_patience_comes_up_though_nothing_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with Bar("slow", patience=0.01) as bar:
         bar(0, 2)
         deadline = time.monotonic() + 20
         while bar._drawn is None and time.monotonic() < deadline:
-            time.sleep(0.01)  # nothing is reported, and yet it comes up
+            time.sleep(0.01)
     assert "slow" in capsys.readouterr().err
 
 
@@ -207,3 +205,81 @@ def test_rich_is_imported_only_for_a_bar_that_is_drawn() -> None:
 )  # fmt: skip
 def test_rates_for_people(rate: float, expected: str) -> None:
     assert rate_text(rate, "x") == expected
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# threads
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_results_come_in_the_order_of_the_items_and_one_thread_is_the_callers(threads: int) -> None:
+    with Workers(threads) as workers:
+        found = workers.each(lambda item: (item**2, threading.get_ident()), range(20))
+    assert [square for square, _ in found] == [item**2 for item in range(20)]
+    assert ({thread for _, thread in found} == {threading.get_ident()}) == (threads == 1)
+
+
+def test_there_are_no_more_threads_than_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    barrier = threading.Barrier(2)
+
+    def meet(item: int) -> int:
+        barrier.wait(timeout=30)
+        return threading.get_ident()
+
+    with Workers(1000) as workers:
+        assert len(set(workers.each(meet, range(40)))) == 2
+
+
+def test_an_error_reaches_the_caller_and_no_thread_stays() -> None:
+    before = threading.active_count()
+    with pytest.raises(ZeroDivisionError), Workers(2) as workers:
+        workers.each(lambda item: 1 // item, [1, 0])
+    assert workers.stop.is_set()
+    assert threading.active_count() == before
+
+
+def test_threads_compute_in_the_plain_mode_whatever_the_callers_is() -> None:
+    flushes = 0x8040  # as in test_floats.py
+    before = _core.set_float_mode()
+    _core.set_float_mode(_core.set_float_mode() | flushes)
+    try:
+        with Workers(2) as workers:
+            modes = workers.each(lambda item: _core.set_float_mode(), range(20))
+        assert {mode & flushes for mode in modes} == {0}
+    finally:
+        assert _core.set_float_mode(before) & flushes == flushes  # the caller's was left alone
+
+
+def test_an_error_ends_what_goes_on_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    waiting, asked = threading.Event(), []
+
+    def work(item: int) -> None:
+        if item == 0:
+            waiting.wait(60)
+            raise ZeroDivisionError
+        waiting.set()
+        while len(asked) < 100_000:
+            asked.append(item)
+            time.sleep(0.001)
+            raise_if_cancelled()
+
+    with pytest.raises(ZeroDivisionError), Workers(2) as workers:
+        workers.each(work, range(50))
+    assert set(asked) <= {1, 2}  # and what the thread with the error has begun since
+    assert len(asked) < 100_000
+
+
+def test_who_has_no_workers_is_never_stopped() -> None:
+    done = []
+
+    def work(item: int) -> None:
+        raise_if_cancelled()
+        done.append(item)
+
+    work(-1)
+    with Workers(1) as workers:
+        workers.stop.set()
+        workers.each(work, range(3))
+    assert done == [-1, 0, 1, 2]

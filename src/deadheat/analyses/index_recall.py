@@ -50,7 +50,7 @@ from deadheat.support.arrays import Array, Float64, Int64
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Progress, Reporting
-from deadheat.support.remote import LocalCopies
+from deadheat.support.scratch import LocalCopies
 from deadheat.support.triple import Triple, columns_of_bounds
 
 _TASKS, _PAIRS = 64, 1 << 20  # at most, and in each at least,

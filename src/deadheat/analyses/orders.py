@@ -30,8 +30,8 @@ from deadheat.measures.family import Counted, Measure
 from deadheat.reports.tables import count
 from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, slices
 from deadheat.support.means import exact_mean
+from deadheat.support.progress import Workers
 from deadheat.support.triple import Triple
-from deadheat.support.workers import Workers
 
 Side = Literal[-1, 1]  # -1 for the lowest value, 1 for the highest
 

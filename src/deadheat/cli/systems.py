@@ -35,7 +35,7 @@ from deadheat.reports.runs import RUN_MEASURES, evaluate_run
 from deadheat.reports.statistics.interval import BOOTSTRAP
 from deadheat.reports.statistics.permutation import ALTERNATIVES
 from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
-from deadheat.support import remote
+from deadheat.support import scratch
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 
@@ -397,7 +397,7 @@ def _require_there(file: Path, options: dict[str, Any]) -> None:
     with shared.files_named(file, options):
         for argument, paths in named.items():
             for path in (each for given in paths if given is not None for each in matching(given, argument)):
-                if not remote.is_url(path):
+                if not scratch.is_url(path):
                     os.stat(path)
 
 

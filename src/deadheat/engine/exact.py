@@ -15,7 +15,7 @@ import deadheat._core as _core
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int8, Int64, slices
 from deadheat.support.lazy import fractions
-from deadheat.support.workers import raise_if_cancelled
+from deadheat.support.progress import raise_if_cancelled
 
 _AT_ONCE = 1 << 15  # comparisons in one call of the core: Python looks up in between
 

@@ -20,19 +20,7 @@ _ROWS_AT_ONCE = 1 << 22  # elements checked in one go, so that a check needs lit
 def embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
     """Check embeddings and return them, C-contiguous, as float32 or float64, whichever holds every value exactly.
 
-    Parameters
-    ----------
-    values : (n, dim), float16, float32, float64, bool or integers
-        Integers of 64 bits are taken as long as float64 holds each of them exactly.
-    name : str
-        What the caller calls the argument.
-
-    Raises
-    ------
-    InvalidTypeError
-        If the values are not real numbers.
-    InvalidValueError
-        If the shape is not (n, dim) with both positive, or a value is NaN or infinite.
+    They are finite real numbers, (n, dim) with both positive. Integers of 64 bits are taken if float64 holds them.
 
     Examples
     --------
@@ -42,7 +30,7 @@ def embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: embeddings must be two-dimensional (n, dim), but has shape (3,)
     """
-    array = _matrix(values, name)
+    array = _filled_matrix(values, name)
     target = float_type(array.dtype, name)
     require_exact(array, name)
     return np.ascontiguousarray(array, dtype=target)
@@ -60,6 +48,12 @@ def require_filled(shape: tuple[int, ...], name: str) -> None:
     """Refuse a matrix without rows or without columns."""
     if 0 in shape:
         raise InvalidValueError(name, f"must have at least one row and one column, but has shape {shape}")
+
+
+def _filled_matrix(values: ArrayLike, name: str) -> NDArray[Any]:
+    array = matrix(values, name)
+    require_filled(array.shape, name)
+    return array
 
 
 def float_type(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
@@ -90,18 +84,14 @@ def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
 
 
 def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
-    """Check binary codes and return them as rows of 64-bit words, padded with zeros.
-
-    Parameters
-    ----------
-    values : (n, bits) bool, or (n, bytes) uint8 with eight bits packed in each
+    """Check binary codes, (n, bits) bool or (n, bytes) uint8, and return rows of 64-bit words, padded with zeros.
 
     Examples
     --------
     >>> bits(np.array([[True, False, True]]), "embeddings")
     array([[160]], dtype=uint64)
     """
-    array = _matrix(values, name)
+    array = _filled_matrix(values, name)
     if array.dtype == np.bool_:
         array = np.packbits(array, axis=1)
     elif array.dtype != np.uint8:
@@ -139,7 +129,7 @@ def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray
 
 def scores(values: ArrayLike, name: str) -> NDArray[Any]:
     """Check a matrix of scores or distances, (n_query, n_gallery): any real type, no NaN, no infinity."""
-    array = _matrix(values, name)
+    array = _filled_matrix(values, name)
     float_type(array.dtype, name)
     if array.dtype.kind == "f":
         _require_finite(array, name, "; to leave an item out, use junk")
@@ -162,12 +152,6 @@ def relevance(values: Any, shape: tuple[int, ...]) -> Any:
     if entries.dtype == np.uint64 and entries.size and entries.max() > np.iinfo(np.int64).max:
         raise InvalidValueError("relevant", f"must hold grades below 2^63, but holds {entries.max()}")
     return matrix
-
-
-def _matrix(values: ArrayLike, name: str) -> NDArray[Any]:
-    array = matrix(values, name)
-    require_filled(array.shape, name)
-    return array
 
 
 def _require_finite(array: NDArray[Any], name: str, hint: str = "", start: int = 0) -> None:

@@ -2,20 +2,29 @@
 
 What NumPy would accept silently is refused here with one line: a mask, a missing value, an integer rounded because of
 floats, and what is no array at all, such as a sparse matrix. Numbers of a type that NumPy does not have (bfloat16,
-float8, int4) become float32, or integers of 8 bits, which hold each of them. Arrow's columns are read by `arrow`.
+float8, int4) become float32, or integers of 8 bits, which hold each of them.
+
+Arrow's columns come from whatever has its protocol (pyarrow, Polars, a stream of batches), and from files. They become
+(n,), or (n, dim) if they hold lists of one length; a missing value and a list of another length are refused with their
+row. That needs pyarrow.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import arrow
 from deadheat.support.arrays import Array
+from deadheat.support.lazy import lazy, require
+
+pyarrow: Any = lazy("pyarrow")  # once `require` has found it
+types: Any = lazy("pyarrow.types")
+compute: Any = lazy("pyarrow.compute")
 
 _EXACT = 2.0**53  # from here on a float64 may be an integer that was rounded
 _RAGGED = "must be a matrix, but its rows differ in length or kind"
@@ -60,11 +69,15 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
     if hasattr(values, "todense"):
         raise InvalidTypeError(name, f"must be dense, but is a sparse {type(values).__name__}: give values.toarray()")
     if _is_dataset_column(values):
-        return plain(_from_dataset(values), name, ragged=ragged, unmasked=unmasked)
-    if not is_frame(values) and arrow.speaks_arrow(values):
-        values = arrow.imported(values, name)
+        if values.source.format["type"] is None:  # it would be Python's numbers: as Arrow it comes without that detour
+            values = values.source.with_format("arrow")[:][values.column_name]
+        else:
+            values = values[:]
+        return plain(values, name, ragged=ragged, unmasked=unmasked)
+    if not is_frame(values) and speaks_arrow(values):
+        values = from_arrow(values, name)
         if not is_frame(values):
-            return arrow.to_array(values, name)
+            return column_array(values, name)
     if is_frame(values):
         lists = _column_of_lists(values)
         return _from_frame(values, name) if lists is None else plain(lists, name, ragged=ragged, unmasked=unmasked)
@@ -74,7 +87,7 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
 def is_array(values: Any) -> bool:
     """Whether something is an array or a column, of whatever library, and no list."""
     known = isinstance(values, (np.ndarray, np.generic)) or _is_dataset_column(values)
-    return known or is_foreign(values) or arrow.speaks_arrow(values)
+    return known or is_foreign(values) or speaks_arrow(values)
 
 
 def n_dim(values: Any) -> int | None:
@@ -83,9 +96,9 @@ def n_dim(values: Any) -> int | None:
         return int(values.ndim)
     if is_frame(values):
         return 2
-    if arrow.speaks_arrow(values):
-        kind = getattr(arrow.imported(values, "values"), "type", None)
-        return 1 if kind is not None and not arrow.is_list(kind) else 2
+    if speaks_arrow(values):
+        kind = getattr(from_arrow(values, "values"), "type", None)
+        return 1 if kind is not None and not is_list_type(kind) else 2
     return None
 
 
@@ -98,15 +111,8 @@ def _require_unmasked(values: Any, name: str, instead: str) -> None:
 
 
 def _is_dataset_column(values: Any) -> bool:
-    """Whether something is a column of Hugging Face's datasets, which is read when it is asked for."""
+    """Whether something is a column of Hugging Face's datasets."""
     return hasattr(values, "column_name") and hasattr(getattr(values, "source", None), "with_format")
-
-
-def _from_dataset(column: Any) -> Any:
-    """A column of Hugging Face's datasets, in the format that was set for it."""
-    # in none it would be Python's numbers: as Arrow it comes without that detour
-    unformatted = column.source.format["type"] is None
-    return column.source.with_format("arrow")[:][column.column_name] if unformatted else column[:]
 
 
 def _from_rows(values: Any, name: str, ragged: str) -> Array:
@@ -205,15 +211,10 @@ def _columns(frame: Any) -> Iterable[Any]:
     return (column for _, column in frame.items())
 
 
-_FROM_DEVICE = ("get", "copy_to_host", "to_numpy")  # of CuPy, Numba and RAPIDS
-_OTHERS = "__dlpack__", "__cuda_array_interface__"
-
-
 def is_foreign(values: Any) -> bool:
     """Whether something is an array of another library, which NumPy may not know how to take."""
-    return not isinstance(values, (np.ndarray, np.generic)) and (
-        hasattr(values, "__array__") or any(hasattr(values, protocol) for protocol in _OTHERS)
-    )
+    protocols = ("__array__", "__dlpack__", "__cuda_array_interface__")
+    return not isinstance(values, (np.ndarray, np.generic)) and any(hasattr(values, each) for each in protocols)
 
 
 def on_host(values: Any, name: str) -> Any:
@@ -244,7 +245,12 @@ def widened(array: Array) -> Array:
 
 def _from_torch(tensor: Any, name: str) -> Array:
     """A tensor of PyTorch's, on any device, of any type, with or without a gradient."""
-    _require_dense(tensor, name)
+    if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided" or getattr(tensor, "is_nested", False):
+        raise InvalidTypeError(name, "must be dense, but is a sparse or nested tensor: give tensor.to_dense()")
+    if getattr(tensor, "is_quantized", False):
+        raise InvalidTypeError(name, "must hold plain numbers, but is a quantized tensor: give tensor.dequantize()")
+    if getattr(tensor, "is_meta", False):
+        raise InvalidTypeError(name, "must hold numbers, but is a tensor on the device 'meta', which has none")
     here = tensor.detach().cpu()
     here = here.resolve_neg() if hasattr(here, "resolve_neg") else here  # whose sign is not yet applied
     try:
@@ -253,19 +259,9 @@ def _from_torch(tensor: Any, name: str) -> Array:
         return here.float().numpy()  # type: ignore[no-any-return]
 
 
-def _require_dense(tensor: Any, name: str) -> None:
-    """Refuse tensors that do not hold their numbers one after another."""
-    if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided" or getattr(tensor, "is_nested", False):
-        raise InvalidTypeError(name, "must be dense, but is a sparse or nested tensor: give tensor.to_dense()")
-    if getattr(tensor, "is_quantized", False):
-        raise InvalidTypeError(name, "must hold plain numbers, but is a quantized tensor: give tensor.dequantize()")
-    if getattr(tensor, "is_meta", False):
-        raise InvalidTypeError(name, "must hold numbers, but is a tensor on the device 'meta', which has none")
-
-
 def _from_device(values: Any, name: str) -> Any:
     """An array that says that it is on a device of CUDA's, brought here by its own method or by DLPack."""
-    for method in _FROM_DEVICE:
+    for method in ("get", "copy_to_host", "to_numpy"):  # of CuPy, Numba and RAPIDS
         try:
             found = getattr(values, method)()
         except (AttributeError, TypeError):  # a data frame's `get` wants a key
@@ -285,3 +281,101 @@ def _from_dlpack(values: Any, name: str) -> Array:
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         came = f"DLPack says of this {type(values).__name__}: {' '.join(str(error).split()).rstrip('.')}"
         raise InvalidTypeError(name, f"must be an array that NumPy can take, but {came}") from None
+
+
+# Arrow ----------------------------------------------------------------------------------------------------------------
+
+
+def speaks_arrow(values: Any) -> bool:
+    """Whether something is best read as Arrow: it has the protocol, and no direct way to NumPy as pandas has."""
+    if not (hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")):
+        return False
+    if type(values).__module__.partition(".")[0] == "pandas":
+        return False
+    return not hasattr(values, "__array__") or find_spec("pyarrow") is not None
+
+
+def from_arrow(values: Any, name: str) -> Any:
+    """What has the protocol as a `pyarrow.ChunkedArray`; as a `pyarrow.Table` if it has several columns, or names."""
+    require("pyarrow", "files", f"{name}: reading Arrow")
+    if hasattr(values, "__arrow_c_stream__"):
+        chunked = pyarrow.chunked_array(values)
+    else:
+        chunked = pyarrow.chunked_array([pyarrow.array(values)])
+    return pyarrow.Table.from_struct_array(chunked) if types.is_struct(chunked.type) else chunked
+
+
+def is_list_type(kind: Any) -> bool:
+    """Whether a type of Arrow's is one of lists that can be a matrix."""
+    kind = getattr(kind, "storage_type", kind)  # of an extension type, such as one of tensors
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def column_array(column: Any, title: str, *, first: int = 0, width: int | None = None) -> Array:
+    """A `pyarrow.ChunkedArray` as an array: (n,), or (n, dim) if it holds lists, of `width` or all of one length.
+
+    `title` is what messages call it, and `first` the number of its first row there.
+    """
+    try:
+        parts = []
+        for chunk in column.chunks or [pyarrow.array([], column.type)]:
+            rows = _chunk_array(chunk, title, first, width)
+            first, width = first + len(rows), rows.shape[1] if rows.ndim == 2 and len(rows) else width
+            parts.append(rows)
+    except pyarrow.ArrowException:
+        raise InvalidTypeError(title, f"must hold numbers, text or lists of numbers, but holds {column.type}") from None
+    filled = [part for part in parts if len(part)] or parts[:1]
+    return filled[0] if len(filled) == 1 else np.concatenate(filled)
+
+
+def _chunk_array(chunk: Any, title: str, first: int, width: int | None) -> Array:
+    """One piece of a column, which begins at row `first`."""
+    if isinstance(chunk, pyarrow.ExtensionArray):
+        chunk = chunk.storage
+    _require_present(chunk, title, first)
+    if types.is_dictionary(chunk.type):
+        return _looked_up(chunk, title, first)
+    if is_list_type(chunk.type):
+        return _lists(chunk, title, first, width)
+    if types.is_nested(chunk.type):
+        raise InvalidTypeError(title, f"must hold numbers, text or lists of numbers, but holds {chunk.type}")
+    return np.asarray(chunk.to_numpy(zero_copy_only=False))
+
+
+def _looked_up(chunk: Any, title: str, first: int) -> Array:
+    """The values of a dictionary column; one of the values may be missing too."""
+    places = chunk.indices.to_numpy(zero_copy_only=False)
+    missing = chunk.dictionary.is_null().to_numpy(zero_copy_only=False)
+    if missing.any() and missing[places].any():
+        raise _missing_value(title, first + int(np.argmax(missing[places])))
+    names = np.asarray(chunk.dictionary.to_numpy(zero_copy_only=False))
+    return names[places] if len(places) else names[:0]
+
+
+def _lists(column: Any, title: str, first: int, width: int | None) -> Array:
+    numbers = column.flatten()
+    if isinstance(numbers, pyarrow.ExtensionArray):
+        numbers = numbers.storage
+    kind = numbers.type
+    if len(numbers) and not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+        raise InvalidTypeError(title, f"must hold lists of numbers, but holds {column.type}")
+    widths = compute.list_value_length(column).to_numpy(zero_copy_only=False)
+    if width is None:
+        width = int(widths[0]) if len(widths) else max(0, getattr(column.type, "list_size", 0))
+    if (widths != width).any():
+        row = int(np.flatnonzero(widths != width)[0])
+        came = f"row {first + row} has {widths[row]} numbers and row 0 has {width}"
+        raise InvalidValueError(title, f"must hold lists of one length, but {came}")
+    _require_present(numbers, title, first, width)
+    return np.asarray(numbers.to_numpy(zero_copy_only=False)).reshape(len(column), width)
+
+
+def _require_present(values: Any, title: str, first: int, width: int = 1) -> None:
+    """Refuse missing values; each row has `width` of them."""
+    if values.null_count:
+        place = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
+        raise _missing_value(title, first + place // width)
+
+
+def _missing_value(title: str, row: int) -> InvalidValueError:
+    return InvalidValueError(title, f"must have no missing values, but row {row} has one")

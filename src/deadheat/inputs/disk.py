@@ -19,7 +19,7 @@ import numpy as np
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.source import Array, Index, Rows, Shards, Source
-from deadheat.support import remote
+from deadheat.support import scratch
 from deadheat.support.lazy import tempfile
 from deadheat.support.scratch import Unnamed, available_memory
 
@@ -31,12 +31,7 @@ AROUND = 2 << 20  # bytes that may become resident around the row that was asked
 class Mapped(Source):
     """A memory-mapped array, read through windows of a few megabytes, whose pages are then given back.
 
-    Parameters
-    ----------
-    array : (n, dim)
-        What is on disk. It may be a view with steps between its rows.
-    title : str
-        What messages call it.
+    It may be a view with steps between its rows.
     """
 
     def __init__(self, array: np.memmap[Any, Any], title: str) -> None:
@@ -168,7 +163,7 @@ def spooled(pieces: Iterable[Rows], title: str) -> Source:
     """Rows, checked and copied to a temporary file, which is deleted with the source."""
     spool = Unnamed()
     try:
-        shape, dtype = copied(_exact(pieces, title), spool.file, tempfile.gettempdir())
+        _, dtype, _, shape = copied(_exact(pieces, title), spool.file, tempfile.gettempdir())
         spool.written()
     except BaseException as error:
         spool.close()
@@ -177,14 +172,14 @@ def spooled(pieces: Iterable[Rows], title: str) -> Source:
         raise
     if not shape[0]:
         spool.close()
-        return Array(np.empty(shape, dtype=float_type(dtype, title)))
+        return Array(np.empty(shape, dtype=float_type(np.dtype(dtype), title)))
     source = File(spool.path, np.memmap(spool.path, dtype, "r", shape=shape), title)
     source.spool = spool
     return source
 
 
-def copied(pieces: Iterable[Rows], file: IO[bytes], path: str) -> tuple[tuple[int, int], np.dtype[Any]]:
-    """Write pieces, of which there must be one, and say what shape and type they have together."""
+def copied(pieces: Iterable[Rows], file: IO[bytes], path: str) -> Place:
+    """Write pieces, of which there must be one, from the beginning of the file at a path."""
     n = 0
     for rows in pieces:
         n, dim, dtype = n + len(rows), rows.shape[1], rows.dtype
@@ -193,7 +188,7 @@ def copied(pieces: Iterable[Rows], file: IO[bytes], path: str) -> tuple[tuple[in
         except OSError as error:  # the disk is full: say which
             error.filename = path
             raise
-    return (n, dim), dtype
+    return Place(path, dtype.str, 0, (n, dim))
 
 
 _STAYS = 1 / 8  # of the memory that there is
@@ -224,7 +219,7 @@ def places_of(source: Source) -> list[Place | Source]:
     if isinstance(source, Shards):
         return [place for part in source._sources for place in places_of(part)]
     if isinstance(source, File):
-        return [Place(remote.origin(source._path), source.stored.str, source._offset, source.shape)]
+        return [Place(scratch.origin(source._path), source.stored.str, source._offset, source.shape)]
     place = _place_of_map(source) if isinstance(source, Mapped) else None
     return [source if place is None else place]
 
@@ -245,8 +240,7 @@ def _place_of_map(source: Mapped) -> Place | None:
 def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
     """Write all rows of a source to a file, in the type in which they are kept where that is known of each."""
     pieces: Iterable[Rows] = [source.whole()] if isinstance(source, Array) else (rows for _, rows in source.pieces())
-    shape, dtype = copied(pieces, file, path)
-    return Place(path, dtype.str, 0, shape)
+    return copied(pieces, file, path)
 
 
 def open_places(places: Sequence[Place], local: Callable[[str], str], title: str) -> Source:

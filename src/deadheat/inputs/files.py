@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 from numpy.typing import NDArray
 
 from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
-from deadheat.support import checks, remote
+from deadheat.support import checks, scratch
 from deadheat.support.lazy import glob
 
 Labels: TypeAlias = NDArray[Any]
@@ -45,16 +45,14 @@ def unreadable(path: str | os.PathLike[str], kind: str = "") -> Iterator[None]:
     except DeadheatError:
         raise
     except Exception as error:
-        of_system = isinstance(error, OSError) and (not kind or _same(error.filename, path))
+        of_system = isinstance(error, OSError) and (
+            not kind or os.path.normpath(str(error.filename)) == os.path.normpath(path)
+        )
         no_memory = isinstance(error, MemoryError) and not type(error).__module__.startswith("pyarrow")
         if of_system or no_memory:  # pyarrow has no memory for what a damaged file says that it needs
             raise
         named = f" as {kind}" if kind else ""
         raise FileError(path, f" cannot be read{named}; truncated or damaged? {reason(error)}") from None
-
-
-def _same(one: Any, other: str | os.PathLike[str]) -> bool:
-    return os.path.normpath(str(one)) == os.path.normpath(other)
 
 
 def is_path(value: Any) -> bool:
@@ -73,8 +71,8 @@ def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
     """
     checks.without_nul(path, name)
     text = os.fspath(path)
-    if remote.is_url(text):
-        return sorted(remote.matching(text), key=natural)
+    if scratch.is_url(text):
+        return sorted(scratch.matching(text), key=natural)
     if os.path.exists(text) or not glob.has_magic(text):
         return [text]
     return sorted(glob.glob(text, recursive=True), key=natural)
@@ -100,12 +98,12 @@ def natural(text: str) -> tuple[list[str | int], str]:
     return [int(part) if place % 2 else part for place, part in enumerate(parts)], text
 
 
-def orders(**arguments: Any) -> Orders:
+def orders(arguments: Mapping[str, Any]) -> Orders:
     """The files of each argument in which a pattern fits more than one: deadheat chose their order.
 
     Examples
     --------
-    >>> orders(embeddings=["emb-2.npy", "emb-1.npy"], labels=[0, 1])
+    >>> orders({"embeddings": ["emb-2.npy", "emb-1.npy"], "labels": [0, 1]})
     {}
     """
     found = {}

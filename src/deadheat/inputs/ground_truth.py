@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs.files import Layout, unreadable
 from deadheat.inputs.formats import numpy_files
-from deadheat.inputs.formats.chunked import opened_h5_file
+from deadheat.inputs.formats.keyed import opened_h5_file
 
 _HEAD = 8  # bytes
 _BINARY = {".ibin": ("<i4",), ".fbin": ("<f4",), ".bin": ("<i4", "<f4")}

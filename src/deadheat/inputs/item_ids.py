@@ -26,21 +26,13 @@ _ROW_RULE = (
 )
 NOTHING = -1  # the id of faiss where a row is short
 _ID_RULE = "must be integers or strings, a row of them for each query"
-_SWAPPED = "; faiss returns scores first and ids second"
 
 
 def own_rows(exclude: OwnRows, n_query: int, n_gallery: int) -> Int64:
     """The row of the gallery that each query is, (n_query,), −1 for none.
 
-    Parameters
-    ----------
-    exclude : (n_query,) integers, or a pair of arrays of integers or strings, (n_query,) and (n_gallery,)
-        Rows, or ids: a query and a gallery item with equal ids are the same item. Queries may share an id.
-
-    Raises
-    ------
-    InvalidTypeError, InvalidValueError
-        If a row is not in the gallery, or two of its items have one id.
+    `exclude` has these rows, or is a pair of ids, (n_query,) and (n_gallery,): a query and a gallery item with equal
+    ids are the same item. Queries may share an id, but items of the gallery may not.
 
     Examples
     --------
@@ -154,7 +146,7 @@ def _ids(array: Array, name: str) -> Array:
     if array.dtype.kind == "O" and all(type(item) is int for item in array.tolist()):
         return array
     if array.dtype.kind not in "iuUS":
-        swapped = _SWAPPED if array.dtype.kind == "f" else ""
+        swapped = "; faiss returns scores first and ids second" if array.dtype.kind == "f" else ""
         raise InvalidTypeError(name, f"{_ID_RULE}, but have dtype {array.dtype}{swapped}")
     return array
 
@@ -228,10 +220,12 @@ def gallery_rows(
 
     `name` and `gallery` are what messages call the ids, the gallery and its ids.
     """
-    if gallery_ids is None:
+    of_gallery = None if gallery_ids is None else labels(gallery_ids, n_gallery, gallery[1], gallery[0])
+    if not len(ids.values):
+        return np.empty(0, dtype=np.int64)
+    if of_gallery is None:
         return _as_rows(ids, n_gallery, name, *gallery)
-    of_gallery = labels(gallery_ids, n_gallery, gallery[1], gallery[0])
-    rows = rows_by_id(ids.values, of_gallery, name, gallery[1]) if len(ids.values) else np.empty(0, dtype=np.int64)
+    rows = rows_by_id(ids.values, of_gallery, name, gallery[1])
     unknown = np.flatnonzero(rows < 0)
     if len(unknown) and not missing:
         came = f"query {ids.row[unknown[0]]} has {ids.values[unknown[0]]!s}"
@@ -240,8 +234,6 @@ def gallery_rows(
 
 
 def _as_rows(ids: Rows, n_gallery: int, name: str, gallery: str, gallery_ids: str) -> Int64:
-    if not len(ids.values):
-        return np.empty(0, dtype=np.int64)
     if ids.values.dtype.kind not in "iu":
         rule = f"must be rows of {gallery}, unless {gallery_ids} says what its items are called"
         raise InvalidTypeError(name, f"{rule}, but have dtype {ids.values.dtype}")

@@ -37,14 +37,7 @@ def require_together(
 
 
 def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
-    """Check labels: one integer or string for each of `n` items.
-
-    Raises
-    ------
-    InvalidTypeError
-        If they are neither integers (whole floats too) nor strings.
-    InvalidValueError
-        If there are not `n` of them in one dimension.
+    """Check labels: one integer (or whole float) or string for each of `n` items, in one dimension.
 
     Examples
     --------
@@ -63,9 +56,8 @@ def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
     elif array.dtype.kind not in "iubUS":
         raise InvalidTypeError(name, f"must be integers or strings, but has dtype {array.dtype}")
     if len(array) != n:
-        raise InvalidValueError(
-            name, f"must have one entry per row of {what}, but got {len(array)} labels for {n} rows"
-        )
+        came = f"got {len(array)} labels for {n} rows"
+        raise InvalidValueError(name, f"must have one entry per row of {what}, but {came}")
     return array
 
 
@@ -86,9 +78,8 @@ def label_codes(query: Labels, gallery: Labels | None = None) -> tuple[NDArray[n
     if {bytes, str} == {type(name) for name in (*query_names[:1], *names[:1])}:
         query_names, names = _as_text(query_names, "labels"), _as_text(names, "gallery_labels")
     if query_names and names and type(query_names[0]) is not type(names[0]):
-        raise InvalidTypeError(
-            "labels and gallery_labels", f"must be of the same kind, but have dtypes {query.dtype} and {gallery.dtype}"
-        )
+        rule = f"must be of the same kind, but have dtypes {query.dtype} and {gallery.dtype}"
+        raise InvalidTypeError("labels and gallery_labels", rule)
     number = {name: code for code, name in enumerate(names)}
     gallery_code = np.array([number.get(name, -1) for name in query_names], dtype=np.int64)
     return gallery_code[query_codes], codes
@@ -102,12 +93,10 @@ def from_text(cells: Sequence[str]) -> Labels:
     >>> from_text(["7", "8"]), from_text(["7", "07"])
     (array([7, 8]), array(['7', '07'], dtype='<U2'))
     """
-    try:
+    with suppress(ValueError, OverflowError):
         values = [int(cell) for cell in cells]
         if [str(value) for value in values] == list(cells):
             return np.array(values, dtype=np.int64)
-    except (ValueError, OverflowError):
-        pass
     return np.array(cells, dtype=np.str_)
 
 
@@ -139,11 +128,8 @@ def joined(parts: Sequence[tuple[Labels, str]], name: str) -> Labels:
     first, first_title = filled[0]
     for part, title in filled:
         if _kind(part) != _kind(first):
-            raise InvalidTypeError(
-                name,
-                f"must be of one kind throughout, but the dtypes are {first.dtype} in {first_title} "
-                f"and {part.dtype} in {title}",
-            )
+            came = f"the dtypes are {first.dtype} in {first_title} and {part.dtype} in {title}"
+            raise InvalidTypeError(name, f"must be of one kind throughout, but {came}")
     whole = np.concatenate([part for part, _ in filled])
     if _kind(whole) == _kind(first):
         return whole

@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.arrays import embeddings as checked_array
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
 from deadheat.inputs.conversion import n_dim, plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
@@ -31,7 +30,7 @@ from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matc
 from deadheat.inputs.labels import common_kind, joined, require_together
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.source import Array, Shards, Source
-from deadheat.support import remote
+from deadheat.support import scratch
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class Samples(NamedTuple, Generic[Embeddings]):
 class Pair(NamedTuple):
     """The queries, and the gallery that they are ranked against; None for leave one out.
 
-    `files` has the order of files that came by patterns, by argument: see `patterns.orders`.
+    `files` has the order of files that came by patterns, by argument: see `files.orders`.
     """
 
     query: Samples[Source]
@@ -75,23 +74,9 @@ def open_samples(
     labels_name: str = "labels",
     layout: Layout = USUAL,
 ) -> Samples[Source]:
-    """Open embeddings and their labels, and check both.
+    """Open embeddings and their labels, as `open_rows` and `open_labels` do, and check that they belong together.
 
-    Parameters
-    ----------
-    embeddings : array-like (n, dim), memory-mapped array, path, pattern, list of these, or Source
-    labels : array-like (n,), path, pattern or list of these, optional
-        If not given, they are in the files of `embeddings`.
-    name, labels_name : str
-        What the caller calls the arguments.
-    layout : Layout
-        Which arrays or columns of a file to read: as in `deadheat.read`.
-
-    Raises
-    ------
-    InputError, OSError
-        As `open_rows` and `open_labels` do; if labels are neither given nor in a file; or if there is not one of them
-        for each row.
+    Labels that are not given are in the files of the embeddings. `name` and `labels_name` are those of the arguments.
 
     Examples
     --------
@@ -127,8 +112,6 @@ def open_pair(
 ) -> Pair:
     """Open queries and gallery, each as `open_samples` does, with labels that can be compared.
 
-    `names` is what the caller calls the arguments.
-
     Without a gallery it is leave one out. A gallery without labels must be files that hold them too. Where the labels
     of both come from files, they are strings in both as soon as they are in one.
 
@@ -141,12 +124,9 @@ def open_pair(
     if gallery is None or (gallery_labels is None and not paths_given(gallery)):
         require_together(gallery, gallery_labels, names[2:])
     _reject_unused_options(layout, [(embeddings, labels), (gallery, gallery_labels)])
-    label_files = {
-        name: value
-        for name, value in ((names[1], labels), (names[3], gallery_labels))
-        if value is not None and are_label_files(value)  # and no labels that look like paths
-    }
-    files = orders(**{names[0]: embeddings, names[2]: gallery}, **label_files)
+    given = {names[0]: embeddings, names[2]: gallery}
+    given |= {name: value for name, value in ((names[1], labels), (names[3], gallery_labels)) if are_label_files(value)}
+    files = orders(given)
     query = open_samples(embeddings, labels, name=names[0], labels_name=names[1], layout=layout)
     if gallery is None:
         return Pair(query, None, files)
@@ -257,23 +237,13 @@ class Part(NamedTuple):
 def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
     """Check embeddings, wherever they are, and make a source of them.
 
-    Parameters
-    ----------
-    value : array-like (n, dim), memory-mapped array, path, list of these, or Source
-        As in `deadheat.profile`. A pattern stands for all files that it fits, in natural order: emb-2 before emb-10. A
-        list of paths or of two-dimensional arrays is taken one after another; parts without rows may be among them. A
-        list of rows is an array, as ever.
-    name : str
-        What the caller calls the argument.
-    layout : Layout
-        Which array or column of a file is the embedding: as in `deadheat.read`.
+    A list of paths or of two-dimensional arrays is taken one after another; parts without rows may be among them. A
+    list of rows is an array, as ever.
 
     Raises
     ------
-    OSError
-        If a file cannot be read.
-    FileError
-        If a file is damaged or holds Python objects.
+    OSError, FileError
+        If a file cannot be read, is damaged or holds Python objects.
     InvalidTypeError, InvalidValueError
         If no file fits a pattern, no format is known by the ending of a file's name, parts differ in dim, there is not
         a single number, or a value is not a finite real number that float64 holds.
@@ -296,20 +266,8 @@ def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
 def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
     """Labels as `inputs.labels` takes them: read from files if `value` is a path, else as they are.
 
-    Parameters
-    ----------
-    value : array-like (n,), path, or list of these
-        As in `deadheat.profile`. A list of paths, all of which are path objects or end as files of one format do, or of
-        one-dimensional arrays, is put together; any other list is labels.
-    name, layout
-        As of `open_rows`.
-
-    Raises
-    ------
-    OSError, FileError, InvalidValueError
-        As `open_rows` does.
-    InvalidTypeError
-        If arrays hold labels of different kinds; of files see `deadheat.inputs.labels`.
+    A list of paths, all of which are path objects or end as files of one format do, or of one-dimensional arrays, is
+    put together; any other list is labels.
 
     Examples
     --------
@@ -319,11 +277,8 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
     if not is_path(value) and not _are_label_parts(value):
         return value
     parts = _files(value, name) if is_path(value) else _parts(value, name)
-    arrays = [
-        registry.read(value, layout, title, "labels") if is_path(value) else plain(value, title)
-        for value, title in parts
-    ]
-    return _join_labels(arrays, parts, name)
+    read = [registry.read(each, layout, of, "labels") if is_path(each) else plain(each, of) for each, of in parts]
+    return _join_labels(read, parts, name)
 
 
 def are_label_files(value: Any) -> bool:
@@ -356,10 +311,8 @@ def _join_rows(sources: Sequence[Source], parts: Sequence[Part], name: str) -> S
     dim = sources[first].shape[1]
     for place in filled:
         if sources[place].shape[1] != dim:
-            raise InvalidValueError(
-                parts[place].title,
-                f"must have the dim of {parts[first].title}, {dim}, but has {sources[place].shape[1]} columns",
-            )
+            came = f"has {sources[place].shape[1]} columns"
+            raise InvalidValueError(parts[place].title, f"must have the dim of {parts[first].title}, {dim}, but {came}")
     return sources[first] if len(filled) == 1 else Shards([sources[place] for place in filled])
 
 
@@ -381,7 +334,7 @@ def _parts(values: Sequence[Any], name: str) -> list[Part]:
 
 
 def _files(path: str | os.PathLike[str], name: str) -> list[Part]:
-    return [Part(remote.own_copy(path), f"{name}: {path}") for path in matching(path, name)]
+    return [Part(scratch.own_copy(path), f"{name}: {path}") for path in matching(path, name)]
 
 
 def _open_part(part: Part, layout: Layout) -> Source:
@@ -405,11 +358,10 @@ def _open_array(value: Any, title: str, may_close: bool = False) -> Source:
         base: Any = value.base
         path = value.filename if may_close and base is pages(value) else None  # the `offset` of a view is not its own
         return checked(mapped if path is None else File(path, value, title), mapped)
-    if isinstance(value, (list, tuple)) and array.dtype != np.bool_:  # bool may be binary codes, which stay bits
-        return Array(checked_array(array, title))
-    float_type(array.dtype, title)
+    target = float_type(array.dtype, title)
     require_exact(array, title)
-    return Array(array)
+    is_list = isinstance(value, (list, tuple)) and array.dtype != np.bool_  # bool may be binary codes: they stay bits
+    return Array(np.ascontiguousarray(array, dtype=target) if is_list else array)
 
 
 def _are_label_parts(value: Any) -> bool:

@@ -52,7 +52,7 @@ class Source(ABC):
     def read(self, start: int, stop: int) -> Rows:
         """Rows from `start` to before `stop`, (stop - start, dim), C-contiguous; not to be written to."""
         start, stop, _ = slice(start, stop).indices(len(self))
-        out = self._room(max(0, stop - start))
+        out = np.empty((max(0, stop - start), self.shape[1]), dtype=self.dtype)
         self._read_into(start, out)
         return out
 
@@ -61,7 +61,7 @@ class Source(ABC):
         index = np.asarray(index, dtype=np.int64)
         if len(index) and (index.min() < 0 or index.max() >= len(self)):
             raise IndexError(f"index must be within 0 and {len(self) - 1}, but is {index.min()} to {index.max()}")
-        out = self._room(len(index))
+        out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         if len(index):
             self._take_into(index, out)
         return out
@@ -77,9 +77,6 @@ class Source(ABC):
         out = np.empty(self.shape, dtype=self.stored)
         self._read_into(0, out)
         return out
-
-    def _room(self, n: int) -> Rows:
-        return np.empty((n, self.shape[1]), dtype=self.dtype)
 
     @abstractmethod
     def _read_into(self, start: int, out: Rows) -> None:

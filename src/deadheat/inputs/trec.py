@@ -53,19 +53,15 @@ def as_mapping(source: Table, argument: str) -> Mappings:
     if isinstance(source, Mapping):
         return source
     if hasattr(source, "columns") or hasattr(source, "column_names"):
-        return _gathered(_rows_of_frame(source, argument), argument)
-    if hasattr(source, "to_dict"):
+        rows = _rows_of_frame(source, argument)
+    elif hasattr(source, "to_dict"):
         made: Mappings = source.to_dict()
         return made
-    if isinstance(source, Iterable) and not isinstance(source, (str, bytes)):
-        return _gathered(_rows_of_tuples(source, argument), argument)
-    raise InvalidTypeError(
-        argument, f"must be a path, dictionaries, a data frame or named tuples, but is {type(source).__name__}"
-    )
-
-
-def _gathered(rows: Iterable[tuple[Any, Any, Any]], argument: str) -> Mappings:
-    """Rows of query, document and number, by query; a document comes once."""
+    elif isinstance(source, Iterable) and not isinstance(source, (str, bytes)):
+        rows = _rows_of_tuples(source, argument)
+    else:
+        rule = "must be a path, dictionaries, a data frame or named tuples"
+        raise InvalidTypeError(argument, f"{rule}, but is {type(source).__name__}")
     table: dict[Any, dict[Any, Any]] = {}
     for query, item, number in rows:
         row = table.setdefault(query, {})
@@ -144,7 +140,11 @@ class _Form:
             came = f"{len(parts)}{swapped.get(len(line.split()), '')}"
             raise ValueError(f"a line must have {len(self.fields)} fields ({layout}), but has {came}")
         query, item, text = (_text(parts[i]) for i in (0, 2, self.place))
-        return query, item, self.check(_number(text, self.kind))
+        try:
+            number: Any = text if "_" in text else self.kind(text)  # 1_000 is a number to Python only
+        except ValueError:
+            number = text
+        return query, item, self.check(number)
 
     def add(self, block: bytes, table: Checked) -> bool:
         """Add whole lines to a table; False, and a table of no use, where a line needs a closer look."""
@@ -200,14 +200,6 @@ def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
     return _open(source, _QRELS, may_be_empty)
 
 
-def _number(text: str, kind: type[float] | type[int]) -> Any:
-    """The number that a text is, or the text if it is none; 1_000 is one to Python only."""
-    try:
-        return text if "_" in text else kind(text)
-    except ValueError:
-        return text
-
-
 def _open(source: Path | Table, form: _Form, may_be_empty: bool) -> Checked:
     rule = "must hold at least one query, but is empty"
     if isinstance(source, (str, os.PathLike)):
@@ -229,9 +221,8 @@ def _checked(source: Mapping[str, Mapping[str, float]], form: _Form) -> Checked:
         if not isinstance(query, str):
             raise InvalidTypeError(name, f"must have strings as query ids, but has {query!r}")
         if not isinstance(row, Mapping):
-            raise InvalidTypeError(
-                name, f"must hold a dictionary for each query, but has {type(row).__name__} for {query!r}"
-            )
+            rule = "must hold a dictionary for each query"
+            raise InvalidTypeError(name, f"{rule}, but has {type(row).__name__} for {query!r}")
         numbers = table[query] = {}
         for item, value in row.items():
             if not isinstance(item, str):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import Fill, Measure
 from deadheat.support.arrays import Bool, Float64, Int64
+from deadheat.support.progress import Workers
 from deadheat.support.triple import Triple
-from deadheat.support.workers import Workers
 
 
 def kernel_arrays(profile: TieProfile) -> tuple[Int64, ...]:

@@ -10,8 +10,7 @@ import pytest
 from engine.distances.true_scores import fractions, true_score
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rationals import dot, pairs_of_rows, root
-from signed_roots import SignedRoot
+from rationals import SignedRoot, dot, pairs_of_rows, root
 
 import deadheat as dh
 from deadheat.engine.distances import bounds, scaling
@@ -220,7 +219,7 @@ def test_least_scores_separate_what_is_above_a_shifted_threshold_from_what_is_be
             least = distance.least_scores(query, scores, shift, above)
             for p in range(0, len(query), 4):
                 for other in np.flatnonzero(query == query[p]):
-                    side = known[other].compare_shifted(known[p], Fraction(shift))
+                    side = known[other].compare(known[p], Fraction(shift))
                     assert (scores[other] >= least[p]) == (side > 0 or (side == 0 and not above)), (shift, above)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support import checks
 from deadheat.support.progress import rate_text
-from deadheat.support.remote import is_url
+from deadheat.support.scratch import is_url
 
 _NOBODY_SAYS = 16  # workers
 

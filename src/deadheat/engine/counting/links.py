@@ -17,7 +17,7 @@ from deadheat.inputs import arrays, conversion
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Int64, slices
 from deadheat.support.floats import plain_floats
-from deadheat.support.workers import Workers
+from deadheat.support.progress import Workers
 
 Order = Literal["descending", "ascending"]
 

@@ -37,7 +37,7 @@ from deadheat.engine.distances.distance import Distance, Level
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support.arrays import Int32, Int64, slices
 from deadheat.support.lazy import require
-from deadheat.support.workers import Workers, raise_if_cancelled
+from deadheat.support.progress import Workers, raise_if_cancelled
 
 Tensor = Any  # torch.Tensor
 

@@ -21,8 +21,7 @@ from deadheat.engine.ties.rule import Ties
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, spread
 from deadheat.support.lazy import lazy
-from deadheat.support.progress import Progress, Reporting
-from deadheat.support.workers import raise_if_cancelled
+from deadheat.support.progress import Progress, Reporting, raise_if_cancelled
 
 if TYPE_CHECKING:
     from deadheat.engine.counting import checkpoint as checkpoints

@@ -32,7 +32,7 @@ from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, slices, spread
 from deadheat.support.floats import plain_floats
-from deadheat.support.workers import Workers, raise_if_cancelled
+from deadheat.support.progress import Workers, raise_if_cancelled
 
 BLOCK_ENTRIES = 1 << 20  # items of all rankings of a block
 

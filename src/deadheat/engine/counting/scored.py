@@ -21,7 +21,7 @@ from deadheat.inputs import arrays
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64, offsets_of, slices, spread
 from deadheat.support.floats import plain_floats
-from deadheat.support.workers import Workers
+from deadheat.support.progress import Workers
 
 BLOCK_ENTRIES = 1 << 18  # of the matrix in one block of rows: a few megabytes, whatever the matrix
 _JUNK = -1

@@ -26,7 +26,7 @@ from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.support.arrays import Bool, Int64, offsets_of
 from deadheat.support.floats import plain_floats
-from deadheat.support.workers import Workers
+from deadheat.support.progress import Workers
 
 SMALL_GROUP = 512  # items of a group up to which it is ranked whole
 

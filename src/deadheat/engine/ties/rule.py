@@ -24,7 +24,7 @@ import deadheat._core as _core
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.exact import Roots
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
-from deadheat.support.workers import raise_if_cancelled
+from deadheat.support.progress import raise_if_cancelled
 
 Above = Callable[[Int64, Int64, Roots, Int64], Bool]  # whether items are above cuts: rows, cuts, closeness, which of it
 

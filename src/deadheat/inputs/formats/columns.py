@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deadheat.errors import FileError, InputError
-from deadheat.inputs import arrow
+from deadheat.inputs.conversion import column_array, is_list_type
 from deadheat.inputs.files import Labels, Layout
-from deadheat.inputs.formats import table
-from deadheat.inputs.formats.table import Table
+from deadheat.inputs.formats import tables
+from deadheat.inputs.formats.tables import Table
 from deadheat.support.arrays import Array
-from deadheat.support.lazy import require
+from deadheat.support.lazy import lazy, require
+
+pyarrow: Any = lazy("pyarrow")  # once `require` has found it
 
 PIECE = 4 << 20  # bytes that are read at once, about
 
@@ -46,27 +48,27 @@ class Reader:
 
     def labels(self, path: Path, layout: Layout) -> Labels:
         """The column of labels of a table that holds nothing else of interest; nothing else is read."""
-        return self._labels(path, layout, table.only_label_place)
+        return self._labels(path, layout, tables.only_label_place)
 
     def samples(self, path: Path, layout: Layout) -> tuple[Iterator[Array], Labels]:
         """The embedding in pieces, and the column of labels."""
-        labels = self._labels(path, layout, table.label_place)
+        labels = self._labels(path, layout, tables.label_place)
         return self._pieces(path, layout, with_labels=True), labels
 
     def _pieces(self, path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
         """The embedding, in at least one piece, all of the same dim. Of the other columns nothing is read."""
         with self.opened(path) as file:
             empty = _table(path, file.schema.empty_table(), layout.embeddings_key)
-            places, _ = table.split(empty, layout, with_labels)
+            places, _ = tables.split(empty, layout, with_labels)
             names = [(empty.names or [])[place] for place in places]
             start, width = 0, None
             for batch in file.batches(names):
                 piece = _table(path, batch, None, start, width)
-                rows = table.numbers(piece, [(piece.names or []).index(name) for name in names])
+                rows = tables.numbers(piece, [(piece.names or []).index(name) for name in names])
                 start, width = start + len(rows), rows.shape[1]
                 yield rows
             if width is None:
-                yield table.numbers(empty, places)
+                yield tables.numbers(empty, places)
 
     def _labels(self, path: Path, layout: Layout, find: Callable[[Table, str | int | None], int]) -> Labels:
         with self.opened(path) as file:
@@ -74,26 +76,24 @@ class Reader:
             name = (empty.names or [])[find(empty, layout.label_column)]
             batches = list(file.batches([name]))
         chunks = [batch.column(batch.schema.names.index(name)) for batch in batches]
-        chunked = require("pyarrow", "files", f"{path}").chunked_array(chunks, file.schema.field(name).type)
-        return _column(path, name, chunked)
+        return _column(path, name, pyarrow.chunked_array(chunks, file.schema.field(name).type))
 
 
 def _table(path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None) -> Table:
     """The columns of a table or batch that begins at row `first`, with lists of a width."""
     names = list(content.schema.names)
-    table.check_names(path, names)
+    tables.check_names(path, names)
     if list_column is not None and list_column not in names:
         raise FileError(path, f" has no column {list_column!r}, only {', '.join(map(repr, names))}")
-    skipped = [n for n in names if list_column not in (None, n) and arrow.is_list(content.schema.field(n).type)]
+    skipped = [n for n in names if list_column not in (None, n) and is_list_type(content.schema.field(n).type)]
     names = [n for n in names if n not in skipped and not n.startswith("__index_level_")]
-    pyarrow = require("pyarrow", "files", f"{path}")
     chunked = (pyarrow.chunked_array(content.column(name)) for name in names)
     return Table(path, names, [_column(path, n, each, first, width) for n, each in zip(names, chunked, strict=True)])
 
 
 def _column(path: Path, name: str, column: Any, first: int = 0, width: int | None = None) -> Array:
     try:
-        array = arrow.to_array(column, f"column {name!r}", first=first, width=width)
+        array = column_array(column, f"column {name!r}", first=first, width=width)
     except InputError as error:
         raise FileError(path, f", {error}") from None
     text = array.dtype.kind == "O" and all(isinstance(item, str) for item in array)
@@ -103,9 +103,7 @@ def _column(path: Path, name: str, column: Any, first: int = 0, width: int | Non
 @contextmanager
 def _opened_parquet(path: Path) -> Iterator[Columns]:
     """An open Parquet file, of which nothing but the footer has been read."""
-    what = f"{path}: reading Parquet"
-    require("pyarrow", "files", what)
-    parquet = require("pyarrow.parquet", "files", what)
+    _, parquet = (require(module, "files", f"{path}: reading Parquet") for module in ("pyarrow", "pyarrow.parquet"))
     with open(path, "rb") as file:
         content = parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
         yield Columns(content.schema_arrow, lambda names: _parquet_batches(content, names))
@@ -116,16 +114,16 @@ def _parquet_batches(file: Any, names: Sequence[str]) -> Iterator[Any]:
 
     The sizes in the footer are not used: pyarrow ends the process where they are damaged.
     """
-    dictionary = require("pyarrow", "files", "reading Parquet").DictionaryArray
     row = next(file.iter_batches(1, columns=names), None)
-    n_byte = 1 if row is None else sum(8 if isinstance(each, dictionary) else each.nbytes for each in row.columns)
+    columns = [] if row is None else row.columns
+    n_byte = sum(8 if isinstance(each, pyarrow.DictionaryArray) else each.nbytes for each in columns)
     yield from file.iter_batches(max(1, PIECE // max(1, n_byte)), columns=names)
 
 
 @contextmanager
 def _opened_arrow(path: Path) -> Iterator[Columns]:
     """An open file of Arrow's, of which nothing but the schema has been read."""
-    pyarrow = require("pyarrow", "files", f"{path}: reading Arrow")
+    require("pyarrow", "files", f"{path}: reading Arrow")
     with open(path, "rb") as file:
         start = file.read(len(_FILE))
     if start.startswith(_OLD):
@@ -136,7 +134,7 @@ def _opened_arrow(path: Path) -> Iterator[Columns]:
 
 
 def _arrow_reader(source: Any, start: bytes, **options: Any) -> Any:
-    ipc = require("pyarrow.ipc", "files", "reading Arrow")
+    ipc: Any = lazy("pyarrow.ipc")
     settings = ipc.IpcReadOptions(**options)
     return (ipc.open_file if start == _FILE else ipc.open_stream)(source, options=settings)
 
@@ -144,7 +142,6 @@ def _arrow_reader(source: Any, start: bytes, **options: Any) -> Any:
 def _arrow_batches(path: Path, schema: Any, names: Sequence[str], start: bytes) -> Iterator[Any]:
     """Batches of about `PIECE` bytes each, with columns of these names; of the others nothing is unpacked."""
     wanted = [schema.get_field_index(name) for name in names]
-    pyarrow = require("pyarrow", "files", f"{path}: reading Arrow")
     with pyarrow.memory_map(str(path)) as source:
         reader = _arrow_reader(source, start, included_fields=wanted)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if start == _FILE else iter(reader)

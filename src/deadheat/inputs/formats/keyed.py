@@ -1,21 +1,36 @@
-"""Files that hold several arrays by name (``.npz``, ``.safetensors``, HDF5, Zarr): embeddings, labels and others.
+"""Files that hold several arrays by name (``.npz``, HDF5, Zarr, safetensors): embeddings, labels and others.
 
 Names and shapes decide which is which, so that nothing is read but what is asked for. A format opens its files as
-`Arrays`; `Reader` has what all of them share.
+`Arrays`; `Reader` has what all of them share. ``.npz`` is in `numpy_files`, the others are here:
+
+- *HDF5* (h5py): an array that is stored in one piece is mapped and stays on disk; one in chunks, compressed or not, is
+  read in strips of rows.
+- *Zarr* (zarr): by the format, a missing chunk holds the fill value: a chunk that was lost looks like one that was
+  never written. Nor have its chunks a checksum, unless the writer asked for one.
+- *Safetensors* (safetensors, and ml_dtypes for bfloat16 and float8): the package checks a file and says what is in it;
+  the format promises that a tensor is stored row after row, in one piece, so that it can be mapped. There is no text in
+  such files: labels are integers, or in a file of their own.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 from deadheat.errors import FileError
 from deadheat.inputs.files import Content, Labels, Layout
 from deadheat.support.arrays import Array
+from deadheat.support.lazy import json, lazy, require
+
+h5py: Any = lazy("h5py")  # once `require` has found it
 
 UNNAMED = ""  # the name of an array that is all that a file holds
 USUAL = {"embeddings": ("embeddings", "embedding", "features", "x"), "labels": ("labels", "label", "y")}
@@ -105,3 +120,151 @@ def strips(shape: Shape, itemsize: int, chunks: Shape | None = None) -> Iterator
     along = chunks[0] if chunks else 1
     step = max(1, PIECE // (n_byte * along)) * along
     return (slice(start, min(start + step, shape[0])) for start in range(0, shape[0], step))
+
+
+# HDF5 -----------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened_h5(path: Path) -> Iterator[Arrays]:
+    with opened_h5_file(path) as file:
+        shapes: dict[str, Callable[[], tuple[int, ...] | None]] = {}
+
+        def note(key: str, item: Any) -> None:
+            if isinstance(item, h5py.Dataset):
+                shapes[key] = partial(getattr, item, "shape")
+
+        file.visititems(note)
+        yield Arrays(shapes, partial(_h5_embeddings, path, file), partial(_h5_array, path, file))
+
+
+@contextmanager
+def opened_h5_file(path: Path) -> Iterator[Any]:
+    require("h5py", "files", f"{path}: reading HDF5")
+    with open(path, "rb") as content:  # what the system says of it comes first
+        name = path if os.path.exists(os.path.realpath(path)) else content  # a file without a name
+        with h5py.File(name, "r") as file:
+            yield file
+
+
+def _h5_embeddings(path: Path, file: Any, key: str) -> Content:
+    """An array, mapped where it is stored as NumPy has it, and in strips where it is not."""
+    array = file[key]
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiub":
+        return _h5_array(path, file, key)
+    in_pieces = array.chunks is not None or array.is_virtual or array.external or array.id.get_offset() is None
+    if in_pieces or not array.id.get_type().equal(h5py.h5t.py_create(array.dtype, logical=True)):
+        return _h5_strips(path, key)
+    return np.memmap(path, array.dtype, "r", array.id.get_offset(), array.shape)
+
+
+def _h5_strips(path: Path, key: str) -> Iterator[Array]:
+    with opened_h5_file(path) as file:
+        array = file[key]
+        for rows in strips(array.shape, array.dtype.itemsize, array.chunks):
+            yield array[rows]
+
+
+def _h5_array(path: Path, file: Any, key: str) -> Array:
+    """A whole array; text as strings, if it is in UTF-8 as HDF5 has it."""
+    array = file[key]
+    text = h5py.check_string_dtype(array.dtype)
+    if array.shape is None:
+        raise FileError(path, f" array {key!r} is empty")
+    if text is None or text.length is not None:
+        return np.asarray(array[()])
+    try:
+        return np.asarray(array.asstr()[()], dtype=np.str_)
+    except UnicodeDecodeError:
+        raise FileError(path, f" array {key!r} must hold text in UTF-8") from None
+
+
+# Zarr -----------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened_zarr(path: Path) -> Iterator[Arrays]:
+    """The arrays in a folder, of which nothing but the metadata has been read."""
+    zarr = require("zarr", "files", f"{path}: reading Zarr")
+    os.stat(path)  # what the system says of it comes first
+    opened = zarr.open(path, mode="r")
+    members = {UNNAMED: opened} if isinstance(opened, zarr.Array) else dict(sorted(opened.members(max_depth=None)))
+    arrays = {key: item for key, item in members.items() if isinstance(item, zarr.Array)}
+    shapes = {key: partial(getattr, array, "shape") for key, array in arrays.items()}
+    yield Arrays(shapes, lambda key: _zarr_embeddings(arrays[key]), lambda key: _zarr_labels(arrays[key]))
+
+
+def _zarr_embeddings(array: Any) -> Content:
+    if array.ndim == 2 and 0 not in array.shape and array.dtype.kind in "fiub":
+        chunks = getattr(array, "shards", None) or array.chunks
+        return (np.asarray(array[rows]) for rows in strips(array.shape, array.dtype.itemsize, chunks))
+    return np.asarray(array[...])
+
+
+def _zarr_labels(array: Any) -> Array:
+    labels = np.asarray(array[...])
+    return np.array(labels.tolist(), dtype=np.str_) if labels.dtype.kind == "T" else labels
+
+
+# Safetensors ----------------------------------------------------------------------------------------------------------
+
+_NUMPY = {
+    "BOOL": "?", "U8": "u1", "I8": "i1", "U16": "<u2", "I16": "<i2", "U32": "<u4", "I32": "<i4", "U64": "<u8",
+    "I64": "<i8", "F16": "<f2", "F32": "<f4", "F64": "<f8",
+}  # fmt: skip
+_SHORT = {  # what NumPy does not have, under the names of ml_dtypes
+    "BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz",
+}  # fmt: skip
+
+
+@contextmanager
+def _opened_safetensors(path: Path) -> Iterator[Arrays]:
+    """An open file, of which nothing but the header has been read."""
+    package = require("safetensors", "files", f"{path}: reading safetensors")
+    with open(path, "rb"):  # what the system says of it comes first
+        pass
+    with package.safe_open(path, framework="numpy") as opened:
+        shapes = {key: partial(_tensor_shape, opened, key) for key in opened.keys()}  # noqa: SIM118 - it is no dictionary
+        yield Arrays(
+            shapes,
+            lambda key: _tensor_embeddings(path, key, opened.get_slice(key).get_dtype()),
+            lambda key: np.array(_mapped_tensor(path, key, opened.get_slice(key).get_dtype())),
+        )
+
+
+def _tensor_shape(file: Any, key: str) -> Shape:
+    return tuple(file.get_slice(key).get_shape())
+
+
+def _tensor_embeddings(path: Path, key: str, kind: str) -> Content:
+    array = _mapped_tensor(path, key, kind)
+    return _widened(array) if kind in _SHORT and array.ndim == 2 and array.size else array
+
+
+def _mapped_tensor(path: Path, key: str, kind: str) -> Array:
+    """A tensor as it is stored, in a type of NumPy's or of ml_dtypes'."""
+    if kind in _SHORT:
+        short = require("ml_dtypes", "files", f"{path}: reading {kind}")
+        dtype = np.dtype(getattr(short, _SHORT[kind]))
+    elif kind in _NUMPY:
+        dtype = np.dtype(_NUMPY[kind])
+    else:
+        raise FileError(path, f", tensor {key!r} must be of a type that float64 holds, but has type {kind}")
+    with open(path, "rb") as file:  # a file begins with the length of its header, which is JSON; then come numbers
+        length = int.from_bytes(file.read(8), "little")
+        entry = json.loads(file.read(length))[key]
+    shape = tuple(entry["shape"])
+    if not math.prod(shape):
+        return np.empty(shape, dtype=dtype)
+    return np.memmap(path, dtype, "r", 8 + length + entry["data_offsets"][0], shape)
+
+
+def _widened(array: Array) -> Iterator[Array]:
+    """Numbers of a type that NumPy does not have as float32, which holds them, a few rows at a time."""
+    for rows in strips(array.shape, 4):
+        with np.errstate(invalid="ignore"):
+            yield np.asarray(array[rows]).astype(np.float32)
+
+
+HDF5, ZARR, SAFETENSORS = Reader(_opened_h5), Reader(_opened_zarr), Reader(_opened_safetensors)

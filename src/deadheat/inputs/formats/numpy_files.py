@@ -61,13 +61,12 @@ def labels(path: Path, layout: Layout) -> Labels:
     """The array of a ``.npy`` file, in memory."""
     with open(path, "rb") as file:
         _require_whole(path, file)
-        file.seek(0)
         with reading(path):
             return flat(np.load(file, allow_pickle=False))
 
 
 def _require_whole(path: Path, file: IO[bytes]) -> None:
-    """Refuse a file that is of another kind, or shorter than it says."""
+    """Refuse a file that is of another kind, or shorter than it says; then go back to its beginning."""
     start = file.read(len(_MAGIC))
     if not _MAGIC.startswith(start):  # a file that is cut off within that is for NumPy to refuse
         pickled = " (pickles are never loaded)" if start.startswith(b"\x80") else ""
@@ -76,6 +75,7 @@ def _require_whole(path: Path, file: IO[bytes]) -> None:
     with reading(path):
         found = header(file)
     require_size(path, "", found, os.fstat(file.fileno()).st_size)
+    file.seek(0)
 
 
 def require_size(path: Path, part: str, found: Header | None, n_byte: int) -> None:
@@ -117,11 +117,8 @@ def reading(path: Path, part: str = "") -> Iterator[None]:
     except (ArithmeticError, EOFError, LookupError, RuntimeError, TypeError, ValueError, *_DAMAGED) as error:
         said = reason(error)
         if "Object arrays" in said or "Python objects in dtype" in said:
-            raise FileError(
-                path,
-                f"{part} holds Python objects, which are pickled and never loaded: "
-                "save numbers or strings of a fixed width (array.astype(str))",
-            ) from None
+            hint = "save numbers or strings of a fixed width (array.astype(str))"
+            raise FileError(path, f"{part} holds Python objects, which are pickled and never loaded: {hint}") from None
         if "pickle" in said:
             said = "neither NumPy's format nor an archive (pickles are never loaded)"
         raise FileError(path, f"{part} cannot be read; truncated or damaged? {said}") from None
@@ -185,11 +182,9 @@ def _header(archive: Any, key: str, path: Path) -> Header | None:
     """The header of an array, of which nothing else is unpacked."""
     part, entry = f" array {key!r}", _entry(archive, key)
     if entry.file_size > _ABSURD * entry.compress_size and entry.file_size > scratch.available_memory():
-        raise FileError(
-            path,
-            f"{part} unpacks from {entry.compress_size} bytes to {entry.file_size / 1e9:.1f} GB, more than there is "
-            f"memory ({scratch.available_memory() / 1e9:.1f} GB): save it as a .npy file, which stays on disk",
-        )
+        came = f"unpacks from {entry.compress_size} bytes to {entry.file_size / 1e9:.1f} GB"
+        most = f"more than there is memory ({scratch.available_memory() / 1e9:.1f} GB)"
+        raise FileError(path, f"{part} {came}, {most}: save it as a .npy file, which stays on disk")
     with reading(path, part), archive.zip.open(entry) as file:
         return header(file)
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs.files import Content, Labels, Layout, unreadable
-from deadheat.inputs.formats import chunked, columns, numpy_files, safetensors, text
+from deadheat.inputs.formats import columns, keyed, numpy_files, tables
 from deadheat.support.atomic import is_special
 from deadheat.support.scratch import Unnamed
 
@@ -64,10 +64,8 @@ class Format:
 
 def _format(reader: Any, options: tuple[tuple[str, ...], tuple[str, ...]], kind: str = "") -> Format:
     """The row of a reader that can read anything."""
-    return Format(
-        embeddings=reader.embeddings, labels=reader.labels, samples=reader.samples,
-        embeddings_options=options[0], labels_options=options[1], kind=kind,
-    )  # fmt: skip
+    read = {name: getattr(reader, name) for name in ("embeddings", "labels", "samples")}
+    return Format(**read, embeddings_options=options[0], labels_options=options[1], kind=kind)
 
 
 _TEXT = ("label_column", "header"), ("label_column", "header")
@@ -77,16 +75,16 @@ _KEYED = ("embeddings_key",), ("labels_key",)
 FORMATS: dict[str, Format] = {  # by the ending of a file's name, in lower case
     ".npz": _format(numpy_files.NPZ, _KEYED),
     ".npy": Format(embeddings=numpy_files.embeddings, labels=numpy_files.labels, samples=None),
-    ".txt": Format(embeddings=None, labels=text.line_labels, samples=None),
-    ".csv": _format(text.COMMAS, _TEXT),
-    ".tsv": _format(text.TABS, _TEXT),
+    ".txt": Format(embeddings=None, labels=tables.line_labels, samples=None),
+    ".csv": _format(tables.COMMAS, _TEXT),
+    ".tsv": _format(tables.TABS, _TEXT),
     ".parquet": _format(columns.PARQUET, _COLUMNS, "Parquet"),
     ".arrow": _format(columns.ARROW, _COLUMNS, "Arrow"),
     ".feather": _format(columns.ARROW, _COLUMNS, "Arrow"),
-    ".safetensors": _format(safetensors.SAFETENSORS, _KEYED, "safetensors"),
-    ".h5": _format(chunked.HDF5, _KEYED, "HDF5"),
-    ".hdf5": _format(chunked.HDF5, _KEYED, "HDF5"),
-    ".zarr": _format(chunked.ZARR, _KEYED, "Zarr"),
+    ".safetensors": _format(keyed.SAFETENSORS, _KEYED, "safetensors"),
+    ".h5": _format(keyed.HDF5, _KEYED, "HDF5"),
+    ".hdf5": _format(keyed.HDF5, _KEYED, "HDF5"),
+    ".zarr": _format(keyed.ZARR, _KEYED, "Zarr"),
 }
 
 
@@ -103,7 +101,7 @@ def holds_labels(path: str) -> bool:
 
 def read(path: str, layout: Layout, title: str, what: What) -> Any:
     """Embeddings, labels, or both as a pair, from a file or a pipe; `title` is the argument in messages."""
-    if not _is_stream(path):
+    if not (path.startswith("/dev/") or is_special(Path(path))):  # no pipe and no device
         reader, kind = _reader(path, ending_of(path), title, what)
         with unreadable(path, kind):
             return _guarded(reader(Path(path), layout), path, kind)
@@ -118,14 +116,14 @@ def read(path: str, layout: Layout, title: str, what: What) -> Any:
 
 def _guarded(content: Any, path: str, kind: str) -> Any:
     """The same content, whose pieces raise what `unreadable` says too."""
+
+    def pieces() -> Iterator[Any]:
+        with unreadable(path, kind):
+            yield from content
+
     if isinstance(content, tuple):
         return tuple(_guarded(part, path, kind) for part in content)
-    return _guarded_pieces(content, path, kind) if isinstance(content, Iterator) else content
-
-
-def _guarded_pieces(pieces: Iterator[Any], path: str, kind: str) -> Iterator[Any]:
-    with unreadable(path, kind):
-        yield from pieces
+    return pieces() if isinstance(content, Iterator) else content
 
 
 def _reader(path: str, ending: str, title: str, what: What) -> tuple[Callable[[Path, Layout], Any], str]:
@@ -169,19 +167,8 @@ _BEGINNINGS = {
 }
 
 
-def _is_stream(path: str) -> bool:
-    """Whether a path is of a pipe or a device."""
-    return path.startswith("/dev/") or is_special(Path(path))
-
-
 def limit() -> int:
-    """How many bytes of a stream are taken in.
-
-    Raises
-    ------
-    InvalidValueError
-        If the environment says something else than a number of bytes.
-    """
+    """How many bytes of a stream are taken in."""
     text = os.environ.get(LIMIT)
     if text is None:
         return min(_USUAL, shutil.disk_usage(tempfile.gettempdir()).free // 2)

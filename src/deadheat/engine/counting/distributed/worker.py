@@ -35,11 +35,10 @@ from deadheat.inputs import disk
 from deadheat.inputs.disk import Place, open_places, write_rows
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Chosen, Source
-from deadheat.support import remote
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import tempfile
-from deadheat.support.remote import LocalCopies
+from deadheat.support.scratch import PREFIX, LocalCopies, delete_folder, is_url, joined, opened_folder, writing
 
 
 @dataclass(frozen=True)
@@ -60,11 +59,11 @@ class Files:
                 f"but one has {version('deadheat')}"
             )
 
-    def array(self, name: str, local: remote.LocalCopies) -> Array | None:
+    def array(self, name: str, local: LocalCopies) -> Array | None:
         """One of the arrays in the folder, as a memory map, or None if there is none of this name."""
         if name not in self.arrays:
             return None
-        path = local.path(remote.joined(self.folder, f"{name}.npy"))
+        path = local.path(joined(self.folder, f"{name}.npy"))
         try:
             return np.asarray(np.load(path, mmap_mode="r"))
         except FileNotFoundError:
@@ -126,15 +125,15 @@ class Writer:
         self.key, self._shared, self.written = uuid4().hex, scratch is not None, 0
         self._users: IO[bytes] | None = None
         if scratch is None:
-            self.folder = tempfile.mkdtemp(prefix=f"{remote.PREFIX}job-")
-            self._users = remote.opened_folder(self.folder)
+            self.folder = tempfile.mkdtemp(prefix=f"{PREFIX}job-")
+            self._users = opened_folder(self.folder)
         else:
-            self.folder = remote.joined(scratch, f"deadheat-job-{self.key}")
-            if not remote.is_url(scratch):
+            self.folder = joined(scratch, f"deadheat-job-{self.key}")
+            if not is_url(scratch):
                 os.mkdir(self.folder)
 
     def close(self) -> None:
-        remote.delete_folder(self.folder)
+        delete_folder(self.folder)
         if self._users is not None:
             self._users.close()
 
@@ -145,9 +144,9 @@ class Writer:
             if isinstance(part, Place) and not (self._shared and _is_temporary(part.path)):
                 places.append(part)
                 continue
-            path = remote.joined(self.folder, f"{name}-{number}.rows")
+            path = joined(self.folder, f"{name}-{number}.rows")
             rows = source if isinstance(part, Place) else part
-            with remote.writing(path) as file:
+            with writing(path) as file:
                 places.append(write_rows(rows, file, path))
             self.written += places[-1].nbytes
             if rows is source:  # all of it
@@ -155,7 +154,7 @@ class Writer:
         return tuple(places)
 
     def array(self, name: str, array: Array) -> None:
-        with remote.writing(remote.joined(self.folder, f"{name}.npy")) as file:
+        with writing(joined(self.folder, f"{name}.npy")) as file:
             np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
         self.written += array.nbytes
 
@@ -199,7 +198,7 @@ def compressed(relevance: Relevance) -> tuple[Array, Array]:
 
 
 def _is_temporary(path: str) -> bool:
-    if remote.is_url(path):
+    if is_url(path):
         return False
     temporary = os.path.realpath(tempfile.gettempdir())
     return os.path.commonpath([os.path.realpath(path), temporary]) == temporary

@@ -1,23 +1,28 @@
-"""Whatever is written for a while goes with the process, however it ends: asked to (SIGTERM), or killed (SIGKILL)."""
+"""What is written for a while goes with the process, however it ends; and files are written whole or not at all."""
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
-from deadheat.support import remote
+from deadheat.support import atomic, scratch
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files without a name are those of Linux")
+linux = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files without a name are those of Linux")
+ending = pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 
 _READS = "import deadheat, sys; deadheat.evaluate(sys.argv[1], [0, 1]); raise SystemExit('it has ended')"
 _SPOOLS = """
@@ -88,9 +93,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-ending = pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-
-
+@linux
 @ending
 def test_a_stream_that_does_not_end(how: signal.Signals, tmp_path: Path, folder: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
@@ -102,17 +105,20 @@ def test_a_stream_that_does_not_end(how: signal.Signals, tmp_path: Path, folder:
         writer.wait()
 
 
+@linux
 @ending
 def test_rows_that_are_copied(how: signal.Signals, tmp_path: Path, folder: Path) -> None:
     np.save(tmp_path / "a.npy", np.asfortranarray(np.ones((1000, 500))))
     assert after(_SPOOLS, tmp_path / "a.npy", folder, how, said_so) == []
 
 
+@linux
 @ending
 def test_the_arrays_of_a_profile(how: signal.Signals, tmp_path: Path, folder: Path) -> None:
     assert after(_COUNTS, tmp_path, folder, how, said_so) == []
 
 
+@linux
 @ending
 def test_a_file_that_is_half_written(how: signal.Signals, folder: Path) -> None:
     (folder / "out").write_text("as it was")
@@ -123,7 +129,7 @@ def test_a_file_that_is_half_written(how: signal.Signals, folder: Path) -> None:
 _SHARES = """
 import sys, time
 from deadheat.engine.counting.distributed.worker import Writer
-from deadheat.support.remote import LocalCopies
+from deadheat.support.scratch import LocalCopies
 copies = LocalCopies("the key of a run")
 copies.path("file://" + sys.argv[1])
 writer = Writer(None)
@@ -132,6 +138,7 @@ time.sleep(600)
 """
 
 
+@linux
 @ending
 def test_folders_that_processes_share_are_deleted_by_the_next(
     how: signal.Signals, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
@@ -161,7 +168,7 @@ def test_folders_that_processes_share_are_deleted_by_the_next(
             process.send_signal(how)
             process.wait(60)
         (folder / "deadheat-mine").mkdir()
-        with remote.opened_folder(str(folder / "deadheat-mine")):
+        with scratch.opened_folder(str(folder / "deadheat-mine")):
             found = {path.name for path in folder.iterdir()} - {"deadheat-mine"}
         shutil.rmtree(folder / "deadheat-mine")
         return found
@@ -173,3 +180,84 @@ def test_folders_that_processes_share_are_deleted_by_the_next(
     assert copies.name in after_one
     os.utime(copies, (1, 1))
     assert left(started[1]) == always
+
+
+@pytest.mark.parametrize("worth", [0, 1 << 60])
+@pytest.mark.parametrize("fallocate", [False, True])
+def test_arrays_hold_what_is_written_when_they_are_let_go(
+    worth: int, fallocate: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scratch, "WORTH_A_FILE", worth)
+    monkeypatch.setattr(scratch, "_PIECE", 1000)
+    if not fallocate:
+        monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    before = os.listdir(tempfile.gettempdir())
+    arrays = scratch.arrays(2, 3000)
+    assert set(os.listdir(tempfile.gettempdir())) <= set(before)
+    assert [array.shape for array in scratch.arrays(1, 0)] == [(0,)]
+    for k, array in enumerate(arrays):
+        array[:] = np.arange(3000) + k
+    scratch.let_go(*arrays, arrays[0][7:9])
+    for k, array in enumerate(arrays):
+        assert_array_equal(array, np.arange(3000) + k)
+
+
+def test_a_full_disk_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(scratch, "_reserve", refuse)
+    with pytest.raises(OSError, match=r"cannot keep 4000 MB in temporary files in '.*' \(TMPDIR .*No space") as error:
+        scratch.arrays(4, 125_000_000)
+    assert error.value.errno == errno.ENOSPC
+    assert "\n" not in str(error.value)
+
+
+WAYS = ["no name", "no /proc", "a name"]
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How the file is written: as it can be here, or as on systems that lack one thing or the other."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(2, "No such file or directory")
+
+    if request.param == "no /proc":
+        monkeypatch.setattr(os, "link", refuse)
+    if request.param == "a name":
+        monkeypatch.setattr(atomic, "_without_a_name", lambda folder: None)
+    return str(request.param)
+
+
+def test_a_file_takes_the_place_of_another_with_its_permissions(way: str, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    with atomic.replacing(path) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+        written = [each for each in tmp_path.iterdir() if each != path]
+        assert all(stat.S_IMODE(each.stat().st_mode) == 0o600 for each in written)
+        if way != "a name" and hasattr(os, "O_TMPFILE"):
+            assert written == []
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_leaves_what_was_there(way: str, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(b"old")
+    with pytest.raises(TypeError), atomic.replacing(path) as file:
+        file.writelines([b"half", "of it"])  # type: ignore[list-item]
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_many_pieces_and_places_are_written(way: str, tmp_path: Path) -> None:
+    with atomic.replacing(tmp_path / "out") as file:
+        file.write(bytes(1 << 20))
+        file.seek(3)
+        file.write(b"x")
+    assert (tmp_path / "out").read_bytes() == bytes(3) + b"x" + bytes((1 << 20) - 4)
