@@ -20,7 +20,7 @@ import pytest
 from trust.challenge.conftest import ROWS
 from trust.challenge.serving import SLOW, Site, ask, begun, finished, form, npz, opened, served, upload
 
-from deadheat.trust.receipts import signing
+from deadheat.trust.receipts import document
 
 for package in ("starlette", "uvicorn", "python_multipart", "jinja2"):
     pytest.importorskip(package, reason="the page needs the extra challenge")
@@ -109,8 +109,8 @@ def test_a_handshake_that_is_not_finished_is_closed(tmp_path: Path) -> None:
 def self_signed(folder: Path) -> tuple[Path, Path]:
     """A certificate of this machine's, and its key."""
     x509 = pytest.importorskip("cryptography.x509")
-    private, _ = signing.make_keys(folder / "key.pem")
-    key, now = signing.private_key(private), datetime.now(UTC)
+    private, _ = document.make_keys(folder / "key.pem")
+    key, now = document.private_key(private), datetime.now(UTC)
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     address = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
     builder = x509.CertificateBuilder(name, name, key.public_key(), 1, now - timedelta(1), now + timedelta(1))

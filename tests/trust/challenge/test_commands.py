@@ -100,9 +100,9 @@ def test_inputs_of_any_kind_come_shuffled_and_without_their_names(kind: str, tmp
         for i, text in enumerate(content):
             (tmp_path / given / f"class-{i:02d}.txt").write_text(text)
     challenge = Challenge.create(tmp_path / "challenge", LABELS[:12], tmp_path / given)
-    kept, order = challenge.inputs, scoring.order(b"key", "name", 12)
+    kept, order = challenge.inputs, submissions.order(b"key", "name", 12)
     assert kept is not None
-    shown = scoring.shuffled(kept, order, out)
+    shown = submissions.shuffled(kept, order, out)
     if kind == "array":
         found = np.load(shown).tolist()
     elif kind == "lines":

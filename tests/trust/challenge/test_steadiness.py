@@ -17,7 +17,7 @@ import pytest
 from trust.challenge.conftest import LABELS, ROWS, submitted_file
 from trust.challenge.serving import waited
 
-from deadheat.trust.challenge import evaluator, leaderboard, scoring, store, submissions
+from deadheat.trust.challenge import leaderboard, scoring, store, submissions
 from deadheat.trust.challenge.challenge import Challenge
 from deadheat.trust.challenge.store import Store, Submission, TooMany
 
@@ -64,10 +64,10 @@ def killed_at_line(number: int, work: Callable[[], object]) -> bool:
 def test_a_kill_at_any_line_loses_nothing_and_leaves_nothing(
     made: Challenge, npz: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def receipt(self: evaluator.Evaluator, *given: Any) -> str:  # in this process: starting another takes longer
-        return evaluator.evaluated(self._challenge, *given)
+    def receipt(self: scoring.Evaluator, *given: Any) -> str:  # in this process: starting another takes longer
+        return scoring.evaluated(self._challenge, *given)
 
-    monkeypatch.setattr(evaluator.Evaluator, "receipt", receipt)
+    monkeypatch.setattr(scoring.Evaluator, "receipt", receipt)
     book, number, kinds = Store(made.folder), 0, set()
     while True:
         file = npz(f"{number}", ROWS + number)
@@ -128,7 +128,7 @@ def test_a_kill_while_a_profile_is_written_leaves_nothing_of_it(
 ) -> None:
     submitted_file(made, npz("a", ROWS))
     harm = "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
-    monkeypatch.setattr(evaluator, "_PROGRAM", harmful(harm, least=0))
+    monkeypatch.setattr(scoring, "_EVALUATING", harmful(harm, least=0))
     assert [each.state for each in scored(made)] == ["failed"]
     assert len(list((made.folder / "profiles").iterdir())) == 1
     monkeypatch.undo()
@@ -142,9 +142,9 @@ def test_a_killed_worker_takes_its_evaluator_along(made: Challenge, npz: Write, 
     submitted_file(made, npz("a", ROWS))
     said = tmp_path / "pid"
     harm = f"open({str(said)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
-    script = "from deadheat.trust.challenge import evaluator, scoring\n"
-    script += f"evaluator._PROGRAM = {harmful(harm, least=0)!r}\nscoring.main()"
-    with subprocess.Popen([sys.executable, "-c", script, made.folder], stdin=subprocess.PIPE) as process:
+    script = "from deadheat.trust.challenge import scoring\n"
+    script += f"scoring._EVALUATING = {harmful(harm, least=0)!r}\nscoring.main()"
+    with subprocess.Popen([sys.executable, "-c", script, "work", made.folder], stdin=subprocess.PIPE) as process:
         assert waited(lambda: said.exists() and said.read_text() != "")
         process.kill()
     assert waited(lambda: not Path(f"/proc/{said.read_text()}").exists())
@@ -155,20 +155,20 @@ def test_a_killed_worker_takes_its_evaluator_along(made: Challenge, npz: Write, 
 
 HOSTILE = """
 import os, signal, time
-from deadheat.trust.challenge import evaluator
-real = evaluator.evaluated
+from deadheat.trust.challenge import scoring
+real = scoring.evaluated
 def evaluated(challenge, submission, kind, file):
     size = file.stat().st_size
     if size > LEAST:
         HARM
     return real(challenge, submission, kind, file)
-evaluator.evaluated = evaluated
+scoring.evaluated = evaluated
 """
 
 
-def harmful(harm: str, least: int = 9000) -> tuple[str, str]:
+def harmful(harm: str, least: int = 9000) -> tuple[str, ...]:
     """An evaluator that runs this on files of more bytes than that."""
-    return "-c", f"{HOSTILE.replace('HARM', harm).replace('LEAST', str(least))}\nevaluator.main()"
+    return "-c", f"{HOSTILE.replace('HARM', harm).replace('LEAST', str(least))}\nscoring.main()", "evaluate"
 
 
 HARM = {
@@ -185,7 +185,7 @@ def test_hostile_data_fail_at_once_and_nothing_else_does(
     harm: str, npz: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = Challenge.create(tmp_path / "c", LABELS, seconds=2 if "longer" in HARM[harm] else 60)
-    monkeypatch.setattr(evaluator, "_PROGRAM", harmful(harm))
+    monkeypatch.setattr(scoring, "_EVALUATING", harmful(harm))
     submitted_file(made, npz("hostile", np.tile(ROWS, 8)), "hostile")
     submitted_file(made, npz("honest", ROWS), "honest")
     first, second = scored(made)
@@ -201,8 +201,8 @@ def test_hostile_data_fail_at_once_and_nothing_else_does(
 def test_a_rule_that_quotes_the_data_is_told_in_one_short_line(
     made: Challenge, npz: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    harm = "raise evaluator.Rejected('x\\x1b[2J\\n\\u202e' * 999)"
-    monkeypatch.setattr(evaluator, "_PROGRAM", harmful(harm, least=0))
+    harm = "raise scoring.Rejected('x\\x1b[2J\\n\\u202e' * 999)"
+    monkeypatch.setattr(scoring, "_EVALUATING", harmful(harm, least=0))
     submitted_file(made, npz("a", ROWS))
     (found,) = scored(made)
     assert (found.state, found.message.isprintable(), len(found.message)) == ("refused", True, 200)

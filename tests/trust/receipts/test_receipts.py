@@ -19,7 +19,7 @@ from cli.calling import passed, refused, run
 
 import deadheat as dh
 from deadheat.errors import FileError
-from deadheat.trust.receipts import signing
+from deadheat.trust.receipts import document
 from deadheat.trust.receipts.receipt import digest_of_labels
 
 LABELS = np.repeat(np.arange(6), [7, 5, 5, 4, 2, 1])  # so that each option makes a difference
@@ -217,12 +217,12 @@ def test_a_receipt_cannot_write_to_the_terminal(made: dh.Receipt, folder: Path) 
 
 
 def test_signatures(folder: Path, made: dh.Receipt) -> None:
-    private, public = signing.make_keys(folder / "mine.pem")
-    other, other_public = signing.make_keys(folder / "other.pem")
+    private, public = document.make_keys(folder / "mine.pem")
+    other, other_public = document.make_keys(folder / "other.pem")
     assert stat.S_IMODE(private.stat().st_mode) == 0o600
     signed = made.sign(private)
     jsonschema.validate(signed.content, SCHEMA)
-    mine = signing.fingerprint_of_file(public)
+    mine = document.fingerprint_of_file(public)
     assert signed.signer == mine
     assert dh.verify(signed, EMBEDDINGS, LABELS, key=public).matches
     assert f"signed by {mine}" in str(dh.verify(signed, EMBEDDINGS, LABELS))
@@ -240,10 +240,10 @@ def test_signatures(folder: Path, made: dh.Receipt) -> None:
 
 
 def test_keys_are_never_overwritten_and_other_files_are_no_keys(folder: Path, made: dh.Receipt) -> None:
-    signing.make_keys(folder / "k.pem")
+    document.make_keys(folder / "k.pem")
     kept = (folder / "k.pem").read_bytes()
     with pytest.raises(FileExistsError):
-        signing.make_keys(folder / "k.pem")
+        document.make_keys(folder / "k.pem")
     assert (folder / "k.pem").read_bytes() == kept
     with pytest.raises(FileError, match="is not a private key in PEM"):
         made.sign(folder / "r.json")

@@ -21,9 +21,8 @@ from deadheat.reports.tables import count
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.lazy import lazy
 from deadheat.trust.audits import cases
-from deadheat.trust.audits.bench import Bench, EmptySystem, Observation, spread
+from deadheat.trust.audits.bench import SAME, Bench, EmptySystem, Observation, span, spread
 from deadheat.trust.audits.cases import Case
-from deadheat.trust.audits.definitions import SAME, span
 from deadheat.trust.audits.findings import Finding
 
 _ALARM = 3.0  # standard deviations above random that chance does not explain

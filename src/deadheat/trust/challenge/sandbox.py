@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from deadheat.errors import InvalidValueError
+from deadheat.errors import DeadheatError, InvalidValueError
 
 BUBBLEWRAP, NOTHING = "bubblewrap", "none"
 UNPROTECTED = " (unprotected)"  # after the name of whoever's command ran without a sandbox
@@ -38,6 +38,21 @@ _INTERVAL = 0.1  # seconds between two looks at a command's processes
 _DRAIN = 2.0  # seconds, for the rest of the errors of a command that has ended
 _PROCESSES = 256
 _PIECE, _KEPT = 1 << 20, 1 << 16  # bytes read at once; bytes kept of its errors
+
+
+class Refused(DeadheatError):
+    """There is no sandbox, and nobody said that a command may run without one."""
+
+
+def protection(folder: Path, unprotected: bool, also: Sequence[Path]) -> str:
+    """What will protect the organiser's folder; refused if it would be nothing and nobody allowed that."""
+    if unprotected:
+        return NOTHING
+    reason = available()
+    if reason is not None:
+        raise Refused(f"a command must run in a sandbox, but {reason} (--unprotected runs it without one)")
+    require_hidden(folder, also)
+    return BUBBLEWRAP
 
 
 @cache

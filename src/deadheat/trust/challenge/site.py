@@ -337,7 +337,7 @@ def _worker(challenge: Challenge) -> Iterator[None]:
 
     def keep() -> None:
         while not over.is_set():
-            words = [sys.executable, "-m", "deadheat.trust.challenge.scoring", str(challenge.folder)]
+            words = [sys.executable, "-m", "deadheat.trust.challenge.scoring", "work", str(challenge.folder)]
             with subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True) as process:
                 while process.poll() is None and not over.wait(0.1):
                     pass

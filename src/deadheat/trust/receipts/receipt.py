@@ -41,8 +41,7 @@ from deadheat.reports.tables import program
 from deadheat.support.arrays import slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
-from deadheat.trust.receipts import signing
-from deadheat.trust.receipts.document import DIGEST, SCHEMA, SIGNATURE, VERSION, Receipt
+from deadheat.trust.receipts.document import DIGEST, SCHEMA, SIGNATURE, VERSION, Receipt, fingerprint_of_file
 
 _LABELS_AT_ONCE = 1 << 16
 _ABSENT = "nothing"
@@ -319,7 +318,7 @@ def verify(
     """
     opened = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
     opened.require_form()
-    expected_signer = None if key is None else signing.fingerprint_of_file(key)
+    expected_signer = None if key is None else fingerprint_of_file(key)
     stated, summary = options_of(opened)
     options = CountingOptions.checked(
         **stated, junk=junk, exclude=exclude, threads=threads, progress=progress, device=device
