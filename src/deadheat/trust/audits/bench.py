@@ -284,14 +284,11 @@ def ranked(reading: Reading, case: Case) -> TieProfile:
 # readings
 
 
-def _leave_one_out(distance: DistanceName) -> Reading:
-    name = f"{distance}, leave one out"
-    return Reading(name, lambda rows, labels: profile(rows, labels, distance=distance), of_classes=True)
-
-
-def _itself_ranked(distance: DistanceName) -> Reading:
-    name = f"{distance}, the query itself in its ranking"
-    return Reading(name, lambda rows, labels: profile(rows, labels, rows, labels, distance=distance), of_classes=True)
+def _of_embeddings(distance: DistanceName, itself: bool) -> Reading:
+    name = f"{distance}, {'the query itself in its ranking' if itself else 'leave one out'}"
+    return Reading(
+        name, lambda rows, labels: profile(rows, labels, *((rows, labels) * itself), distance=distance), of_classes=True
+    )
 
 
 def _pooled(scores: Array, relevant: Array) -> TieProfile:
@@ -304,7 +301,7 @@ _BY_QUERY = (
     Reading("the lowest score first", lambda scores, relevant: profile_scores(scores, relevant, order="ascending")),
 )
 _READINGS = {
-    "embeddings": (*map(_leave_one_out, _DISTANCES), *map(_itself_ranked, _DISTANCES)),
+    "embeddings": tuple(_of_embeddings(distance, itself) for itself in (False, True) for distance in _DISTANCES),
     "scores": (*_BY_QUERY, Reading("all pairs in one ranking", _pooled)),
     "query": _BY_QUERY,
     "candidates": _BY_QUERY,

@@ -85,7 +85,18 @@ class Receipt:
             If there is a signature that does not fit.
         """
         signature = self.content.get(SIGNATURE)
-        return None if signature is None else _signer_of(signature, _canonical(self.content, SIGNATURE))
+        if signature is None:
+            return None
+        ed25519, _ = _of_cryptography()
+        invalid = require("cryptography.exceptions", "signed", "a signature").InvalidSignature
+        try:
+            if signature["algorithm"] != _ALGORITHM:
+                raise ValueError
+            raw, value = (base64.b64decode(signature[name], validate=True) for name in ("public_key", "value"))
+            ed25519.Ed25519PublicKey.from_public_bytes(raw).verify(value, _canonical(self.content, SIGNATURE))
+        except (invalid, ValueError, TypeError, KeyError, AttributeError):
+            raise InvalidValueError("signature", "must fit the receipt, but does not") from None
+        return _fingerprint(raw)
 
     def sign(self, key: str | os.PathLike[str], password: bytes | None = None) -> Self:
         """The same receipt, signed.
@@ -104,8 +115,10 @@ class Receipt:
         MissingPackageError
             Without cryptography (the extra ``signed``).
         """
-        signature = _signature_of(_canonical(self.content, SIGNATURE), private_key(key, password))
-        return type(self)({**self.content, SIGNATURE: signature}, self.name)
+        opened, message = private_key(key, password), _canonical(self.content, SIGNATURE)
+        parts = {"public_key": opened.public_key().public_bytes_raw(), "value": opened.sign(message)}
+        encoded = {name: base64.b64encode(part).decode() for name, part in parts.items()}
+        return type(self)({**self.content, SIGNATURE: {"algorithm": _ALGORITHM, **encoded}}, self.name)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON, whole or not at all."""
@@ -155,7 +168,11 @@ class Receipt:
             _check(dict(content), _schema(), "")
             if sorted(content["measures"]) != sorted(content["options"]["measures"]):
                 raise ValueError("measures must be those that options has, but has others")
-            _require_known(content["deadheat"])
+            first, made_by, ours = map(_numbers, (FIRST, content["deadheat"], program()))
+            if not first <= made_by <= ours:
+                known = FIRST if first == ours else f"{FIRST} to {program()}"
+                came = _as_json(content["deadheat"])
+                raise ValueError(f"deadheat must be a version that is known here, {known}, but is {came}")
         except ValueError as error:
             raise FileError(title, f" is not a receipt: {error}") from None
 
@@ -191,13 +208,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # the form
-
-
-def _require_known(made_by: str) -> None:
-    ours = program()
-    if not _numbers(FIRST) <= _numbers(made_by) <= _numbers(ours):
-        known = FIRST if _numbers(FIRST) == _numbers(ours) else f"{FIRST} to {ours}"
-        raise ValueError(f"deadheat must be a version that is known here, {known}, but is {_as_json(made_by)}")
 
 
 @cache
@@ -305,26 +315,6 @@ def fingerprint_of_file(path: str | os.PathLike[str]) -> str:
     except ValueError as error:
         raise FileError(path, f" is not a public key in PEM: {reason(error)}") from None
     return _fingerprint(_required(key, ed25519.Ed25519PublicKey, path).public_bytes_raw())
-
-
-def _signature_of(message: bytes, key: Any) -> dict[str, str]:
-    """A signature as a receipt has it, with the public key."""
-    parts = {"public_key": key.public_key().public_bytes_raw(), "value": key.sign(message)}
-    return {"algorithm": _ALGORITHM, **{name: base64.b64encode(part).decode() for name, part in parts.items()}}
-
-
-def _signer_of(signature: Any, message: bytes) -> str:
-    """The fingerprint of the key that has signed a message; a signature that does not fit raises ValueError."""
-    ed25519, _ = _of_cryptography()
-    invalid = require("cryptography.exceptions", "signed", "a signature").InvalidSignature
-    try:
-        if signature["algorithm"] != _ALGORITHM:
-            raise ValueError(f"its algorithm is not {_ALGORITHM}")
-        raw, value = (base64.b64decode(signature[name], validate=True) for name in ("public_key", "value"))
-        ed25519.Ed25519PublicKey.from_public_bytes(raw).verify(value, message)
-    except (invalid, ValueError, TypeError, KeyError, AttributeError):
-        raise InvalidValueError("signature", "must fit the receipt, but does not") from None
-    return _fingerprint(raw)
 
 
 def _fingerprint(raw: bytes) -> str:
