@@ -326,17 +326,14 @@ def chance(evidence: Evidence) -> Iterator[Finding]:
         "measure": name, "lower": found.lower, "chance": nothing.expected, "std": stds,
         "standard_deviations": in_stds, "all_zero_in_order_of_file": order,
     }  # fmt: skip
+    severity, advice = (
+        "serious",
+        "Check what was submitted: the score does not show that it knows anything about the labels.",
+    )
     if not beyond:
-        severity, what = (
-            "serious",
-            f"is not above chance: embeddings that know nothing get {percent(nothing.expected)}",
-        )
-        advice = "Check what was submitted: the score does not show that it knows anything about the labels."
+        what = f"is not above chance: embeddings that know nothing get {percent(nothing.expected)}"
     elif order is not None and order >= found.lower:
-        severity, what = (
-            "serious",
-            f"is no more than all-zero embeddings get from a plain sort of this file, {percent(order)}",
-        )
+        what = f"is no more than all-zero embeddings get from a plain sort of this file, {percent(order)}"
         advice = "Shuffle the samples; as the file is sorted, a score like this needs no model."
     else:
         severity, what, advice = "note", f"is above chance, {percent(nothing.expected)}", ""

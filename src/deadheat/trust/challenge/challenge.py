@@ -179,11 +179,6 @@ class Challenge:
         """Where the tie profile of a submission is."""
         return self.folder / "profiles" / f"{submission}.npz"
 
-    def remove_unfinished_profiles(self) -> None:
-        """Remove what was being written when the one worker was killed; only for the one worker."""
-        for path in (self.folder / "profiles").glob(".*"):
-            path.unlink(missing_ok=True)
-
     def pair(self, rows: NDArray[Any]) -> Pair:
         """A submission's embeddings with the labels that belong to them."""
         n = self.rules.n_query

@@ -57,7 +57,8 @@ def score(
     """
     with store.only_worker(), Evaluator(challenge) as evaluator:
         store.requeue()
-        challenge.remove_unfinished_profiles()
+        for unfinished in (challenge.folder / "profiles").glob(".*"):  # when the worker before this was killed
+            unfinished.unlink(missing_ok=True)
         queued = partial(store.waiting, most=challenge.rules.seconds_per_day if for_page else None)
         waiting = queued(commands=not for_page)
         has_command = any(each.command is not None for each in waiting)
@@ -65,7 +66,24 @@ def score(
         while waiting:
             submission = waiting[0]
             store.begin(submission)
-            _score(challenge, store, submission, evaluator, protection, also)
+            began, result = time.monotonic(), None
+            try:
+                if submission.command is None:
+                    result = evaluator.receipt(submission.id, "npz", challenge.submissions / submission.id), FILE
+                else:
+                    with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
+                        rows = submissions.from_command(challenge, submission, protection == sandbox.NOTHING, also)
+                        np.save(f"{folder}/rows.npy", rows)
+                        result = evaluator.receipt(submission.id, "npy", Path(folder, "rows.npy")), protection
+                state, message = "scored", ""
+            except Stopped as error:
+                state, message = "failed", str(error)
+                if error.errors or submission.command is not None:
+                    private(log(challenge, submission))
+                    log(challenge, submission).write_text(error.errors, encoding="utf-8")
+            except (ValueError, TypeError) as error:  # by a rule, which the message says
+                state, message = "refused", short(str(error))
+            store.ended(submission, state, message, time.monotonic() - began, result)
             found = store.find(id=submission.id)
             assert found is not None
             yield found
@@ -75,30 +93,6 @@ def score(
 def log(challenge: Challenge, submission: Submission) -> Path:
     """Where the organiser, and nobody else, finds the errors of a command that failed: inputs could be in them."""
     return challenge.submissions / f"{submission.id}.log"
-
-
-def _score(
-    challenge: Challenge, store: Store, submission: Submission, evaluator: Evaluator, how: str, also: Sequence[Path]
-) -> None:
-    """Score one, and record what came of it and how long it took; `how` commands are kept from the labels."""
-    began = time.monotonic()
-    try:
-        if submission.command is None:
-            how, receipt = FILE, evaluator.receipt(submission.id, "npz", challenge.submissions / submission.id)
-        else:
-            with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
-                rows = submissions.from_command(challenge, submission, how == sandbox.NOTHING, also)
-                np.save(f"{folder}/rows.npy", rows)
-                receipt = evaluator.receipt(submission.id, "npy", Path(folder, "rows.npy"))
-    except Stopped as error:
-        if error.errors or submission.command is not None:
-            private(log(challenge, submission))
-            log(challenge, submission).write_text(error.errors, encoding="utf-8")
-        store.ended(submission, "failed", str(error), time.monotonic() - began)
-    except (ValueError, TypeError) as error:  # by a rule, which the message says
-        store.ended(submission, "refused", short(str(error)), time.monotonic() - began)
-    else:
-        store.ended(submission, "scored", "", time.monotonic() - began, (receipt, how))
 
 
 def work(challenge: Challenge, store: Store) -> None:

@@ -235,7 +235,12 @@ def _check(value: Any, rule: Mapping[str, Any], place: str) -> None:
     if kind is dict:
         _check_members(value, rule, place)
     elif kind is list:
-        _check_items(value, rule, place)
+        if not rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value)):
+            raise ValueError(f"{place} has {len(value)} entries")
+        for number, item in enumerate(value):
+            _check(item, rule["items"], f"{place}[{number}]")
+        if rule.get("uniqueItems") and len(set(value)) < len(value):
+            raise ValueError(f"{place} has an entry twice")
     elif kind is int and value < rule["minimum"]:
         _refuse(place, f"must be at least {rule['minimum']}", value)
     elif kind is str and not re.search(rule.get("pattern", ""), value.replace("\n", "\\n")):  # "$" is before one too
@@ -256,16 +261,6 @@ def _check_members(value: dict[str, Any], rule: Mapping[str, Any], place: str) -
         raise ValueError(f"{place} is empty")
     for name, part in value.items():
         _check(part, named.get(name, others), f"{place}.{name}" if place else name)
-
-
-def _check_items(value: list[Any], rule: Mapping[str, Any], place: str) -> None:
-    least, most = rule.get("minItems", 0), rule.get("maxItems", len(value))
-    if not least <= len(value) <= most:
-        raise ValueError(f"{place} has {len(value)} entries")
-    for number, item in enumerate(value):
-        _check(item, rule["items"], f"{place}[{number}]")
-    if rule.get("uniqueItems") and len(set(value)) < len(value):
-        raise ValueError(f"{place} has an entry twice")
 
 
 def _refuse(place: str, rule: str, value: Any) -> None:
