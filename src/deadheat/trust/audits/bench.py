@@ -121,8 +121,9 @@ class Bench:
         """Find what the function computes from its answers to cases without ties."""
         found = self.tried
         answers = [self.call(case) for case in cases]
-        for answer in answers:
-            found = matching(found, answer.case, answer.value)
+        for case, value, *_ in answers:  # those that give the value; in a reading with a few ties here, up to these
+            truths = [(definition, definition.truth(case)) for definition in found]
+            found = [each for each, truth in truths if truth.upper - truth.lower < _NARROW and possible(truth, value)]
         self.definitions = found
         self.seen += [answer._replace(truth=span(found, answer.case)) for answer in answers]
 
@@ -248,12 +249,6 @@ def candidates(form: str, asked: Measure | None, n_items: int) -> Iterator[Defin
                     yield Definition(measure, reading, convention)
 
 
-def matching(found: Sequence[Definition], case: Case, value: float) -> list[Definition]:
-    """The definitions that give a value, up to `SAME`; in a reading that has a few ties here, up to these."""
-    truths = [(definition, definition.truth(case)) for definition in found]
-    return [each for each, truth in truths if truth.upper - truth.lower < _NARROW and possible(truth, value)]
-
-
 def possible(truth: Triple[float], value: float) -> bool:
     """Whether some way to break the ties gives a value."""
     return truth.lower - slack(value) <= value <= truth.upper + slack(value)
@@ -291,10 +286,6 @@ def _of_embeddings(distance: DistanceName, itself: bool) -> Reading:
     )
 
 
-def _pooled(scores: Array, relevant: Array) -> TieProfile:
-    return profile_scores(scores.reshape(1, -1), relevant.reshape(1, -1))
-
-
 _DISTANCES: tuple[DistanceName, ...] = ("cosine", "euclidean", "inner_product", "cityblock")
 _BY_QUERY = (
     Reading("the highest score first", profile_scores),
@@ -302,7 +293,10 @@ _BY_QUERY = (
 )
 _READINGS = {
     "embeddings": tuple(_of_embeddings(distance, itself) for itself in (False, True) for distance in _DISTANCES),
-    "scores": (*_BY_QUERY, Reading("all pairs in one ranking", _pooled)),
+    "scores": (
+        *_BY_QUERY,
+        Reading("all pairs in one ranking", lambda *pair: profile_scores(*(each.reshape(1, -1) for each in pair))),
+    ),
     "query": _BY_QUERY,
     "candidates": _BY_QUERY,
 }
