@@ -97,5 +97,14 @@ def test_all_that_are_installed_side_by_side(monkeypatch: pytest.MonkeyPatch) ->
     result = run("--all", *SMALL, "--markdown")
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
-    assert [line.split("|")[1].strip() for line in lines[2:4]] == ["numpy:argsort", "deadheat:map"]
+    header, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines[:4])
+    assert [row[0] for row in rows] == ["numpy:argsort", "deadheat:map"]
     assert lines[-1] == "Not installed: ranx:map."
+    survey = adapters.survey(n_classes=3, class_size=5)
+    assert json.loads(survey.to_json())["audits"] == [each.to_dict() for each in survey.audits]
+    frame = survey.to_pandas()
+    for number, each in enumerate(survey.audits):
+        cells = dict(zip(header, rows[number], strict=True))
+        assert {name: int(cells[name]) for name in each.counts()} == each.counts()
+        assert f"{100 * frame['interleaved'][number]:.2f}" == cells["interleaved"]
+        assert (frame["lower"][number], frame["ties"][number]) == (each.truth.lower, cells["ties count as"])

@@ -71,6 +71,9 @@ def test_the_ties_of_one_entry_make_no_other_rank_uncertain() -> None:
     board = leaderboard.Board(("MRR",), rows)
     assert [row[1] for row in board.tables()[0].rows] == ["1", "2", "3~"]
     assert board.notes()[-1] == "~ Its own ties could put zero ahead of a, b."
+    frame = board.to_pandas()
+    assert list(frame["team"]) == ["a", "b", "zero"]
+    assert [frame[end][0] for end in ("lower", "upper")] == [0.75, 0.75]
 
 
 def test_the_first_of_a_teams_submissions_that_read_the_same_counts(tmp_path: Path) -> None:
