@@ -98,6 +98,9 @@ def test_a_folder_that_is_there_stays_as_it_is(made: Challenge) -> None:
     with pytest.raises(ValueError, match="must not be there yet"):
         Challenge.create(made.folder, LABELS)
     assert Challenge.open(made.folder) == made
+    (made.folder / "challenge.json").write_text('{"schema": "deadheat.Challenge", "schema_version": 2}')
+    with pytest.raises(ValueError, match=r"is not a challenge that this deadheat knows \(schema_version 1\)"):
+        Challenge.open(made.folder)
 
 
 # What strangers submit ------------------------------------------------------------------------------------------------

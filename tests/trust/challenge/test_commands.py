@@ -232,6 +232,12 @@ def test_a_command_names_what_it_reads_and_writes(words: str, message: str, made
     assert message in refused("submit", made.folder, program, "--team", "A", "--command", words)
 
 
+def test_a_folder_comes_with_a_command_and_a_file_without(made: Challenge, program: Path) -> None:
+    whole, with_command = ("submit", made.folder), ("--team", "A", "--command", COPY)
+    assert "or come with --command, but is the folder" in refused(*whole, program, *with_command[:2])
+    assert "must be the folder that the command is run in" in refused(*whole, made.folder / "labels.npy", *with_command)
+
+
 def test_words_are_words_and_never_a_shells(made: Challenge, program: Path) -> None:
     command(made, program, "cp {inputs} {output} ; touch $HOME/x")
     assert states(made, unprotected=not ISOLATED) == ["failed"]  # cp takes four things as files

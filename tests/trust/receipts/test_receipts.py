@@ -221,6 +221,9 @@ def test_signatures(folder: Path, made: dh.Receipt) -> None:
     assert signed.signer == mine
     assert dh.verify(signed, EMBEDDINGS, LABELS, key=public).matches
     assert f"signed by {mine}" in str(dh.verify(signed, EMBEDDINGS, LABELS))
+    rsa = dh.Receipt({**signed.content, "signature": {**signed.content["signature"], "algorithm": "RSA"}})
+    with pytest.raises(ValueError, match="signature must fit the receipt"):
+        _ = rsa.signer
     assert not dh.verify(signed, EMBEDDINGS, LABELS, key=other_public).matches
     assert not dh.verify(made, EMBEDDINGS, LABELS, key=public).matches  # without any
     assert not dh.verify(made.sign(other), EMBEDDINGS, LABELS, key=public).matches
@@ -240,6 +243,8 @@ def test_keys_are_never_overwritten_and_other_files_are_no_keys(folder: Path, ma
     with pytest.raises(FileExistsError):
         make_keys(folder / "k.pem")
     assert (folder / "k.pem").read_bytes() == kept
+    with pytest.raises(TypeError, match="receipt must be a path, but is int"):
+        dh.verify(7, EMBEDDINGS, LABELS)  # type: ignore[arg-type]
     with pytest.raises(FileError, match="is not a private key in PEM"):
         made.sign(folder / "r.json")
     with pytest.raises(FileError, match="is not a public key in PEM"):
@@ -267,10 +272,15 @@ def test_what_is_no_receipt_is_refused_in_one_line(
     assert message in refused("verify", folder / "r.json", folder / "e.npz")
 
 
-@pytest.mark.parametrize("text", ["{", "[{}]", '{"schema": NaN}', '{"a": 1, "a": 2}', "[" * 100_000, "\xff"])
+LARGE = pytest.param(" " * (16 << 20) + "{}", id="over 16 MB")
+
+
+@pytest.mark.parametrize("text", [LARGE, "{", "[{}]", '{"schema": NaN}', '{"a": 1, "a": 2}', "[" * 100_000, "\xff"])
 def test_what_is_no_json_is_refused(text: str, folder: Path) -> None:
     (folder / "r.json").write_bytes(text.encode("latin-1"))
-    assert "is not a receipt" in refused("verify", folder / "r.json", folder / "e.npz")
+    said = refused("verify", folder / "r.json", folder / "e.npz")
+    assert "is not a receipt" in said
+    assert ("over 16 MB" in said) == (len(text) > 16 << 20)
 
 
 def test_the_command_makes_signs_and_verifies(folder: Path) -> None:
