@@ -108,7 +108,7 @@ def alone(n: int) -> Rows:
 
 
 def case(found: dict[str, Any], rows: Rows = SOUND, labels: Rows = LABELS, **options: Any) -> Any:
-    """What the audit of these embeddings must find, as severity or as figures, and what it must not: None."""
+    """What the audit of these embeddings finds: severity, figures or a part of the sentence; None for nothing."""
     return pytest.param(found, rows, labels, options, id=", ".join(found))
 
 
@@ -131,6 +131,8 @@ ZEROED = {"zero embeddings": {"rows": 12, "n": N, "which": TEN}, "duplicates acr
         case({"duplicates across classes": {"which": sorted([ONE[0], OTHER[0]])}}, PAIRS),
         case({"duplicates inside classes": {"which": sorted(ONE[1:3]), "distinct": N - 2}}, PAIRS),
         case({"duplicates across classes": "serious"}, put(SOUND[0], slice(20))),
+        case({"duplicates across classes": "20 of 240 rows (8.3 %) are equal to a row of another class (rows 0, 1, 2, "
+              "3, 4, ...). 221 rows are distinct."}, put(SOUND[0], slice(20))),
         case({"duplicates across classes": {"largest": 20}}, put(SOUND[0], slice(20))),
         case({"duplicates inside classes": "serious", "duplicates across classes": None}, BY_CLASS),
         case({"duplicates across classes": "warning"}, DOUBLED),
@@ -141,14 +143,17 @@ ZEROED = {"zero embeddings": {"rows": 12, "n": N, "which": TEN}, "duplicates acr
         case({"saturated dimensions": "warning"}, clipped(DIM)),
         case({"saturated dimensions": "warning"}, clipped(QUARTER)),
         case({"saturated dimensions": "note"}, clipped(QUARTER - 1)),
+        case({"saturated dimensions": "3 of 16 dimensions (19 %) of the embeddings are at their largest or smallest "
+              "number in 50 % of the rows or more."}, clipped(3)),
         case({"saturated dimensions": None}, np.maximum(SOUND - np.quantile(SOUND, 0.7, axis=0), 0)),  # at zero
         case({"few levels": "warning", "ties": "serious", "saturated dimensions": None}, rounded(2)),
-        case({"few levels": {"levels": 2}}, rounded(2)),
+        case({"few levels": "All 16 dimensions of the embeddings have few distinct numbers: mostly 2."}, rounded(2)),
         case({"few levels": "warning"}, rounded(16)),
         case({"few levels": "note"}, rounded(40)),
         case({"few levels": None}, np.repeat(SOUND[: N // 8], 8, axis=0)),  # copies
         case({"queries without a relevant item": "note"}, labels=alone(5)),
         case({"queries without a relevant item": "warning"}, labels=alone(N // 2)),
+        case({"queries without a relevant item": "5 of 240 queries (2.1 %) have no relevant item"}, labels=alone(5)),
         case({"queries without a relevant item": {"queries": 5}}, labels=alone(5)),
         case({"class imbalance": None}, labels=LABELS % 2),  # half and half
         case({"undefined measure": "serious", "chance": None}, labels=LABELS * 0, measures=["AUC", "mAP"]),
@@ -163,8 +168,10 @@ def test_findings(found: dict[str, Any], rows: Rows, labels: Rows, options: dict
     for name, expected in found.items():
         if isinstance(expected, dict):
             assert expected.items() <= audited[name].figures.items()
-        else:
+        elif expected is None or expected in SEVERITIES:
             assert severity(audited, name) == expected
+        else:
+            assert expected in audited[name].sentence
     json.loads(audited.to_json())
 
 
