@@ -59,12 +59,15 @@ def test_a_sound_evaluator_passes(fn: Metric, form: str) -> None:
 
 
 def test_expectation_and_upper_bound_are_distinguished() -> None:
-    expected, upper = (
-        audit(lambda s, r, end=end: getattr(dh.measure(dh.profile_scores(s, r), "mAP")["mAP"], end))  # type: ignore[misc]
-        for end in ("expected", "upper")
-    )
+    def of(end: str, scale: int = 1) -> EvaluatorAudit:
+        return audit(lambda s, r: scale * getattr(dh.measure(dh.profile_scores(s, r), "mAP")["mAP"], end))
+
+    expected, upper = of("expected"), of("upper")
     assert (expected.ties, expected.passes(), expected.sigmas) == ("expectation", True, pytest.approx(0, abs=1e-6))
     assert (upper.ties, names(upper, "serious")) == ("upper bound", ["empty system"])
+    in_per_cent = of("upper", 100)["empty system"].sentence
+    assert in_per_cent == upper["empty system"].sentence
+    assert "scores 100.00 % in the order 'sorted by class'" in in_per_cent
 
 
 def test_a_stable_sort_gives_what_exploit_finds() -> None:
