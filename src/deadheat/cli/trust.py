@@ -23,9 +23,8 @@ from deadheat.trust.audits.cases import MAKERS
 from deadheat.trust.audits.evaluator_audit import audit_evaluator as audit_function
 from deadheat.trust.audits.findings import Audited
 from deadheat.trust.audits.submission_audit import MEASURES, audit_pair
-from deadheat.trust.receipts.document import Receipt
+from deadheat.trust.receipts.document import Receipt, fingerprint_of_file, make_keys
 from deadheat.trust.receipts.receipt import options_of, verify_pair
-from deadheat.trust.receipts.signing import fingerprint_of_file, make_keys
 
 FAILED = 1  # exit status: something serious was found, or a receipt does not match
 

@@ -47,9 +47,8 @@ run, refused = (partial(call, "audit-evaluator") for call in (calling.run, calli
 def test_a_function_of_ones_own(folder: Path) -> None:
     result = run("metrics_of_mine:first", "--form", "query", *SMALL)
     assert (result.exit_code, result.stderr) == (1, "")
-    assert (
-        "metrics_of_mine:first computes P@1, the highest score first or Hit@1, the highest score first" in result.stdout
-    )
+    computes = "computes P@1, the highest score first or Hit@1, the highest score first"
+    assert f"metrics_of_mine:first {computes}" in result.stdout
     assert run("metrics_of_mine:Metrics.crash", *SMALL).exit_code == 1
 
 
@@ -98,5 +97,14 @@ def test_all_that_are_installed_side_by_side(monkeypatch: pytest.MonkeyPatch) ->
     result = run("--all", *SMALL, "--markdown")
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
-    assert [line.split("|")[1].strip() for line in lines[2:4]] == ["numpy:argsort", "deadheat:map"]
+    header, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines[:4])
+    assert [row[0] for row in rows] == ["numpy:argsort", "deadheat:map"]
     assert lines[-1] == "Not installed: ranx:map."
+    survey = adapters.survey(n_classes=3, class_size=5)
+    assert json.loads(survey.to_json())["audits"] == [each.to_dict() for each in survey.audits]
+    frame = survey.to_pandas()
+    for number, each in enumerate(survey.audits):
+        cells = dict(zip(header, rows[number], strict=True))
+        assert {name: int(cells[name]) for name in each.counts()} == each.counts()
+        assert f"{100 * frame['interleaved'][number]:.2f}" == cells["interleaved"]
+        assert (frame["lower"][number], frame["ties"][number]) == (each.truth.lower, cells["ties count as"])

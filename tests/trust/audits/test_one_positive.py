@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,8 +21,6 @@ from deadheat.trust.audits.adapters import ADAPTERS
 from deadheat.trust.audits.evaluator_audit import EvaluatorAudit, audit_evaluator
 
 PAGE = Path(__file__).parents[3] / "docs" / "who-can-be-hacked.md"
-SIZES = {"n_classes": 5, "class_size": 6}
-Ranks = Callable[[Any, Any], Any]
 
 
 def first_and_last(positives: Any, others: Any) -> tuple[Any, Any]:
@@ -97,7 +94,7 @@ STAND_INS = {
     "tgb.linkproppred.evaluate": SimpleNamespace(Evaluator=TGB),
     "pykeen.evaluation": SimpleNamespace(RankBasedEvaluator=PyKEEN),
 }
-BEFORE = {"mteb._evaluators.retrieval_metrics": SimpleNamespace(mrr=sorted_rank(by_id=False))}  # MTEB to 2.18.18
+BEFORE = "mteb._evaluators.retrieval_metrics", SimpleNamespace(mrr=sorted_rank(by_id=False))  # MTEB to 2.18.18
 COUNTED = {
     "mteb:mrr@10": ("MRR@10", "by order"),
     "beir:mrr@10": ("MRR@10", "by order"),
@@ -120,16 +117,16 @@ def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def audit(name: str) -> EvaluatorAudit:
-    return audit_evaluator(ADAPTERS[name].fn, form="candidates", name=name, **SIZES)
+    return audit_evaluator(ADAPTERS[name].fn, form="candidates", name=name, n_classes=5, class_size=6)
 
 
 @pytest.mark.parametrize("name", COUNTED)
 def test_what_ties_count_as(name: str) -> None:
     found = audit(name)
     assert (found.definitions, found.ties) == ((f"{COUNTED[name][0]}, the highest score first",), COUNTED[name][1])
-    serious = {each.name for each in found.findings if each.severity == "serious"}
     by_order = {"sample order", "empty system", "sample order with ties", "place in the list"}
-    assert serious == {"by order": by_order, "upper bound": {"empty system"}}.get(found.ties, set())
+    serious = {"by order": by_order, "upper bound": {"empty system"}}.get(found.ties, set())
+    assert {each.name for each in found.of("serious")} == serious
 
 
 def test_every_evaluator_of_one_positive_has_a_stand_in() -> None:
@@ -150,8 +147,7 @@ def test_which_place_in_the_list_a_constant_scorer_profits_from(monkeypatch: pyt
         return tuple(ADAPTERS["mteb:mrr@10"].fn(case.first, case.second) for case in given)  # type: ignore[return-value]
 
     assert places() == (0, 1)  # by id, descending: the last id of the list is first among equals
-    for name, module in BEFORE.items():
-        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setitem(sys.modules, *BEFORE)
     assert places() == (1, 0)  # the order of the file: issue 5092
 
 
@@ -178,8 +174,7 @@ def test_the_page_has_the_values_of_each(name: str, monkeypatch: pytest.MonkeyPa
     if name == "mteb:mrr@10":
         before, *rows = rows
         with monkeypatch.context() as patched:
-            for module, stand_in in BEFORE.items():
-                patched.setitem(sys.modules, module, stand_in)
+            patched.setitem(sys.modules, *BEFORE)
             assert before[7:11] == values(name)
     (row,) = rows
     assert row[7:11] == values(name)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import http.client
 import importlib
-import os
 import socket
 import ssl
 import time
@@ -18,16 +16,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from trust.challenge.conftest import ROWS
-from trust.challenge.serving import SLOW, Site, ask, begun, finished, form, npz, opened, served, upload
+from trust.challenge.serving import SLOW, Site, ask, begun, finished, form, npz, opened, posix, served, upload
 
-from deadheat.trust.receipts import signing
+from deadheat.trust.receipts import document
 
-for package in ("starlette", "uvicorn", "python_multipart", "jinja2"):
-    pytest.importorskip(package, reason="the page needs the extra challenge")
 clients = importlib.import_module("deadheat.trust.challenge.clients")
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the server is stopped by a signal")
+pytestmark = posix
 
 TEAMS = [f"team {i}" for i in range(12)]
+FIELDS = {"Content_Type": "application/x-www-form-urlencoded"}
 IMPATIENT = """
 from deadheat.trust.challenge import clients
 clients.TIMEOUT, clients.GRACE = 1.5, 1.5
@@ -51,25 +48,23 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def is_closed(connection: socket.socket, seconds: float = SLOW) -> bool:
     """Whether the server ends a connection, whatever it says before that."""
     connection.settimeout(seconds)
-    try:
-        while connection.recv(1 << 16):
-            pass
-    except ConnectionError:
-        return True
-    except TimeoutError:
-        return False
+    with suppress(ConnectionError):
+        try:
+            while connection.recv(1 << 16):
+                pass
+        except TimeoutError:
+            return False
     return True
 
 
 def is_closed_while_dribbling(connection: socket.socket) -> bool:
     """Whether the server ends a connection that sends a byte ten times a second."""
-    try:
+    with suppress(ConnectionError):
         for _ in range(100):
             connection.sendall(b"x")
             time.sleep(0.1)
-    except ConnectionError:
-        return True
-    return False
+        return False
+    return True
 
 
 # Connections ----------------------------------------------------------------------------------------------------------
@@ -89,8 +84,7 @@ def test_connections_that_say_nothing_lock_nobody_out(site: Site) -> None:
 
 def test_a_connection_that_keeps_the_server_waiting_is_closed(impatient: Site) -> None:
     with opened(impatient) as silent, opened(impatient, b"GET / HTTP/1.1\r\nX-") as slow:
-        assert is_closed(silent)
-        assert is_closed(slow)
+        assert all(map(is_closed, (silent, slow)))
     with opened(impatient) as slow:  # a byte now and then does not help
         assert is_closed_while_dribbling(slow)
 
@@ -102,15 +96,14 @@ def test_a_handshake_that_is_not_finished_is_closed(tmp_path: Path) -> None:
             secure.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             assert secure.recv(1 << 16).startswith(b"HTTP/1.1 200")
         with opened(site) as silent, opened(site, b"\x16\x03\x01") as slow:
-            assert is_closed(silent)
-            assert is_closed(slow)
+            assert all(map(is_closed, (silent, slow)))
 
 
 def self_signed(folder: Path) -> tuple[Path, Path]:
     """A certificate of this machine's, and its key."""
     x509 = pytest.importorskip("cryptography.x509")
-    private, _ = signing.make_keys(folder / "key.pem")
-    key, now = signing.private_key(private), datetime.now(UTC)
+    private, _ = document.make_keys(folder / "key.pem")
+    key, now = document.private_key(private), datetime.now(UTC)
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     address = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
     builder = x509.CertificateBuilder(name, name, key.public_key(), 1, now - timedelta(1), now + timedelta(1))
@@ -179,10 +172,8 @@ def test_a_disk_that_is_full_breaks_nothing(tmp_path: Path) -> None:
     with served(tmp_path / "challenge", ["A"], limit, upload=1) as site:
         body, headers = form(bytes(900_000))
         answer = ask(site, "POST", "/submissions", "A", body, **headers)
-        assert (answer.status, answer.content) == (
-            503,
-            {"error": "The server could not complete the request: try again later."},
-        )
+        said = {"error": "The server could not complete the request: try again later."}
+        assert (answer.status, answer.content) == (503, said)
         assert list(site.challenge.submissions.iterdir()) == []
         assert finished(site, "A", upload(site, "A", ROWS))["state"] == "scored"
 
@@ -210,7 +201,7 @@ def test_an_origin_that_is_none_is_another_page(origin: str, site: Site) -> None
 def test_the_host_that_a_request_names_leads_nowhere(host: str, site: Site) -> None:
     for method, path in (("GET", "/submit/"), ("GET", "//evil.example/submit/"), ("POST", "/sign-in")):
         body = f"token={site.tokens['team 1']}" if method == "POST" else None
-        answer = ask(site, method, path, None, body, Host=host, Content_Type="application/x-www-form-urlencoded")
+        answer = ask(site, method, path, None, body, Host=host, **FIELDS)
         assert answer.status in (303, 400, 404)
         assert answer.headers.get("location", "/submit") == "/submit"
 
@@ -227,10 +218,4 @@ def test_tokens_cannot_be_guessed_without_end(site: Site) -> None:
 
 
 def _guessed(site: Site, token: str, source: str = "127.0.0.1") -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=SLOW, source_address=(source, 0))
-    try:
-        kind = {"Content-Type": "application/x-www-form-urlencoded"}
-        connection.request("POST", "/sign-in", f"token={token}", kind)
-        return connection.getresponse().status
-    finally:
-        connection.close()
+    return ask(site, "POST", "/sign-in", None, f"token={token}", source, **FIELDS).status

@@ -10,70 +10,55 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from trust.challenge.conftest import LABELS, ROWS, submitted_file
+from cli import calling
+from trust.challenge.conftest import LABELS, ROWS, passed, refused, scored, states, submitted, submitted_file, written
 
 import deadheat as dh
 from deadheat.analyses.leaderboard import Leaderboard
-from deadheat.cli.main import main
-from deadheat.trust.challenge import leaderboard, scoring
+from deadheat.trust.challenge import leaderboard
 from deadheat.trust.challenge.challenge import Challenge
 from deadheat.trust.challenge.store import ATTEMPTS, Store, Submission, TooMany
 
-Run = Callable[..., Any]
-Write = Callable[..., Path]
 
-
-def scored(challenge: Challenge) -> list[Submission]:
-    return list(scoring.score(challenge, Store(challenge.folder)))
-
-
-def test_from_labels_to_a_leaderboard(deadheat: Run, npz: Write, tmp_path: Path) -> None:
-    np.save(tmp_path / "labels.npy", LABELS)
-    folder = tmp_path / "challenge"
-    done = deadheat("init", folder, "--labels", tmp_path / "labels.npy", "-m", "mAP,Hit@1")
-    assert (done.exit_code, done.stderr) == (0, ""), done.stderr
+def test_from_labels_to_a_leaderboard(tmp_path: Path) -> None:
+    labels, folder, receipt = (tmp_path / name for name in ("labels.npy", "challenge", "r.json"))
+    np.save(labels, LABELS)
+    passed("init", folder, "--labels", labels, "-m", "mAP,Hit@1")
     if os.name == "posix":
         assert folder.stat().st_mode & 0o077 == 0
-    five, three = npz("five", ROWS), npz("three", ROWS[:, :3])
-    assert deadheat("submit", folder, five, "--team", "A", "--title", "all").exit_code == 0
-    assert deadheat("submit", folder, three, "--team", "B").exit_code == 0
-    done = deadheat("score", folder)
-    assert (done.exit_code, done.stdout.count("lower bound")) == (0, 2)
-    assert deadheat("score", folder).stdout == "nothing in the queue\n"
-    board = json.loads(deadheat("leaderboard", folder, "--exact", "--json").stdout)
-    reports = {
-        name: dh.evaluate(rows, LABELS, measures="mAP, Hit@1") for name, rows in (("A", ROWS), ("B", ROWS[:, :3]))
-    }
+    rows = {"B": ROWS[:, :3], "A": ROWS}
+    for team in rows:
+        passed("submit", folder, written(tmp_path, rows[team]), "--team", team, "--title", "all")
+    assert passed("score", folder).count("lower bound") == 2
+    assert passed("score", folder) == "nothing in the queue\n"
+    board = json.loads(passed("leaderboard", folder, "--exact", "--json"))
+    reports = {team: dh.evaluate(rows[team], LABELS, measures="mAP, Hit@1") for team in ("B", "A")}
     assert board == json.loads(dh.leaderboard(reports).to_json())
-    assert [line[:5] for line in deadheat("list", folder).stdout.splitlines()] == ["#1 A:", "#2 B:"]
-    assert deadheat("receipt", folder, 1, tmp_path / "r.json").exit_code == 0
-    assert deadheat("receipt", folder, 3, tmp_path / "none.json").exit_code == 2
-    words = ["verify", tmp_path / "r.json", five, "--labels", tmp_path / "labels.npy"]
-    assert CliRunner().invoke(main, [str(word) for word in words]).exit_code == 0
+    assert [line[:5] for line in passed("list", folder).splitlines()] == ["#1 B:", "#2 A:"]
+    passed("receipt", folder, 2, receipt)
+    refused("receipt", folder, 3, tmp_path / "none.json")
+    assert calling.passed("verify", receipt, tmp_path / "embeddings.npz", "--labels", labels).startswith("match")
 
 
-def test_queries_can_have_a_gallery(npz: Write, tmp_path: Path) -> None:
+def test_queries_can_have_a_gallery(tmp_path: Path) -> None:
     challenge = Challenge.create(tmp_path / "challenge", LABELS, n_query=20)
-    submitted_file(challenge, npz("a", ROWS))
-    assert [each.state for each in scored(challenge)] == ["scored"]
+    submitted(challenge)
+    assert states(challenge) == ["scored"]
     report = leaderboard.exact(challenge, Store(challenge.folder))
-    expected = dh.evaluate(ROWS[:20], LABELS[:20], ROWS[20:], LABELS[20:])
     assert isinstance(report, dh.Report)
-    assert report["mAP"].lower == expected["mAP"].lower
+    assert report["mAP"].lower == dh.evaluate(ROWS[:20], LABELS[:20], ROWS[20:], LABELS[20:])["mAP"].lower
     assert report.separate_gallery
 
 
-def test_the_best_of_a_team_counts(made: Challenge, npz: Write) -> None:
-    for name, rows, team in (("a", ROWS[:, :3], "A"), ("b", ROWS, "A"), ("c", ROWS * 0, "B"), ("d", ROWS[:, :4], "A")):
-        submitted_file(made, npz(name, rows), team)
+def test_the_best_of_a_team_counts(made: Challenge) -> None:
+    for rows, team in ((ROWS[:, :3], "A"), (ROWS, "A"), (ROWS * 0, "B"), (ROWS[:, :4], "A")):
+        submitted(made, rows, team)
     scored(made)
     store = Store(made.folder)
     assert {name: each[0].number for name, each in leaderboard.entries(made, store).items()} == {"A": 2, "B": 3}
@@ -89,26 +74,23 @@ def test_the_best_of_a_team_counts(made: Challenge, npz: Write) -> None:
     [
         (["--labels", "none.npy"], "No such file"),
         (["--labels", "short.npy"], "short.npy must be one-dimensional"),
-        (["--labels", "labels.npy", "--queries", "60"], "n_query must be at most 59"),
-        (["--labels", "labels.npy", "-m", "mAQ"], "mAQ"),
-        (["--labels", "labels.npy", "--upload", "5000"], "upload must be at most 4095"),
-        (["--labels", "labels.npy", "--title", ""], "title must have 1 to 60 printable characters"),
+        (["--queries", "60"], "n_query must be at most 59"),
+        (["-m", "mAQ"], "mAQ"),
+        (["--upload", "5000"], "upload must be at most 4095"),
+        (["--title", ""], "title must have 1 to 60 printable characters"),
         (["--labels", "own.npy"], "without a relevant item"),
-        (["--labels", "labels.npy", "--inputs", "short.npy"], "one sample per label, but got 3 samples for 60 labels"),
-        (["--labels", "labels.npy", "--inputs", "labels.csv"], "inputs must be a .npy or .txt file or a folder"),
+        (["--inputs", "short.npy"], "one sample per label, but got 3 samples for 60 labels"),
+        (["--inputs", "labels.csv"], "inputs must be a .npy or .txt file or a folder"),
     ],
 )
 def test_a_challenge_is_made_whole_or_not_at_all(
-    options: list[str], message: str, deadheat: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    np.save("labels.npy", LABELS)
-    np.save("own.npy", np.arange(60))
-    np.save("short.npy", ROWS[:3])
+    for name, content in (("labels", LABELS), ("own", np.arange(60)), ("short", ROWS[:3])):
+        np.save(f"{name}.npy", content)
     before = sorted(os.listdir())
-    done = deadheat("init", "c", *options)
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert message in done.stderr
+    assert message in refused("init", "c", *(() if "--labels" in options else ("--labels", "labels.npy")), *options)
     assert sorted(os.listdir()) == before
 
 
@@ -116,6 +98,9 @@ def test_a_folder_that_is_there_stays_as_it_is(made: Challenge) -> None:
     with pytest.raises(ValueError, match="must not be there yet"):
         Challenge.create(made.folder, LABELS)
     assert Challenge.open(made.folder) == made
+    (made.folder / "challenge.json").write_text('{"schema": "deadheat.Challenge", "schema_version": 2}')
+    with pytest.raises(ValueError, match=r"is not a challenge that this deadheat knows \(schema_version 1\)"):
+        Challenge.open(made.folder)
 
 
 # What strangers submit ------------------------------------------------------------------------------------------------
@@ -149,7 +134,7 @@ def patched(content: bytes, place: int, value: bytes) -> bytes:
 
 def headed(text: str) -> bytes:
     """An array whose header is that text."""
-    return archive({"embeddings.npy": np.lib.format.magic(1, 0) + len(text).to_bytes(2, "little") + text.encode()})
+    return np.lib.format.magic(1, 0) + len(text).to_bytes(2, "little") + text.encode()
 
 
 class Evil:
@@ -158,34 +143,20 @@ class Evil:
 
 
 GOOD = array(ROWS)
-ABUSE = {
-    "too few rows": (archive({"embeddings.npy": array(ROWS[:9])}), r"shape \(60, dim\).*\(9, 5\)"),
-    "one dimension": (archive({"embeddings.npy": array(LABELS)}), r"shape \(60, dim\)"),
-    "too many columns": (archive({"embeddings.npy": array(np.zeros((60, 65), "i1"))}), "dim of 1 to 64"),
-    "not a number": (archive({"embeddings.npy": array(np.where(ROWS > 5, np.nan, ROWS))}), "must be finite"),
-    "strings": (archive({"embeddings.npy": array(ROWS.astype(str))}), "must be numbers"),
-    "records": (archive({"embeddings.npy": declared((60, 5), 2400, "<M8[s]")}), "must be numbers"),
-    "objects": (archive({"embeddings.npy": array(np.full((60, 5), Evil()), allow_pickle=True)}), "never loaded"),
-    "a pickle": (pickle.dumps(Evil()), "never loaded"),
-    "a pickle named as an array": (archive({"embeddings.npy": pickle.dumps(Evil())}), "cannot be read"),
-    "another name": (archive({"x.npy": GOOD}), "must be the name of an array"),
-    "another folder": (archive({"../embeddings.npy": GOOD}), "must be the name of an array"),
-    "an array by itself": (GOOD, "must be a .npz file"),
-    "nothing": (b"", "must be a .npz file"),
-    "half of it": (archive({"embeddings.npy": GOOD})[:300], "must be a .npz file"),
-    "a bomb in rows": (archive({"embeddings.npy": declared((10**9, 5), 10**7)}), "shape"),
-    "a bomb behind the array": (archive({"embeddings.npy": GOOD + bytes(10**7)}), "truncated or damaged"),
-    "fewer bytes than declared": (archive({"embeddings.npy": declared((60, 64), 9)}), "truncated or damaged"),
-    "a header without end": (archive({"embeddings.npy": b"\x93NUMPY\2\0\xff\xff\xff\x7f" + bytes(10**7)}), "read"),
-    "a shape that runs over": (archive({"embeddings.npy": declared((60, 2**62), 0)}), "cannot be read"),
-    "packed by lzma": (archive({"embeddings.npy": GOOD}, zipfile.ZIP_LZMA), "stored or deflated"),
-    "a table of contents of 4 GB": (
-        patched(archive({"embeddings.npy": GOOD}), 12, b"\xfe\xff\xff\xff"), "over 1 MB"
-    ),
-    "a table of contents elsewhere": (
-        patched(archive({"embeddings.npy": GOOD}), 16, b"\xfe\xff\xff\x7f"), "cannot be read"
-    ),
-    "a comment": (archive({"embeddings.npy": GOOD}) + b"x", "must be a .npz file"),
+ARRAYS = {  # in an archive, under the right name
+    "too few rows": (array(ROWS[:9]), r"shape \(60, dim\).*\(9, 5\)"),
+    "one dimension": (array(LABELS), r"shape \(60, dim\)"),
+    "too many columns": (array(np.zeros((60, 65), "i1")), "dim of 1 to 64"),
+    "not a number": (array(np.where(ROWS > 5, np.nan, ROWS)), "must be finite"),
+    "strings": (array(ROWS.astype(str)), "must be numbers"),
+    "records": (declared((60, 5), 2400, "<M8[s]"), "must be numbers"),
+    "objects": (array(np.full((60, 5), Evil()), allow_pickle=True), "never loaded"),
+    "a pickle named as an array": (pickle.dumps(Evil()), "cannot be read"),
+    "a bomb in rows": (declared((10**9, 5), 10**7), "shape"),
+    "a bomb behind the array": (GOOD + bytes(10**7), "truncated or damaged"),
+    "fewer bytes than declared": (declared((60, 64), 9), "truncated or damaged"),
+    "a header without end": (b"\x93NUMPY\2\0\xff\xff\xff\x7f" + bytes(10**7), "read"),
+    "a shape that runs over": (declared((60, 2**62), 0), "cannot be read"),
     "a type of 5,900 characters": (
         headed("{'descr': '" + "x" * 5900 + "', 'fortran_order': False, 'shape': (3,)}\n"), "cannot be read"
     ),
@@ -193,7 +164,24 @@ ABUSE = {
     "keys of 5,900 characters": (
         headed("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), '" + "k" * 5900 + "': 1}\n"), "cannot be read"
     ),
+}  # fmt: skip
+WHOLE, BOMB = archive({"embeddings.npy": GOOD}), archive({"embeddings.npy": declared((60, 5), 10**8)})
+OTHERS = {"labels.npy": pickle.dumps(Evil()), "embeddings.npy": GOOD, "huge.npy": declared((10**6,), 8 * 10**6)}
+ABUSE = {name: (archive({"embeddings.npy": content}), message) for name, (content, message) in ARRAYS.items()} | {
+    "a pickle": (pickle.dumps(Evil()), "never loaded"),
+    "another name": (archive({"x.npy": GOOD}), "must be the name of an array"),
+    "another folder": (archive({"../embeddings.npy": GOOD}), "must be the name of an array"),
+    "an array by itself": (GOOD, "must be a .npz file"),
+    "nothing": (b"", "must be a .npz file"),
+    "half of it": (WHOLE[:300], "must be a .npz file"),
+    "a comment": (WHOLE + b"x", "must be a .npz file"),
+    "packed by lzma": (archive({"embeddings.npy": GOOD}, zipfile.ZIP_LZMA), "stored or deflated"),
+    "a table of contents of 4 GB": (patched(WHOLE, 12, b"\xfe\xff\xff\xff"), "over 1 MB"),
+    "a table of contents elsewhere": (patched(WHOLE, 16, b"\xfe\xff\xff\x7f"), "cannot be read"),
     "another sum": (archive({"embeddings.npy": GOOD}, zipfile.ZIP_STORED).replace(GOOD[-9:], b"12345678\0"), "read"),
+    "more than is declared": (  # which is not unpacked
+        BOMB.replace(*(size.to_bytes(4, "little") for size in (10**8 + 128, 60 * 5 * 8 + 128))), "cannot be read"
+    ),
 }  # fmt: skip
 
 
@@ -202,7 +190,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Submission]:
     """What became of each, and of a good one that came last."""
     folder = tmp_path_factory.mktemp("abuse")
     made = Challenge.create(folder / "challenge", LABELS, dim=64)
-    for name, (content, _) in {**ABUSE, "good": (archive({"embeddings.npy": GOOD}), "")}.items():
+    for name, (content, _) in {**ABUSE, "good": (archive(OTHERS), "")}.items():  # other arrays are not looked at
         (folder / "file").write_bytes(content)
         submitted_file(made, folder / "file", name)
     return {submission.team: submission for submission in scored(made)}
@@ -218,63 +206,43 @@ def test_abuse_is_refused_with_one_line(name: str, judged: dict[str, Submission]
     assert re.search(ABUSE[name][1], refused.message), refused.message
 
 
-def test_what_unpacks_to_more_than_it_declares_is_not_unpacked(made: Challenge, tmp_path: Path) -> None:
-    content = archive({"embeddings.npy": declared((60, 5), 10**8)})
-    content = content.replace(*(size.to_bytes(4, "little") for size in (10**8 + 128, 60 * 5 * 8 + 128)))
-    (tmp_path / "bomb").write_bytes(content)
-    submitted_file(made, tmp_path / "bomb")
-    assert [each.state for each in scored(made)] == ["refused"]
-
-
-def test_other_arrays_of_an_archive_are_not_looked_at(made: Challenge, tmp_path: Path) -> None:
-    members = {"labels.npy": pickle.dumps(Evil()), "embeddings.npy": GOOD, "huge.npy": declared((10**6,), 8 * 10**6)}
-    (tmp_path / "file").write_bytes(archive(members))
-    submitted_file(made, tmp_path / "file")
-    assert [each.state for each in scored(made)] == ["scored"]
-
-
-def test_a_file_over_the_limit_is_refused(made: Challenge, deadheat: Run, tmp_path: Path) -> None:
+def test_a_file_over_the_limit_is_refused(made: Challenge, tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(bytes((1 << 20) + 1))
-    done = deadheat("submit", made.folder, tmp_path / "large", "--team", "A")
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "has over 1 MB" in done.stderr
+    assert "has over 1 MB" in refused("submit", made.folder, tmp_path / "large", "--team", "A")
     assert list(made.submissions.iterdir()) == []
 
 
 @pytest.mark.parametrize("team", ["", " ", "a" * 61, "a\0b", "a\u202eb", "\ud800", "a (unprotected)"])
-def test_names_are_one_line_of_what_can_be_printed(team: str, made: Challenge, npz: Write) -> None:
+def test_names_are_one_line_of_what_can_be_printed(team: str, made: Challenge) -> None:
     with pytest.raises(ValueError, match=r"team must (have 1 to 60 printable|not end as)"):
-        submitted_file(made, npz("a", ROWS), team)
+        submitted(made, team=team)
 
 
-def test_names_are_only_names(made: Challenge, npz: Write, tmp_path: Path) -> None:
+def test_names_are_only_names(made: Challenge, tmp_path: Path) -> None:
     teams = ["../../x", "/etc/passwd", "'; DROP TABLE teams; --", "<b>x</b>", "Zoë 日本"]
-    before = sorted(path for path in tmp_path.rglob("*") if not path.is_relative_to(made.folder))
-    file = npz("a", ROWS)
+    written(tmp_path, ROWS)
+    before = {path for path in tmp_path.rglob("*") if not path.is_relative_to(made.folder)}
     for team in teams:
-        submitted_file(made, file, team)
+        submitted(made, team=team)
     scored(made)
     assert list(leaderboard.entries(made, Store(made.folder))) == teams
-    assert sorted(p for p in tmp_path.rglob("*") if not p.is_relative_to(made.folder)) == sorted([*before, file])
+    assert {path for path in tmp_path.rglob("*") if not path.is_relative_to(made.folder)} == before
 
 
 # Nothing lost, nothing counted twice ----------------------------------------------------------------------------------
 
 
-def test_the_same_again_is_the_same_submission(made: Challenge, npz: Write) -> None:
-    first, again = (submitted_file(made, npz("a", ROWS)) for _ in range(2))
-    other = submitted_file(made, npz("b", ROWS[:, :3]))
-    elsewhere = submitted_file(made, npz("a", ROWS), "B")
+def test_the_same_again_is_the_same_submission(made: Challenge) -> None:
+    first, again, other = submitted(made), submitted(made), submitted(made, ROWS[:, :3])
+    elsewhere = submitted(made, team="B")
     assert first.id == again.id
-    assert len({first.id, other.id, elsewhere.id}) == 3
-    assert len(list(made.submissions.iterdir())) == 3
-    assert len(scored(made)) == 3
-    assert submitted_file(made, npz("a", ROWS)).state == "scored"
+    assert len({first.id, other.id, elsewhere.id}) == len(list(made.submissions.iterdir())) == len(scored(made)) == 3
+    assert submitted(made).state == "scored"
     assert scored(made) == []
 
 
-def test_what_kills_the_worker_again_and_again_is_given_up(made: Challenge, npz: Write) -> None:
-    first, _ = submitted_file(made, npz("a", ROWS)), submitted_file(made, npz("b", ROWS[:, :3]))
+def test_what_kills_the_worker_again_and_again_is_given_up(made: Challenge) -> None:
+    first, _ = submitted(made), submitted(made, ROWS[:, :3])
     store = Store(made.folder)
     for _ in range(ATTEMPTS):
         store.requeue()
@@ -285,9 +253,9 @@ def test_what_kills_the_worker_again_and_again_is_given_up(made: Challenge, npz:
     assert (given_up.state, given_up.message) == ("failed", "scoring it ended 3 times without a result")
 
 
-def test_two_workers_do_not_score_the_same(made: Challenge, npz: Write) -> None:
+def test_two_workers_do_not_score_the_same(made: Challenge) -> None:
     for i in range(4):
-        submitted_file(made, npz("a", ROWS + i))
+        submitted(made, ROWS + i)
     words = ["from deadheat.cli.main import main; main()", "challenge", "score", str(made.folder)]
     workers = [subprocess.Popen([sys.executable, "-c", *words], stdout=subprocess.PIPE) for _ in range(2)]
     printed = b"".join(worker.communicate()[0] for worker in workers)
@@ -299,16 +267,15 @@ def test_two_workers_do_not_score_the_same(made: Challenge, npz: Write) -> None:
 # Tokens ---------------------------------------------------------------------------------------------------------------
 
 
-def test_tokens_are_kept_as_digests_and_can_be_void(made: Challenge, deadheat: Run) -> None:
-    token = deadheat("token", made.folder, "A").stdout.strip()
-    store = Store(made.folder)
+def test_tokens_are_kept_as_digests_and_can_be_void(made: Challenge) -> None:
+    store, token = Store(made.folder), passed("token", made.folder, "A").strip()
     assert store.team_of(token) == "A"
     assert all(token.encode() not in path.read_bytes() for path in made.folder.rglob("*") if path.is_file())
-    new = deadheat("token", made.folder, "A").stdout.strip()
+    new = passed("token", made.folder, "A").strip()
     assert (store.team_of(token), store.team_of(new), store.team_of("")) == (None, "A", None)
-    assert deadheat("token", made.folder, "A", "--revoke").exit_code == 0
+    assert calling.run("challenge", "token", made.folder, "A", "--revoke").exit_code == 0
     assert store.team_of(new) is None
-    assert deadheat("token", made.folder, "B", "--revoke").exit_code == 2
+    refused("token", made.folder, "B", "--revoke")
 
 
 def test_a_team_may_submit_so_much_a_day(made: Challenge, tmp_path: Path) -> None:

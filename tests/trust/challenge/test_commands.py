@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from trust.challenge.conftest import LABELS, ROWS, submitted_file
+from trust.challenge.conftest import LABELS, ROWS, board_page, passed, refused, run, scored, states, submitted
 
 import deadheat as dh
 from deadheat.trust.challenge import leaderboard, sandbox, scoring, submissions
 from deadheat.trust.challenge.challenge import Challenge
-from deadheat.trust.challenge.site import Site
 from deadheat.trust.challenge.store import Store, Submission
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="commands are watched where there is a /proc")
 ISOLATED = sandbox.available() is None
 needs_sandbox = pytest.mark.skipif(not ISOLATED, reason=f"isolation needs a sandbox, but {sandbox.available()}")
 SHOWN = [Path(sys.prefix), Path(sys.base_prefix)]  # where this Python is, if that is not in /usr
-Run = Callable[..., Any]
-
 COPY = "cp {inputs} {output}"  # an embedding that is the input
 
 
@@ -34,26 +31,26 @@ def program(tmp_path: Path) -> Path:
     return tmp_path / "program"
 
 
-def submitted(challenge: Challenge, program: Path, command: str = COPY, team: str = "A") -> Submission:
-    return submissions.submit(challenge, Store(challenge.folder), team, "", program, command)
+def command(challenge: Challenge, program: Path, words: str = COPY) -> Submission:
+    return submissions.submit(challenge, Store(challenge.folder), "A", "", program, words)
 
 
 def ran(
-    challenge: Challenge, program: Path, script: str, *, unprotected: bool = not ISOLATED
+    challenge: Challenge, program: Path, script: str, *, unprotected: bool = not ISOLATED, **limits: int
 ) -> tuple[Submission, str]:
     """What came of a shell script as a command, and what it said."""
     (program / "run.sh").write_text(script)
-    submitted(challenge, program, "sh run.sh {inputs} {output}")
-    (found,) = scoring.score(challenge, Store(challenge.folder), unprotected=unprotected)
+    command(challenge, program, "sh run.sh {inputs} {output}")
+    (found,) = scored(replace(challenge, rules=replace(challenge.rules, **limits)), unprotected=unprotected)
     log = scoring.log(challenge, found)
     return found, log.read_text() if log.exists() else ""
 
 
 @pytest.mark.parametrize("unprotected", [pytest.param(False, marks=needs_sandbox), True])
 def test_a_command_scores_as_its_embeddings_do(unprotected: bool, made: Challenge, program: Path) -> None:
-    submitted(made, program)
+    command(made, program)
+    assert states(made, unprotected=unprotected) == ["scored"]
     store = Store(made.folder)
-    assert [each.state for each in scoring.score(made, store, unprotected=unprotected)] == ["scored"]
     report, expected = leaderboard.exact(made, store), dh.evaluate(ROWS, LABELS, measures="mAP, Hit@1")
     assert isinstance(report, dh.Report)
     assert report.profile == expected.profile  # order undone: the rows belong to their labels again
@@ -61,24 +58,20 @@ def test_a_command_scores_as_its_embeddings_do(unprotected: bool, made: Challeng
 
 
 def test_without_a_sandbox_a_command_is_refused_until_somebody_allows_it(
-    made: Challenge, program: Path, npz: Run, deadheat: Run, monkeypatch: pytest.MonkeyPatch
+    made: Challenge, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    submitted(made, program)
+    command(made, program)
     monkeypatch.setattr(sandbox, "available", lambda: "bubblewrap (bwrap) is not installed")
-    done = deadheat("score", made.folder)
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "must run in a sandbox, but bubblewrap (bwrap) is not installed" in done.stderr
+    reason = "must run in a sandbox, but bubblewrap (bwrap) is not installed"
+    assert reason in refused("score", made.folder)
     assert [each.state for each in Store(made.folder).select()] == ["queued"]
-    assert deadheat("score", made.folder, "--unprotected").exit_code == 0
-    submitted_file(made, npz("b", ROWS[:, :2]), "B")
-    assert deadheat("score", made.folder).exit_code == 0
-    board = deadheat("leaderboard", made.folder).stdout
+    passed("score", made.folder, "--unprotected")
+    submitted(made, ROWS[:, :2], "B")
+    passed("score", made.folder)
+    board = passed("leaderboard", made.folder)
     assert "A (unprotected)" in board
     assert "B (unprotected)" not in board
-    for package in ("starlette", "uvicorn", "jinja2"):
-        pytest.importorskip(package, reason="the page needs the extra challenge")
-    store = Store(made.folder)
-    text = Site(made, store).render("board.html", rows=leaderboard.kept(store), team=None)
+    _, text = board_page(made)
     assert "ran without a sandbox" in text
     assert text.count(">unprotected</strong>") == 2
 
@@ -86,31 +79,34 @@ def test_without_a_sandbox_a_command_is_refused_until_somebody_allows_it(
 # The order of the samples ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["array", "lines", "files"])
-def test_inputs_of_any_kind_come_shuffled_and_without_their_names(kind: str, tmp_path: Path) -> None:
-    given, out = {"array": "x.npy", "lines": "x.txt", "files": "x"}[kind], tmp_path / "out"
+@pytest.mark.parametrize("name", ["x.npy", "x.txt", "x"])
+def test_inputs_of_any_kind_come_shuffled_and_without_their_names(name: str, tmp_path: Path) -> None:
+    given, out, content = tmp_path / name, tmp_path / "out", [f"sample {i}" for i in range(12)]
     out.mkdir()
-    content = [f"sample {i}" for i in range(12)]
-    if kind == "array":
-        np.save(tmp_path / given, content)
-    elif kind == "lines":
-        (tmp_path / given).write_text("\n".join(content) + "\n")
+    if name == "x.npy":
+        np.save(given, content)
+    elif name == "x.txt":
+        given.write_text("\n".join(content) + "\n")
     else:
-        (tmp_path / given).mkdir()
+        given.mkdir()
         for i, text in enumerate(content):
-            (tmp_path / given / f"class-{i:02d}.txt").write_text(text)
-    challenge = Challenge.create(tmp_path / "challenge", LABELS[:12], tmp_path / given)
-    kept, order = challenge.inputs, scoring.order(b"key", "name", 12)
+            (given / f"class-{i:02d}.txt").write_text(text)
+    kept, order = (
+        Challenge.create(tmp_path / "challenge", LABELS[:12], given).inputs,
+        submissions.order(b"key", "name", 12),
+    )
     assert kept is not None
-    shown = scoring.shuffled(kept, order, out)
-    if kind == "array":
+    order = submissions.order(b"key", "name", 12)
+    shown = submissions.shuffled(kept, order, out)
+    if name == "x.npy":
         found = np.load(shown).tolist()
-    elif kind == "lines":
+    elif name == "x.txt":
         found = shown.read_text().splitlines()
     else:
-        assert [path.name for path in sorted(shown.iterdir())][:2] == ["00000000.txt", "00000001.txt"]
-        assert {path.stat().st_mtime for path in shown.iterdir()} == {0}
-        found = [path.read_text() for path in sorted(shown.iterdir())]
+        files = sorted(shown.iterdir())
+        assert [path.name for path in files][:2] == ["00000000.txt", "00000001.txt"]
+        assert {path.stat().st_mtime for path in files} == {0}
+        found = [path.read_text() for path in files]
     assert found == [content[i] for i in order]
     assert found != content
 
@@ -145,12 +141,13 @@ def test_a_command_sees_nothing_of_the_organiser(made: Challenge, program: Path)
 
 @needs_sandbox
 def test_a_sandbox_that_would_show_the_organisers_folder_is_refused(made: Challenge, program: Path) -> None:
-    for shown in (made.folder, made.folder.parent, made.submissions):
-        with pytest.raises(ValueError, match="must be where commands cannot see it"):
+    command(made, program)
+    message = "must be where commands cannot see it"
+    for shown in (made.folder, made.submissions):
+        with pytest.raises(ValueError, match=message):
             sandbox.require_hidden(made.folder, [shown])
-    submitted(made, program)
-    with pytest.raises(ValueError, match="must be where commands cannot see it"):
-        list(scoring.score(made, Store(made.folder), also=[made.folder.parent]))
+    with pytest.raises(ValueError, match=message):
+        scored(made, also=[made.folder.parent])
     assert [each.state for each in Store(made.folder).select()] == ["queued"]
 
 
@@ -161,45 +158,39 @@ def test_a_command_sees_what_it_is_shown(made: Challenge, program: Path) -> None
         "try:\n    socket.create_connection(('192.0.2.1', 80), 1)\nexcept OSError as error:\n    print(error)\n"
         "np.save(sys.argv[2], np.load(sys.argv[1]) * 2)\n"
     )
-    submitted(made, program, f"{sys.executable} embed.py {{inputs}} {{output}}")
-    (found,) = scoring.score(made, Store(made.folder), also=[*SHOWN, Path(np.__file__).parents[1]])
+    command(made, program, f"{sys.executable} embed.py {{inputs}} {{output}}")
+    (found,) = scored(made, also=[*SHOWN, Path(np.__file__).parents[1]])
     assert found.state == "scored", (found.message, scoring.log(made, found).read_text())
 
 
 # What a command may take ----------------------------------------------------------------------------------------------
 
+HOLD = f"'{sys.executable}' -c 'import time; x = bytearray(90 << 20); x[::4096] = x[::4096]; time.sleep(9)' &\n" * 4
+
 
 @pytest.mark.parametrize(
-    ("script", "state", "message"),
+    ("script", "limits", "state", "message"),
     [
-        ("trap '' TERM INT; (sleep 60 &) ; while :; do :; done", "failed", "took longer than 1 seconds"),
-        ("echo nothing made", "failed", "ended with status 1"),
-        ("head -c 9000000 /dev/zero > $2", "failed", "returned more than 1 MB"),
-        ("head -c 900 /dev/zero > $2", "refused", "cannot be read"),
-        ("cp $1 $2; truncate -s -9 $2", "refused", "truncated"),
-        ("dd if=/dev/zero of=/dev/null bs=200M count=1 && cp $1 $2", "failed", "ended with status 1"),
-        ("yes 1>&2 & sleep 0.3; kill $!; cp $1 $2", "scored", ""),
+        (
+            "trap '' TERM INT; (sleep 60 &) ; while :; do :; done",
+            {"seconds": 1},
+            "failed",
+            "longer than 1 seconds",
+        ),
+        ("echo nothing made", {}, "failed", "ended with status 1"),
+        ("head -c 9000000 /dev/zero > $2", {}, "failed", "returned more than 1 MB"),
+        ("head -c 900 /dev/zero > $2", {}, "refused", "cannot be read"),
+        ("cp $1 $2; truncate -s -9 $2", {}, "refused", "truncated"),
+        ("dd if=/dev/zero of=/dev/null bs=200M count=1 && cp $1 $2", {"memory": 100}, "failed", "ended with status 1"),
+        ("yes 1>&2 & sleep 0.3; kill $!; cp $1 $2", {}, "scored", ""),
+        ("for i in $(seq 400); do sleep 9 & done; wait", {}, "failed", "the command had more than 256 processes"),
+        (f"{HOLD} wait\n", {"memory": 200, "unprotected": True}, "failed", "took more than 200 MB of memory"),
     ],
 )
-def test_limits(script: str, state: str, message: str, made: Challenge, program: Path) -> None:
-    rules = {**vars(made.rules), "seconds": 1 if "longer" in message else 20, "memory": 100}
-    challenge = Challenge(made.folder, type(made.rules)(**rules))
-    found, said = ran(challenge, program, script)
+def test_limits(script: str, limits: dict[str, Any], state: str, message: str, made: Challenge, program: Path) -> None:
+    found, said = ran(made, program, script, **limits)
     assert (found.state, message in found.message) == (state, True), (found.message, said[-300:])
     assert len(said) <= 1 << 16
-
-
-def test_memory_is_limited_for_all_processes_together(made: Challenge, program: Path) -> None:
-    rules = {**vars(made.rules), "seconds": 20, "memory": 200}
-    hold = f"'{sys.executable}' -c 'import time; x = bytearray(90 << 20); x[::4096] = x[::4096]; time.sleep(9)' &\n" * 4
-    challenge = Challenge(made.folder, type(made.rules)(**rules))
-    found, said = ran(challenge, program, f"{hold} wait\n", unprotected=True)
-    assert found.message == "the command took more than 200 MB of memory", said
-
-
-def test_so_many_processes_and_no_more(made: Challenge, program: Path) -> None:
-    found, _ = ran(made, program, "for i in $(seq 400); do sleep 9 & done; wait")
-    assert found.message == "the command had more than 256 processes"
 
 
 @needs_sandbox
@@ -218,18 +209,18 @@ def test_who_gets_away_without_a_sandbox_holds_nobody_up(made: Challenge, progra
     assert time.monotonic() - began < 14
 
 
-def test_what_failed_can_be_scored_again(made: Challenge, program: Path, deadheat: Run) -> None:
+def test_what_failed_can_be_scored_again(made: Challenge, program: Path) -> None:
     allowed = [] if ISOLATED else ["--unprotected"]
-    submitted(made, program, "sh -c 'exit 3' {inputs} {output}")
-    done = deadheat("score", made.folder, *allowed)
+    command(made, program, "sh -c 'exit 3' {inputs} {output}")
+    done = run("score", made.folder, *allowed)
     assert (done.exit_code, "status 3" in done.stdout, ".log)" in done.stdout) == (1, True, True)
-    assert deadheat("score", made.folder, *allowed).stdout == "nothing in the queue\n"
-    assert "status 3" in deadheat("score", made.folder, "--again", 1, *allowed).stdout
-    assert deadheat("score", made.folder, "--again", 2, *allowed).exit_code == 2
+    assert passed("score", made.folder, *allowed) == "nothing in the queue\n"
+    assert "status 3" in run("score", made.folder, "--again", 1, *allowed).stdout
+    refused("score", made.folder, "--again", 2, *allowed)
 
 
 @pytest.mark.parametrize(
-    ("command", "message"),
+    ("words", "message"),
     [
         ("python3 x.py", "must name {inputs} and {output}"),
         ("cp {inputs} x", "must name {output}"),
@@ -237,18 +228,19 @@ def test_what_failed_can_be_scored_again(made: Challenge, program: Path, deadhea
         ("", "must name"),
     ],
 )
-def test_a_command_names_what_it_reads_and_writes(
-    command: str, message: str, made: Challenge, program: Path, deadheat: Run
-) -> None:
-    done = deadheat("submit", made.folder, program, "--team", "A", "--command", command)
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert message in done.stderr
+def test_a_command_names_what_it_reads_and_writes(words: str, message: str, made: Challenge, program: Path) -> None:
+    assert message in refused("submit", made.folder, program, "--team", "A", "--command", words)
+
+
+def test_a_folder_comes_with_a_command_and_a_file_without(made: Challenge, program: Path) -> None:
+    whole, with_command = ("submit", made.folder), ("--team", "A", "--command", COPY)
+    assert "or come with --command, but is the folder" in refused(*whole, program, *with_command[:2])
+    assert "must be the folder that the command is run in" in refused(*whole, made.folder / "labels.npy", *with_command)
 
 
 def test_words_are_words_and_never_a_shells(made: Challenge, program: Path) -> None:
-    submitted(made, program, "cp {inputs} {output} ; touch $HOME/x")
-    (found,) = scoring.score(made, Store(made.folder), unprotected=not ISOLATED)
-    assert found.state == "failed"  # cp takes four things as files
+    command(made, program, "cp {inputs} {output} ; touch $HOME/x")
+    assert states(made, unprotected=not ISOLATED) == ["failed"]  # cp takes four things as files
 
 
 def test_digests_of_commands_tell_files_names_and_words(program: Path) -> None:
@@ -264,7 +256,7 @@ def test_digests_of_commands_tell_files_names_and_words(program: Path) -> None:
 def test_a_challenge_without_inputs_has_nothing_to_run_on(tmp_path: Path, program: Path) -> None:
     challenge = Challenge.create(tmp_path / "files only", LABELS)
     with pytest.raises(ValueError, match="must have inputs"):
-        submitted(challenge, program)
+        command(challenge, program)
 
 
 def test_a_program_that_is_not_there_fails(tmp_path: Path) -> None:

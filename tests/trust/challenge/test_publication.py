@@ -6,22 +6,19 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from trust.challenge.conftest import LABELS, ROWS
+from trust.challenge.conftest import LABELS, ROWS, board_page, passed, refused, states, submitted
 
 import deadheat as dh
-from deadheat.trust.challenge import leaderboard, scoring, submissions
+from deadheat.trust.challenge import leaderboard
 from deadheat.trust.challenge.challenge import Challenge
-from deadheat.trust.challenge.site import Site
 from deadheat.trust.challenge.store import Store, Submission
 from deadheat.trust.receipts.document import Receipt
-
-Write = Callable[..., Path]
 
 
 def report(*ranks: int) -> dh.Report:
@@ -37,19 +34,16 @@ def published(reports: dict[str, dh.Report]) -> list[dict[str, Any]]:
     return leaderboard.rows(found, reports, ["MRR"])
 
 
-@pytest.mark.parametrize("other", [9, -9])
-def test_what_reads_the_same_is_published_the_same(other: int) -> None:
+@pytest.mark.parametrize("rank", [9, -9])
+def test_what_reads_the_same_is_published_the_same(rank: int) -> None:
     ranks = [1, 2, 3, 5] * 1000
-    a, b = report(*ranks, 10), report(*ranks, other)
+    a, b = report(*ranks, 10), report(*ranks, rank)
     assert a["MRR"].lower < b["MRR"].upper
     assert f"{100 * a['MRR'].lower:.2f}" == f"{100 * b['MRR'].upper:.2f}"
     third = report(*ranks[:-1], 8, 8)
-    for first, second in ((a, b), (b, a)):
-        text = json.dumps(published({"first": first, "second": second, "third": third}))
-        if first is a:
-            kept = text
-    assert text == kept
-    assert [row["rank"] for row in json.loads(text)] == [1, 1, 1]
+    one, other = (published({"first": x, "second": y, "third": third}) for x, y in ((a, b), (b, a)))
+    assert json.dumps(one) == json.dumps(other)
+    assert [row["rank"] for row in one] == [1, 1, 1]
 
 
 def test_nobody_is_ahead_of_what_reads_the_same() -> None:
@@ -77,83 +71,74 @@ def test_the_ties_of_one_entry_make_no_other_rank_uncertain() -> None:
     board = leaderboard.Board(("MRR",), rows)
     assert [row[1] for row in board.tables()[0].rows] == ["1", "2", "3~"]
     assert board.notes()[-1] == "~ Its own ties could put zero ahead of a, b."
+    frame = board.to_pandas()
+    assert list(frame["team"]) == ["a", "b", "zero"]
+    assert [frame[end][0] for end in ("lower", "upper")] == [0.75, 0.75]
 
 
-def test_the_first_of_a_teams_submissions_that_read_the_same_counts(npz: Write, tmp_path: Path) -> None:
+def test_the_first_of_a_teams_submissions_that_read_the_same_counts(tmp_path: Path) -> None:
     labels = np.arange(1500) % 50
     rows = np.random.default_rng(0).normal(size=(50, 8))[labels] + np.random.default_rng(1).normal(size=(1500, 8))
     moved = rows.copy()
     moved[0] += np.random.default_rng(2).normal(size=8) * 0.3
-    low, high = sorted([rows, moved], key=lambda each: dh.evaluate(each, labels)["mAP"].lower)
-    values = [dh.evaluate(each, labels)["mAP"].lower for each in (low, high)]
-    assert values[0] < values[1]
-    assert len({f"{100 * value:.2f}" for value in values}) == 1
+    (low, first), (high, second) = sorted(
+        ((dh.evaluate(each, labels)["mAP"].lower, each) for each in (rows, moved)), key=lambda pair: pair[0]
+    )
+    assert low < high
+    assert f"{100 * low:.2f}" == f"{100 * high:.2f}"
     made = Challenge.create(tmp_path / "challenge", labels)
-    store = Store(made.folder)
-    for name, each in (("low", low), ("high", high)):
-        submissions.submit(made, store, "A", name, npz(name, each), None)
-    assert [each.state for each in scoring.score(made, store)] == ["scored", "scored"]
-    assert {name: each[0].title for name, each in leaderboard.entries(made, store).items()} == {"A": "low"}
+    submitted(made, first, title="low")
+    submitted(made, second, title="high")
+    assert states(made) == ["scored", "scored"]
+    assert [each[0].title for each in leaderboard.entries(made, Store(made.folder)).values()] == ["low"]
 
 
 def numbers(value: Any) -> Iterator[float]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        for each in value:
+    if isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
             yield from numbers(each)
     elif isinstance(value, float):
         yield value
 
 
 @pytest.fixture
-def full(made: Challenge, npz: Write) -> Challenge:
+def full(made: Challenge) -> Challenge:
     """A challenge with a board of three teams, one of which has two submissions."""
-    store = Store(made.folder)
-    for i, (team, rows) in enumerate((("A", ROWS), ("B", ROWS[:, :3]), ("B", ROWS[:, :2]), ("C", ROWS * 0))):
-        submissions.submit(made, store, team, f"number {i}", npz(f"{i}", rows), None)
-    assert {each.state for each in scoring.score(made, store)} == {"scored"}
-    leaderboard.keep(made, store)
+    for team, rows in (("A", ROWS), ("B", ROWS[:, :3]), ("B", ROWS[:, :2]), ("C", ROWS * 0)):
+        submitted(made, rows, team)
+    assert set(states(made)) == {"scored"}
+    leaderboard.keep(made, Store(made.folder))
     return made
 
 
-def test_no_number_has_more_than_two_decimals(full: Challenge, deadheat: Callable[..., Any]) -> None:
+def test_no_number_has_more_than_two_decimals(full: Challenge) -> None:
     store = Store(full.folder)
     exact = [float(end) for _, text, _ in store.scores() for end in Receipt(json.loads(text))["mAP"][:3]]
     assert any(value != round(value, 4) for value in exact)
-    for every in ([], ["--all"]):
-        done = deadheat("leaderboard", full.folder, *every, "--json")
-        found = list(numbers(json.loads(done.stdout)["rows"]))
-        assert len(found) > 20
-        assert all(value == round(value, 4) for value in found)
+    for every, n_row in (([], 3), (["--all"], 4)):
+        rows = json.loads(passed("leaderboard", full.folder, *every, "--json"))["rows"]
+        assert len(rows) == n_row
+        assert all(value == round(value, 4) for value in numbers(rows))
         for form in ("--markdown", "--latex"):
-            text = deadheat("leaderboard", full.folder, *every, form).stdout
+            text = passed("leaderboard", full.folder, *every, form)
             assert set(map(len, re.findall(r"\d\.(\d+)", text))) == {2}
-    assert len(json.loads(done.stdout)["rows"]) == 4
     assert all(value == round(value, 4) for value in numbers(leaderboard.kept(store)) if value <= 1)
 
-    for package in ("starlette", "uvicorn", "jinja2"):
-        pytest.importorskip(package, reason="the page needs the extra challenge")
-    pages = Site(full, store)
-    text = pages.render("board.html", rows=leaderboard.kept(store), team=None)
+    site, text = board_page(full)
     found = re.findall(r"\d+\.(\d+)", text.partition("</table>")[0])
     assert len(found) > 30
     assert max(map(len, found)) == 2
     for submission, receipt, _ in store.scores():
-        answer = pages.as_json(submission, receipt, 0, False)
+        answer = site.as_json(submission, receipt, 0, False)
         assert {len(end.partition(".")[2]) for ends in answer["percent"].values() for end in ends.values()} == {2}
 
 
-def test_the_organiser_can_have_exact_values(full: Challenge, deadheat: Callable[..., Any]) -> None:
-    exact = json.loads(deadheat("leaderboard", full.folder, "--exact", "--json").stdout)
-    reports = {team: dh.evaluate(rows, LABELS, measures="mAP, Hit@1") for team, rows in
-               (("A", ROWS), ("B", ROWS[:, :3]), ("C", ROWS * 0))}  # fmt: skip
+def test_the_organiser_can_have_exact_values(full: Challenge) -> None:
+    exact = json.loads(passed("leaderboard", full.folder, "--exact", "--json"))
     best = {each["name"]: each["measures"]["mAP"]["lower"] for each in exact["systems"]}
-    assert best["A"] == reports["A"]["mAP"].lower
-    assert "." in deadheat("leaderboard", full.folder, "--exact", "--digits", 5).stdout
-    refused = deadheat("leaderboard", full.folder, "--digits", 5)
-    assert (refused.exit_code, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
-    assert "digits must be 2 in what is published" in refused.stderr
+    assert best["A"] == dh.evaluate(ROWS, LABELS)["mAP"].lower
+    assert "." in passed("leaderboard", full.folder, "--exact", "--digits", 5)
+    assert "digits must be 2 in what is published" in refused("leaderboard", full.folder, "--digits", 5)
 
 
 def test_a_board_that_was_kept_with_exact_values_is_not_shown(full: Challenge) -> None:

@@ -80,13 +80,11 @@ def locate(name: str, form: str | None = None) -> Adapter:
 
 def survey(**options: Any) -> EvaluatorSurvey:
     """Audits of every evaluator in the table whose library is installed, side by side."""
-    rows = [(row, row.version) for row in ADAPTERS.values()]
+    installed = [row for row in ADAPTERS.values() if row.version is not None]
     audits = [
-        audit_evaluator(row.fn, form=row.form, name=row.name, version=version, **options)
-        for row, version in rows
-        if version is not None
+        audit_evaluator(row.fn, form=row.form, name=row.name, version=row.version, **options) for row in installed
     ]
-    return EvaluatorSurvey(audits, tuple(row.name for row, version in rows if version is None))
+    return EvaluatorSurvey(audits, tuple(name for name, row in ADAPTERS.items() if row not in installed))
 
 
 def _attribute(module: str, path: str) -> Any:

@@ -297,7 +297,7 @@ class EvaluatorSurvey(TabularResult):
         values = [number(100 * each.empty.by_order[order].value, form) for order in orders]
         lower, expected, upper = (number(100 * value, form) for value in each.truth)
         sigmas = number(each.sigmas + 0.0, ".0f") if abs(each.sigmas) >= 0.5 else number(abs(each.sigmas), ".0f")
-        serious, *others = (str(sum(found.severity == severity for found in each.findings)) for severity in SEVERITIES)
+        serious, *others = map(str, each.counts().values())
         highest = number(100 * each.empty.highest.value, form)
         key = [each.name, each.ties, highest, expected, f"[{lower}, {upper}]", sigmas, serious]
         return [*key, *values, each.version or "-", *others]

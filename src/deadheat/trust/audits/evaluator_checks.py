@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
@@ -21,9 +21,8 @@ from deadheat.reports.tables import count
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.lazy import lazy
 from deadheat.trust.audits import cases
-from deadheat.trust.audits.bench import Bench, EmptySystem, Observation, spread
+from deadheat.trust.audits.bench import SAME, Bench, EmptySystem, Observation, span, spread
 from deadheat.trust.audits.cases import Case
-from deadheat.trust.audits.definitions import SAME, span
 from deadheat.trust.audits.findings import Finding
 
 _ALARM = 3.0  # standard deviations above random that chance does not explain
@@ -150,42 +149,53 @@ def _order_of(observation: Observation) -> str:
 # numbers
 
 
-def second_arguments(bench: Bench) -> Iterator[Finding]:
-    """The same labels under other names, or the same relevance in other types: the value must stay."""
-    plain = _plain(bench)
+def same_numbers(bench: Bench) -> Iterator[Finding]:
+    """What should change nothing: the same labels under other names, the same numbers in other types and scales."""
+    labels, maker = cases.small_labels(), bench.maker
+    plain = maker.case("no ties", maker.distinct(labels, bench.seed), labels)
+    before = bench.call(plain).value
+
+    def unmoved(tried: Iterable[Case], name: str, advice: str, severity: str = "serious") -> Iterator[Finding]:
+        """A finding if a case moves the value; NaN moves nothing here, as it has a finding of its own."""
+        moved = [found for case in tried if abs((found := bench.see(case, ranged=False)).value - before) > SAME]
+        if moved:
+            values = ", ".join(f"{each.case.name}: {bench.per_cent(each.value, 4)}" for each in moved)
+            figures = {"before": before} | {each.case.name: each.value for each in moved}
+            sentence = f"What should change nothing changes {bench.per_cent(before, 4)}: {values}."
+            yield Finding(name, severity, sentence, figures, advice)
+
     if bench.form == "embeddings":
-        yield from _unmoved(bench, plain, _relabelled(plain), "labels", "Compare labels as they are, never as floats.")
-        return
-    types = {"relevance as int64": np.int64, "relevance as uint8": np.uint8, "relevance as float32": np.float32}
-    tried = [Case(name, plain.first, plain.second.astype(to), name.endswith("int64")) for name, to in types.items()]
-    yield from _unmoved(bench, plain, tried, "type of the relevance", "Convert relevance to bool before comparing.")
-
-
-def types(bench: Bench) -> Iterator[Finding]:
-    """The same numbers in float16, float32 and float64, and numbers that only float64 distinguishes."""
-    plain = _plain(bench)
+        names = {  # float32 and float64 hold only every other one of the largest
+            "labels above 2^24": plain.second + 2**24,
+            "labels above 2^53": plain.second + 2**53,
+            "labels near 2^63": 2**63 - 1 - plain.second,
+            "negative labels": -1 - plain.second,
+            "labels as text": np.array([f"class {label}" for label in plain.second]),
+        }
+        seconds = [Case(name, plain.first, each, common=name == "labels above 2^24") for name, each in names.items()]
+        yield from unmoved(seconds, "labels", "Compare labels as they are, never as floats.")
+    else:
+        kinds = ("int64", "uint8", "float32")
+        seconds = [
+            Case(f"relevance as {kind}", plain.first, plain.second.astype(kind), kind == "int64") for kind in kinds
+        ]
+        yield from unmoved(seconds, "type of the relevance", "Convert relevance to bool before comparing.")
     wide = [Case(f"no ties, {name}", plain.first.astype(name), plain.second) for name in ("float32", "float64")]
-    yield from _unmoved(bench, plain, wide, "type", "Sort in the type that came, or refuse it.")
+    yield from unmoved(wide, "type", "Sort in the type that came, or refuse it.")
     half = [Case("no ties, float16", plain.first.astype(np.float16), plain.second, common=False)]
-    yield from _unmoved(bench, plain, half, "float16", "Convert float16 before computing with it.", "warning")
-    labels = cases.small_labels()
-    close = bench.maker.case("differences of 1e-9, float64", bench.maker.far(labels, bench.seed, gap=1e-9), labels)
+    yield from unmoved(half, "float16", "Convert float16 before computing with it.", "warning")
+    close = maker.case("differences of 1e-9, float64", maker.far(labels, bench.seed, gap=1e-9), labels)
     close = replace(close, common=False)
     if bench.see(close, ranged=False)._replace(truth=span(bench.definitions, close)).impossible:
         sentence = "Scores that differ by 1e-9 in float64 are not distinguished as they came."
         advice = "Compute and sort in float64 where float64 came."
         yield Finding("resolution", "warning", sentence, {"gap": 1e-9}, advice)
-
-
-def scales(bench: Bench) -> Iterator[Finding]:
-    """Scores moved and stretched, exactly, so that their order is the same: below zero, far from it, large, tiny."""
-    plain = _plain(bench)
     moves = {"times 1024": (1024.0, 0.0), "times 1/1024": (1 / 1024, 0.0)}
-    if bench.form != "embeddings":
+    if bench.form != "embeddings":  # below zero, and far from it
         moves |= {"minus 2, all below zero": (1.0, -2.0), "plus 64": (1.0, 64.0)}
-    tried = [Case(name, plain.first * times + plus, plain.second) for name, (times, plus) in moves.items()]
+    scaled = [Case(name, plain.first * times + plus, plain.second) for name, (times, plus) in moves.items()]
     advice = "Scores are of either sign and any size: let nothing but their order count."
-    yield from _unmoved(bench, plain, tried, "shifted or scaled scores", advice)
+    yield from unmoved(scaled, "shifted or scaled scores", advice)
 
 
 def nothing_to_find(bench: Bench) -> Iterator[Finding]:
@@ -207,12 +217,6 @@ def nothing_to_find(bench: Bench) -> Iterator[Finding]:
         yield Finding("undefined value", "warning", sentence, {"value": found.value}, "Return NaN, or raise.")
 
 
-def _plain(bench: Bench) -> Case:
-    """The input without ties that the others are compared with."""
-    labels = cases.small_labels()
-    return bench.maker.case("no ties", bench.maker.distinct(labels, bench.seed), labels)
-
-
 def _convention(bench: Bench, case: Case, n: int) -> Iterator[Finding]:
     """What a single query without a relevant item does to the mean."""
     name, found = "query without relevant items", bench.call(case)
@@ -228,34 +232,6 @@ def _convention(bench: Bench, case: Case, n: int) -> Iterator[Finding]:
         if how == "is excluded":
             severity, advice = "note", ""
         yield Finding(name, severity, f"A query without relevant items {how}.", figures, advice)
-
-
-def _relabelled(plain: Case) -> list[Case]:
-    """The same classes under other labels; float32 and float64 hold only every other one of the largest."""
-    labels = plain.second
-    names = {
-        "labels above 2^24": labels + 2**24,
-        "labels above 2^53": labels + 2**53,
-        "labels near 2^63": 2**63 - 1 - labels,
-        "negative labels": -1 - labels,
-        "labels as text": np.array([f"class {label}" for label in labels]),
-    }
-    return [Case(name, plain.first, each, common=name == "labels above 2^24") for name, each in names.items()]
-
-
-def _unmoved(
-    bench: Bench, plain: Case, tried: list[Case], name: str, advice: str, severity: str = "serious"
-) -> Iterator[Finding]:
-    """A finding if a case moves the value of the plain one."""
-    before = bench.call(plain).value
-    moved: list[Observation] = [
-        each for case in tried if abs((each := bench.see(case, ranged=False)).value - before) > SAME
-    ]  # NaN moves nothing here: it has a finding of its own
-    if moved:
-        values = ", ".join(f"{each.case.name}: {bench.per_cent(each.value, 4)}" for each in moved)
-        figures = {"before": before} | {each.case.name: each.value for each in moved}
-        sentence = f"What should change nothing changes {bench.per_cent(before, 4)}: {values}."
-        yield Finding(name, severity, sentence, figures, advice)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -361,6 +337,6 @@ def _listed(found: Sequence[Observation]) -> str:
 
 
 CHECKS: tuple[Callable[[Bench], Iterator[Finding]], ...] = (
-    without_ties, with_ties, by_place, second_arguments, types, scales, nothing_to_find, repeated, arguments,
+    without_ties, with_ties, by_place, same_numbers, nothing_to_find, repeated, arguments,
     out_of_range, not_a_number, errors,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 pair ──> exact report ──> the same once scores are rounded, and once near ties count as ties
                       ──> what a plain sort gives, if any tie affects the report
      ──> labels ──> chance: embeddings that are all zero, and random ones drawn
-     ──> rows
+     ──> rows, read in pieces: which are zero, faint, constant or equal; dimensions
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from deadheat.analyses.random_baseline import RandomBaseline, random_baseline
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.profiling import profile_pair
 from deadheat.engine.counting.ranking import Rankings
+from deadheat.engine.distances.columns import Columns
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.registry import make as tie_rule
@@ -37,7 +38,6 @@ from deadheat.reports.result import results_of
 from deadheat.reports.tables import has_ties
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.trust.audits import thresholds
-from deadheat.trust.audits.rows import Rows, look_at
 
 DTYPES = ("float32", "float16", "bfloat16")  # of scores, as systems serve them
 _SAMPLED, _SHUFFLED = 3, 4  # streams of random numbers, other than those of `deadheat.exploit`
@@ -101,6 +101,46 @@ class PlainSorts:
         """How far from it an order that means nothing is: the standard deviation, as far as it is known."""
         drawn = np.sqrt(np.mean(np.square(np.array(self.shuffled[measure]) - expected)))
         return float(np.fmax(self.ranked[measure].std, drawn))
+
+
+@dataclass(frozen=True, eq=False)
+class Dimensions:
+    """The dimensions, (dim,) each; all but `dead` come from a sample of distinct rows."""
+
+    dead: Bool  # all rows have one number
+    levels: Int64  # distinct numbers other than zero
+    filled: Int64  # rows with a number other than zero
+    at_limit: NDArray[np.float64]  # the larger share of those with the largest or smallest number, unless that is zero
+    n_sampled: int
+
+    @property
+    def few_levels(self) -> Bool:
+        """Where there are so few numbers that each came several times."""
+        repeated = self.filled >= thresholds.SEEN_AGAIN * self.levels
+        return np.asarray(~self.dead & repeated & (self.levels < thresholds.FEW_LEVELS))
+
+    @property
+    def quantised(self) -> bool:
+        """Whether most dimensions that are not dead have few levels."""
+        live = np.count_nonzero(~self.dead)
+        return bool(live and np.count_nonzero(self.few_levels) >= thresholds.LEVEL_DIMENSIONS * live)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of one set of embeddings; arrays have the numbers of rows."""
+
+    n: int
+    dim: int
+    zero: Int64  # throughout
+    faint: Int64  # not zero, but shorter than the precision of float32 times the mean length
+    constant: Int64  # one number throughout other than zero
+    across: Int64  # with an equal row of another class; zero rows do not count
+    inside: Int64  # with an equal row of their own class
+    n_distinct: int
+    largest: int  # how many rows the most frequent one stands for
+    length: float  # the mean norm (of city block, or else Euclid's), to the nearest power of two
+    dimensions: Dimensions
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,3 +327,64 @@ def _taken(source: Source, queries: Int64) -> NDArray[np.generic]:
     """Some rows, in the type in which they are kept: binary codes stay such."""
     rows = source.take(queries)
     return rows if source.stored.kind == "f" else rows.astype(source.stored)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# rows of the embeddings, as numbers
+
+
+def look_at(source: Source, codes: Int64, distance: str) -> Rows:
+    """Look at all rows, which have classes by number; under cosine positive multiples are equal.
+
+    Examples
+    --------
+    >>> from deadheat.inputs.source import Array
+    >>> points = Array(np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]))
+    >>> rows = look_at(points, np.array([0, 1, 0, 1]), "euclidean")
+    >>> rows.zero, rows.across, rows.inside
+    (array([2]), array([0, 1, 3]), array([1, 3]))
+    """
+    columns = Columns.of(source, distance == "cosine")
+    norms, constant, dead = _scanned(source, 1 if distance == "cityblock" else 2)
+    zero, mean = norms == 0, float(np.mean(norms))
+    column = columns.column_of_item
+    of_both, place = np.unique(column * (int(codes.max()) + 1) + codes, return_inverse=True)
+    n_equal = np.bincount(column)[column]
+    n_of_class = np.bincount(place, minlength=len(of_both))[place]  # of the equal rows
+    return Rows(
+        *source.shape,
+        zero=np.flatnonzero(zero),
+        faint=np.flatnonzero(~zero & (norms < thresholds.PRECISION * mean)),
+        constant=np.flatnonzero(constant & ~zero),
+        across=np.flatnonzero((n_equal > n_of_class) & ~zero),
+        inside=np.flatnonzero((n_of_class > 1) & ~zero),
+        n_distinct=len(columns),
+        largest=int(n_equal.max()),
+        length=2.0 ** round(math.log2(mean)) if 0 < mean < math.inf else mean,
+        dimensions=_dimensions(source, columns, dead),
+    )
+
+
+def _scanned(source: Source, order: int) -> tuple[NDArray[np.float64], Bool, Bool]:
+    """Norms of rows, and which are one number throughout, (n,); which dimensions are one number throughout, (dim,)."""
+    n, dim = source.shape
+    norms, constant = np.empty(n), np.empty(n, dtype=np.bool_)
+    low, high = np.full(dim, np.inf), np.full(dim, -np.inf)
+    for start, rows in source.pieces():
+        part = slice(start, start + len(rows))
+        peaks = np.abs(rows.astype(np.float64)).max(axis=1)  # no square overflows, or vanishes
+        norms[part] = peaks * np.linalg.norm(rows / np.where(peaks, peaks, 1)[:, None], order, axis=1)
+        constant[part] = (rows == rows[:, :1]).all(axis=1) if dim > 1 else False
+        low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
+    return norms, constant, low == high
+
+
+def _dimensions(source: Source, columns: Columns, dead: Bool) -> Dimensions:
+    most = max(1, thresholds.SAMPLE_NUMBERS // source.shape[1])
+    n_sampled = min(most, len(columns))
+    picked = columns.item_of_column[np.linspace(0, len(columns) - 1, n_sampled).astype(np.int64)]
+    values = np.sort(source.take(np.sort(picked)), axis=0)
+    first = np.vstack([np.ones((1, values.shape[1]), dtype=np.bool_), values[1:] != values[:-1]])
+    filled = values != 0
+    at_limit = [np.where(limit != 0, (values == limit).mean(axis=0), 0.0) for limit in (values[0], values[-1])]
+    return Dimensions(dead, (first & filled).sum(axis=0), filled.sum(axis=0), np.maximum(*at_limit), n_sampled)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,16 +20,20 @@ from deadheat.reports.averaging import Average, Averaging, Singletons, SummaryOp
 from deadheat.reports.result import Result
 from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
 from deadheat.support import checks
+from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
 from deadheat.trust.audits import thresholds
-from deadheat.trust.audits.evidence import Evidence, collect
+from deadheat.trust.audits.evidence import Evidence, Rows, collect
 from deadheat.trust.audits.findings import (
+    SEVERITIES,
     Audited,
     Finding,
     bounds,
     by_move,
+    by_share,
     deviations,
+    listed,
     most_serious_first,
     of_ties,
     percent,
@@ -37,7 +41,6 @@ from deadheat.trust.audits.findings import (
     share,
     worst,
 )
-from deadheat.trust.audits.rows import findings_in
 
 MEASURES = ("mAP", "MAP@R", "Hit@1")  # the headline first
 
@@ -202,7 +205,7 @@ class Audit(Audited):
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The checks: in comes the evidence, out come findings, mostly none. A new one is a function of the evidence and its row
-# in `CHECKS`, below; thresholds are in `thresholds`, and findings about the numbers of the embeddings in `rows`.
+# in `CHECKS`, below; thresholds are in `thresholds`.
 
 
 def ties(evidence: Evidence) -> Iterator[Finding]:
@@ -323,17 +326,14 @@ def chance(evidence: Evidence) -> Iterator[Finding]:
         "measure": name, "lower": found.lower, "chance": nothing.expected, "std": stds,
         "standard_deviations": in_stds, "all_zero_in_order_of_file": order,
     }  # fmt: skip
+    severity, advice = (
+        "serious",
+        "Check what was submitted: the score does not show that it knows anything about the labels.",
+    )
     if not beyond:
-        severity, what = (
-            "serious",
-            f"is not above chance: embeddings that know nothing get {percent(nothing.expected)}",
-        )
-        advice = "Check what was submitted: the score does not show that it knows anything about the labels."
+        what = f"is not above chance: embeddings that know nothing get {percent(nothing.expected)}"
     elif order is not None and order >= found.lower:
-        severity, what = (
-            "serious",
-            f"is no more than all-zero embeddings get from a plain sort of this file, {percent(order)}",
-        )
+        what = f"is no more than all-zero embeddings get from a plain sort of this file, {percent(order)}"
         advice = "Shuffle the samples; as the file is sorted, a score like this needs no model."
     else:
         severity, what, advice = "note", f"is above chance, {percent(nothing.expected)}", ""
@@ -370,8 +370,92 @@ def queries_in_gallery(evidence: Evidence) -> Iterator[Finding]:
 
 def rows(evidence: Evidence) -> Iterator[Finding]:
     """What the numbers of the embeddings look like."""
+    numbers = evidence.options.distance != "hamming"  # or binary codes
     for part, found in evidence.parts.items():
-        yield from findings_in(found, part, evidence.options.distance != "hamming")
+        coded = not numbers or found.dimensions.quantised
+        groups = [_empty_rows(found, part), _equal_rows(found, part, coded), _poor_dimensions(found, part)]
+        for group in groups if numbers else groups[1:2]:
+            for each in group:
+                yield each if part == "embeddings" else replace(each, name=f"{each.name} in the gallery")
+
+
+def _empty_rows(rows: Rows, part: str) -> Iterator[Finding]:
+    """Rows that are zero, zero but for noise, or one number again and again."""
+    if len(rows.zero):
+        what = f"zero throughout ({listed(rows.zero)}) and carry no information."
+        advice = "Find out where they come from: unreadable items, or a dead layer."
+        yield _of_rows(rows.zero, rows, part, "zero embeddings", "serious", what, advice)
+    if len(rows.faint):
+        length = f"shorter than {thresholds.PRECISION:.2g} times the mean length"
+        what = f"{length} ({listed(rows.faint)}): zero, but for noise or rounding."
+        advice = "Set them to zero, so that they tie; under cosine such rows are ranked by the direction of the noise."
+        yield _of_rows(rows.faint, rows, part, "nearly zero embeddings", "serious", what, advice)
+    if len(rows.constant):
+        what = f"one number throughout ({listed(rows.constant)})."
+        advice = "They say nothing but that number; under cosine all of one sign are the same."
+        yield _of_rows(rows.constant, rows, part, "constant embeddings", "warning", what, advice)
+
+
+def _equal_rows(rows: Rows, part: str, coded: bool) -> Iterator[Finding]:
+    """Equal rows under different labels, and under one label, where they find each other first.
+
+    They are what codes of few levels are made for, and never serious there: the finding "ties" says what they move.
+    """
+    most, n = "warning" if coded else "serious", len(rows.inside)
+    number, distinct = f"{rows.n_distinct} rows are distinct.", {"distinct": rows.n_distinct, "largest": rows.largest}
+    if len(rows.across):
+        what = f"equal to a row of another class ({listed(rows.across)}). {number}"
+        advice = "Look for items that were submitted twice under two labels, or that the model cannot distinguish."
+        yield _of_rows(rows.across, rows, part, "duplicates across classes", most, what, advice, **distinct)
+    if n:
+        what = f"equal to a row of their own class ({listed(rows.inside)}). {number}"
+        advice = "Take copies of an item out; if the items differ, ask how the model comes to one embedding for all."
+        found = _of_rows(rows.inside, rows, part, "duplicates inside classes", most, what, advice, **distinct)
+        mild = "warning" if n >= thresholds.MANY_COPIES * rows.n else "note"
+        yield replace(found, severity=most if n >= thresholds.MOSTLY_COPIES * rows.n else mild)
+
+
+def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
+    """Dimensions with one number in all rows, mostly at their largest or smallest number, or of few levels."""
+    dims, dim, examples = rows.dimensions, rows.dim, slice(thresholds.EXAMPLES)
+    dead = np.flatnonzero(dims.dead)
+    if len(dead) and rows.n > 1:
+        yield Finding(
+            "dead dimensions",
+            "warning" if len(dead) >= thresholds.DEAD_DIMENSIONS * dim else "note",
+            f"{share(len(dead), dim, 'dimensions').capitalize()} of the {part} have the same number in every row.",
+            {"dimensions": len(dead), "dim": dim, "which": dead[examples].tolist()},
+            "Look for dead units or inputs that never vary, and drop these dimensions.",
+        )
+    stuck = np.flatnonzero(~dims.dead & (dims.levels > 2) & (dims.at_limit >= thresholds.SATURATED_ROWS))
+    if len(stuck):
+        yield Finding(
+            "saturated dimensions",
+            "warning" if len(stuck) >= thresholds.SATURATED_DIMENSIONS * dim else "note",
+            f"{share(len(stuck), dim, 'dimensions').capitalize()} of the {part} are at their largest or smallest "
+            f"number in {100 * thresholds.SATURATED_ROWS:.0f} % of the rows or more.",
+            {"dimensions": len(stuck), "dim": dim, "which": stuck[examples].tolist(), "rows_looked_at": dims.n_sampled},
+            "Submit what comes before the sigmoid, tanh or clipping.",
+        )
+    if dims.quantised:
+        n = int(dims.few_levels.sum())
+        with_zero = dims.levels + (dims.filled < dims.n_sampled)
+        levels = int(np.median(with_zero[dims.few_levels]))
+        yield Finding(
+            "few levels",
+            "warning" if levels <= thresholds.VERY_FEW_LEVELS else "note",
+            f"{share(n, dim, 'dimensions').capitalize()} of the {part} have few distinct numbers: mostly {levels}.",
+            {"dimensions": n, "dim": dim, "levels": levels, "rows_looked_at": dims.n_sampled},
+            "Say that they are quantised; deadheat quantization shows what that costs.",
+        )
+
+
+def _of_rows(which: Int64, rows: Rows, part: str, name: str, most: str, what: str, advice: str, **more: int) -> Finding:
+    """A finding about some rows, as serious as their share is, but no more than `most`."""
+    severity = max(by_share(len(which), rows.n), most, key=SEVERITIES.index)
+    subject = f"{share(len(which), rows.n, 'rows').capitalize()}{'' if part == 'embeddings' else ' of the gallery'} are"
+    figures = {"rows": len(which), "n": rows.n, "which": which[: thresholds.EXAMPLES].tolist(), **more}
+    return Finding(name, severity, f"{subject} {what}", figures, advice)
 
 
 def in_runs(evidence: Evidence) -> Iterator[Finding]:

@@ -64,7 +64,10 @@ class Rules:
         options = CountingOptions.checked(distance=rules.distance)
         if rules.n_query is not None:
             checks.whole_number(rules.n_query, "n_query", 1, len(labels) - 1)
-        _require_relevant(labels, rules.n_query)
+        queries, gallery = labels[: rules.n_query], labels[rules.n_query or 0 :]
+        repeated = len(np.unique(labels)) < len(labels)
+        if not (repeated if rules.n_query is None else np.isin(queries, gallery).any()):
+            raise UndefinedError("labels leave every query without a relevant item, so that no measure is defined")
         title = one_line(rules.title, "title")
         checks.positive_integer(rules.upload, "upload", MOST_UPLOAD)
         for name in ("per_day", "dim", "seconds", "memory", "seconds_per_day"):
@@ -176,11 +179,6 @@ class Challenge:
         """Where the tie profile of a submission is."""
         return self.folder / "profiles" / f"{submission}.npz"
 
-    def remove_unfinished_profiles(self) -> None:
-        """Remove what was being written when the one worker was killed; only for the one worker."""
-        for path in (self.folder / "profiles").glob(".*"):
-            path.unlink(missing_ok=True)
-
     def pair(self, rows: NDArray[Any]) -> Pair:
         """A submission's embeddings with the labels that belong to them."""
         n = self.rules.n_query
@@ -195,16 +193,6 @@ def one_line(text: str, name: str, most: int = 60) -> str:
     if not text or len(text) > most or not text.isprintable():
         raise InvalidValueError(name, f"must have 1 to {most} printable characters, but is {checks.shown(text)}")
     return text
-
-
-def _require_relevant(labels: NDArray[Any], n_query: int | None) -> None:
-    """Refuse labels by which no query could have a relevant item."""
-    if n_query is None:
-        found = len(np.unique(labels)) < len(labels)
-    else:
-        found = bool(np.isin(labels[:n_query], labels[n_query:]).any())
-    if not found:
-        raise UndefinedError("labels leave every query without a relevant item, so that no measure is defined")
 
 
 def _plain_labels(given: Any) -> NDArray[Any]:

@@ -150,7 +150,9 @@ async def received(request: Request, most: int, folder: Path) -> tuple[Path, str
         if file is None or isinstance(file, str) or not isinstance(title, str):
             raise Refusal(400, "The form has no file.")
         target = folder / "file"  # whatever the sender calls it
-        await asyncio.to_thread(_copy, file.file, target)
+        file.file.seek(0)
+        with open(target, "wb") as copy:
+            await asyncio.to_thread(shutil.copyfileobj, file.file, copy, 1 << 20)
     if target.stat().st_size > most:
         raise too_large
     return target, title
@@ -173,12 +175,6 @@ def _limited(receive: Any, most: int, too_large: Refusal) -> Any:
         return message
 
     return limited
-
-
-def _copy(source: Any, target: Path) -> None:
-    source.seek(0)
-    with open(target, "wb") as file:
-        shutil.copyfileobj(source, file, 1 << 20)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

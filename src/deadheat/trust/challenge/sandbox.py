@@ -22,9 +22,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO
 
-from deadheat.errors import InvalidValueError
+from deadheat.errors import DeadheatError, InvalidValueError
 
 BUBBLEWRAP, NOTHING = "bubblewrap", "none"
 UNPROTECTED = " (unprotected)"  # after the name of whoever's command ran without a sandbox
@@ -38,6 +37,21 @@ _INTERVAL = 0.1  # seconds between two looks at a command's processes
 _DRAIN = 2.0  # seconds, for the rest of the errors of a command that has ended
 _PROCESSES = 256
 _PIECE, _KEPT = 1 << 20, 1 << 16  # bytes read at once; bytes kept of its errors
+
+
+class Refused(DeadheatError):
+    """There is no sandbox, and nobody said that a command may run without one."""
+
+
+def protection(folder: Path, unprotected: bool, also: Sequence[Path]) -> str:
+    """What will protect the organiser's folder; refused if it would be nothing and nobody allowed that."""
+    if unprotected:
+        return NOTHING
+    reason = available()
+    if reason is not None:
+        raise Refused(f"a command must run in a sandbox, but {reason} (--unprotected runs it without one)")
+    require_hidden(folder, also)
+    return BUBBLEWRAP
 
 
 @cache
@@ -127,6 +141,7 @@ def limited(words: Sequence[str], output: Path, memory: int) -> list[str]:
 
 def run(words: Sequence[str], output: Path, limits: Limits, environment: dict[str, str], folder: Path) -> None:
     """Run a command and write its standard output to a file; Stopped says that it broke a limit, or failed."""
+    reasons, errors, over, end = list[str](), b"", threading.Event(), time.monotonic() + limits.seconds
     with (
         open(output, "wb") as file,
         subprocess.Popen(
@@ -136,78 +151,55 @@ def run(words: Sequence[str], output: Path, limits: Limits, environment: dict[st
     ):  # fmt: skip
         assert process.stdout is not None
         assert process.stderr is not None
-        watch, errors = _Watch(process.pid, limits), list[bytes]()
-        watching = threading.Thread(target=watch.look)
-        listening = threading.Thread(target=_listen, args=(os.dup(process.stderr.fileno()), errors), daemon=True)
+        said = os.dup(process.stderr.fileno())
+
+        def stop(reason: str) -> None:
+            reasons.append(reason)
+            _kill(process.pid)
+
+        def watch() -> None:
+            """Look at the process and all that descend from it, and kill them when they take too much."""
+            while not over.wait(_INTERVAL):
+                memory, n_process = _taken(process.pid)
+                if time.monotonic() > end:
+                    stop(f"the command took longer than {limits.seconds:g} seconds")
+                elif memory > limits.memory:
+                    stop(f"the command took more than {limits.memory >> 20} MB of memory")
+                elif n_process > _PROCESSES:
+                    stop(f"the command had more than {_PROCESSES} processes")
+
+        def listen() -> None:
+            """Keep the end of the command's errors, of which there may be as many as it likes."""
+            nonlocal errors
+            while piece := os.read(said, _KEPT):
+                errors = (errors + piece)[-_KEPT:]
+            os.close(said)
+
+        watching, listening = threading.Thread(target=watch), threading.Thread(target=listen, daemon=True)
         watching.start()
         listening.start()
         try:
-            if not _copied(process.stdout, file, limits.output):
-                watch.stop(f"the command returned more than {limits.output >> 20} MB")
-            _wait(process)
+            written = 0
+            while piece := os.read(process.stdout.fileno(), _PIECE):
+                written += len(piece)
+                if written > limits.output:
+                    stop(f"the command returned more than {limits.output >> 20} MB")
+                    break
+                file.write(piece)
+            if hasattr(os, "waitid"):  # leave its number taken, so that nobody else's process is killed by that number
+                os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            else:
+                process.wait()
         finally:
-            watch.end()
+            over.set()
+            _kill(process.pid)  # whatever happened, leave nothing behind
             watching.join()
             listening.join(_DRAIN)  # without a sandbox, a process that escaped may still have it open
-    text = b"".join(errors).decode(errors="replace")
-    if watch.reason is not None:
-        raise Stopped(watch.reason, text)
+    text = errors.decode(errors="replace")
+    if reasons:
+        raise Stopped(reasons[0], text)
     if process.returncode != 0:
         raise Stopped(f"the command ended with status {process.returncode}", text)
-
-
-class _Watch:
-    """Looks at a process and all that descend from it, and kills them when they take too much."""
-
-    def __init__(self, pid: int, limits: Limits) -> None:
-        self.reason: str | None = None
-        self._pid, self._limits, self._over = pid, limits, threading.Event()
-
-    def look(self) -> None:
-        end = time.monotonic() + self._limits.seconds
-        while not self._over.wait(_INTERVAL):
-            memory, n_process = _taken(self._pid)
-            if time.monotonic() > end:
-                self.stop(f"the command took longer than {self._limits.seconds:g} seconds")
-            elif memory > self._limits.memory:
-                self.stop(f"the command took more than {self._limits.memory >> 20} MB of memory")
-            elif n_process > _PROCESSES:
-                self.stop(f"the command had more than {_PROCESSES} processes")
-
-    def stop(self, reason: str) -> None:
-        self.reason = self.reason or reason
-        _kill(self._pid)
-
-    def end(self) -> None:
-        """Whatever happened, leave nothing behind."""
-        self._over.set()
-        _kill(self._pid)
-
-
-def _wait(process: subprocess.Popen[bytes]) -> None:
-    """Wait until it has ended, but leave its number taken, so that nobody else's process is killed by that number."""
-    if hasattr(os, "waitid"):
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    else:
-        process.wait()
-
-
-def _copied(source: IO[bytes], target: IO[bytes], most: int) -> bool:
-    """Copy what a command prints, and return whether that was no more than so many bytes."""
-    written = 0
-    while piece := os.read(source.fileno(), _PIECE):
-        written += len(piece)
-        if written > most:
-            return False
-        target.write(piece)
-    return True
-
-
-def _listen(descriptor: int, errors: list[bytes]) -> None:
-    """Keep the end of a command's errors, of which there may be as many as it likes."""
-    while piece := os.read(descriptor, _KEPT):
-        errors[:] = [b"".join([*errors, piece])[-_KEPT:]]
-    os.close(descriptor)
 
 
 def _kill(pid: int) -> None:

@@ -1,38 +1,47 @@
 """The one worker: from the queue to scores, each with its receipt. Whenever it is killed, the next one continues.
 
 A step that is done is in the database; a step that is not is done again, from the beginning, and comes out the same.
-``python -m deadheat.trust.challenge.scoring DIR`` scores what comes by the web, until its standard input ends, which is
-when whoever started it is gone.
+What a stranger submitted is evaluated in a process of its own: whatever the data does, it ends in time.
+
+    python -m deadheat.trust.challenge.scoring work DIR scores what comes by the web, until its standard input ends
+        ──request, a line of JSON──> python -m deadheat.trust.challenge.scoring evaluate DIR, which ends likewise
+        <──answer, a line of JSON──┘ receipt, or why there is none; the profile is in its file by then
+
+So a process ends when whoever started it is gone.
 """
 
 from __future__ import annotations
 
-import hmac
 import os
-import shutil
+import queue
+import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Generator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.errors import DeadheatError
+from deadheat.errors import DeadheatError, printable
+from deadheat.reports.evaluating import evaluate_pair
 from deadheat.support.lazy import json, tempfile
 from deadheat.trust.challenge import leaderboard, sandbox, submissions
-from deadheat.trust.challenge.challenge import MEGABYTE, Challenge, private, samples_in
-from deadheat.trust.challenge.evaluator import Evaluator, short
+from deadheat.trust.challenge.challenge import Challenge, private
 from deadheat.trust.challenge.sandbox import Stopped
 from deadheat.trust.challenge.store import Store, Submission
+from deadheat.trust.receipts.receipt import receipt_of
 
 FILE = "file"  # what protects the labels from a file: it does nothing
 _RENEW = 30.0  # seconds between two leaderboards while the queue is never empty
 _PAUSE = 0.5  # seconds between two looks at an empty queue
+_EVALUATING = ("-m", "deadheat.trust.challenge.scoring", "evaluate")
+_GRACE = 1.0  # seconds from the end of what a process writes to its own
+_LONGEST = 200  # characters of a message
+_READERS = {"npz": submissions.from_archive, "npy": submissions.from_array}
 
 
 def score(
@@ -48,15 +57,33 @@ def score(
     """
     with store.only_worker(), Evaluator(challenge) as evaluator:
         store.requeue()
-        challenge.remove_unfinished_profiles()
+        for unfinished in (challenge.folder / "profiles").glob(".*"):  # when the worker before this was killed
+            unfinished.unlink(missing_ok=True)
         queued = partial(store.waiting, most=challenge.rules.seconds_per_day if for_page else None)
         waiting = queued(commands=not for_page)
         has_command = any(each.command is not None for each in waiting)
-        protection = require_sandbox(challenge, unprotected, also) if has_command else sandbox.NOTHING
+        protection = sandbox.protection(challenge.folder, unprotected, also) if has_command else sandbox.NOTHING
         while waiting:
             submission = waiting[0]
             store.begin(submission)
-            _score(challenge, store, submission, evaluator, protection, also)
+            began, result = time.monotonic(), None
+            try:
+                if submission.command is None:
+                    result = evaluator.receipt(submission.id, "npz", challenge.submissions / submission.id), FILE
+                else:
+                    with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
+                        rows = submissions.from_command(challenge, submission, protection == sandbox.NOTHING, also)
+                        np.save(f"{folder}/rows.npy", rows)
+                        result = evaluator.receipt(submission.id, "npy", Path(folder, "rows.npy")), protection
+                state, message = "scored", ""
+            except Stopped as error:
+                state, message = "failed", str(error)
+                if error.errors or submission.command is not None:
+                    private(log(challenge, submission))
+                    log(challenge, submission).write_text(error.errors, encoding="utf-8")
+            except (ValueError, TypeError) as error:  # by a rule, which the message says
+                state, message = "refused", short(str(error))
+            store.ended(submission, state, message, time.monotonic() - began, result)
             found = store.find(id=submission.id)
             assert found is not None
             yield found
@@ -66,29 +93,6 @@ def score(
 def log(challenge: Challenge, submission: Submission) -> Path:
     """Where the organiser, and nobody else, finds the errors of a command that failed: inputs could be in them."""
     return challenge.submissions / f"{submission.id}.log"
-
-
-def _score(
-    challenge: Challenge, store: Store, submission: Submission, evaluator: Evaluator, how: str, also: Sequence[Path]
-) -> None:
-    """Score one, and record what came of it and how long it took; `how` commands are kept from the labels."""
-    began = time.monotonic()
-    try:
-        if submission.command is None:
-            how, receipt = FILE, evaluator.receipt(submission.id, "npz", challenge.submissions / submission.id)
-        else:
-            with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
-                np.save(f"{folder}/rows.npy", embeddings(challenge, submission, how == sandbox.NOTHING, also))
-                receipt = evaluator.receipt(submission.id, "npy", Path(folder, "rows.npy"))
-    except Stopped as error:
-        if error.errors or submission.command is not None:
-            private(log(challenge, submission))
-            log(challenge, submission).write_text(error.errors, encoding="utf-8")
-        store.ended(submission, "failed", str(error), time.monotonic() - began)
-    except (ValueError, TypeError) as error:  # by a rule, which the message says
-        store.ended(submission, "refused", short(str(error)), time.monotonic() - began)
-    else:
-        store.ended(submission, "scored", "", time.monotonic() - began, (receipt, how))
 
 
 def work(challenge: Challenge, store: Store) -> None:
@@ -105,96 +109,148 @@ def work(challenge: Challenge, store: Store) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# How a command that was submitted comes to embeddings, such as ``python3 embed.py {inputs} {output}`` in its folder. It
-# gets the inputs in an order that only the organiser's secret knows, anew for each submission; so neither the order of
-# the samples nor a file's name says anything about them. The rows that it returns are put in order again.
+# evaluating in a process of its own
 
 
-class Refused(DeadheatError):
-    """There is no sandbox, and nobody said that a command may run without one."""
+class Rejected(DeadheatError, ValueError):
+    """What was submitted breaks a rule, which the message says."""
 
 
-def require_sandbox(challenge: Challenge, unprotected: bool, also: Sequence[Path]) -> str:
-    """What will protect the labels; refused if it would be nothing and nobody allowed that."""
-    if unprotected:
-        return sandbox.NOTHING
-    reason = sandbox.available()
-    if reason is not None:
-        raise Refused(f"a command must run in a sandbox, but {reason} (--unprotected runs it without one)")
-    sandbox.require_hidden(challenge.folder, also)
-    return sandbox.BUBBLEWRAP
+class Evaluator:
+    """A process that evaluates, started when it is needed and again when it has ended."""
+
+    def __init__(self, challenge: Challenge) -> None:
+        self._challenge = challenge
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Evaluator:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end()
+
+    def receipt(self, submission: str, kind: str, file: Path) -> str:
+        """The receipt of what is in a file, as JSON; its tie profile is kept.
+
+        Rejected says that it breaks a rule, Stopped that it takes too long or breaks the process, OSError that
+        something cannot be read or written, which is not the team's doing.
+        """
+        process, late, seconds = self._running(), threading.Event(), self._challenge.rules.seconds
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(seconds, end)
+        timer.start()
+        try:
+            with suppress(BrokenPipeError):
+                print(json.dumps([submission, kind, str(file)]), file=process.stdin, flush=True)
+            line = process.stdout.readline() if process.stdout else ""
+        finally:
+            timer.cancel()
+            timer.join()
+        if late.is_set():
+            self._end()
+            raise Stopped(f"scoring took longer than {seconds} seconds")
+        if not line.endswith("\n"):
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE)  # for its own status
+            self._end()
+            raise Stopped(f"scoring ended without a result (status {process.returncode})")
+        answer = json.loads(line)
+        if answer["state"] == "refused":
+            raise Rejected(answer["message"])
+        if answer["state"] == "failed":
+            raise Stopped(answer["message"], answer["errors"])
+        if answer["state"] == "error":
+            raise OSError(answer["message"])
+        return str(answer["receipt"])
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            words = [sys.executable, *_EVALUATING, str(self._challenge.folder)]
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", start_new_session=True
+            )
+            assert self._process.stdout is not None
+            self._process.stdout.readline()  # it is ready: starting is not the team's time
+        return self._process
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            with suppress(BrokenPipeError):
+                self._process.__exit__(None, None, None)  # closes the pipes and waits
+            self._process = None
 
 
-def embeddings(
-    challenge: Challenge, submission: Submission, unprotected: bool, also: Sequence[Path] = ()
-) -> NDArray[Any]:
-    """Run a command on the inputs, in an order of its own, and return the rows in the organiser's order."""
-    rules = challenge.rules
-    assert challenge.inputs is not None  # or the command would not have been taken
-    shuffle = order(challenge.secret, submission.id, rules.n_sample)
-    limits = sandbox.Limits(rules.seconds, rules.memory * MEGABYTE, rules.most_bytes)
-    with tempfile.TemporaryDirectory(prefix="deadheat-") as name:
-        folder = Path(name)
-        program = submissions.copied(challenge.submissions / submission.id, folder / "program")  # or its path is seen
-        shown, returned = shuffled(challenge.inputs, shuffle, folder), folder / "returned.npy"
-        seen, made = str(shown), folder / "embeddings.npy"
-        if not unprotected:
-            seen, made = f"/inputs/{shown.name}", Path("/output/embeddings.npy")
-        named = [
-            word.replace(submissions.INPUTS, seen).replace(submissions.OUTPUT, str(made))
-            for word in json.loads(submission.command or "[]")
-        ]
-        words, environment = sandbox.limited(named, made, limits.memory), dict[str, str]()
-        if unprotected:
-            environment = {**sandbox.environment(), "PATH": os.environ["PATH"]}
-        else:
-            words = sandbox.wrapped(words, {"/submission": program, seen: shown}, also, limits.memory)
-        sandbox.run(words, returned, limits, environment, program)
-        return submissions.from_array(returned, rules)[np.argsort(shuffle)]
-
-
-def order(secret: bytes, submission: str, n: int) -> NDArray[np.int64]:
-    """The samples in the order in which a submission's command gets them; nobody can find it without the secret.
+def short(text: str) -> str:
+    """A message as a participant gets it: one line of printable characters, and not a long one.
 
     Examples
     --------
-    >>> order(b"secret", "a", 5).tolist(), order(b"secret", "b", 5).tolist()
-    ([2, 3, 4, 0, 1], [4, 2, 1, 0, 3])
+    >>> short("must be\\nfinite, but holds \\x1b[2J")
+    'must be finite, but holds \\\\x1b[2J'
     """
-    keys = [hmac.digest(secret, f"{submission} {i}".encode(), "sha256") for i in range(n)]
-    return np.array(sorted(range(n), key=keys.__getitem__), dtype=np.int64)
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
 
 
-def shuffled(inputs: Path, order: NDArray[np.int64], folder: Path) -> Path:
-    """Write the inputs in that order into a folder, and return what a command sees of them: a file, or a folder."""
-    target, samples = folder / f"samples{inputs.suffix}", samples_in(inputs)
-    if inputs.is_dir():
-        target.mkdir()
-        for place, i in enumerate(order.tolist()):
-            copy = target / f"{place:08d}{samples[i].suffix}"
-            shutil.copyfile(samples[i], copy)
-            os.utime(copy, (0, 0))  # the same for all
-    elif inputs.suffix == ".npy":
-        np.save(target, samples[order], allow_pickle=False)
-    else:
-        target.write_text("".join(f"{samples[i]}\n" for i in order.tolist()), encoding="utf-8")
-    return target
+def evaluated(challenge: Challenge, submission: str, kind: str, file: Path) -> str:
+    """The receipt of what is in a file; its tie profile is kept, to be compared with others."""
+    rules = challenge.rules
+    pair = challenge.pair(_READERS[kind](file, rules))
+    report = evaluate_pair(pair, rules.counting, rules.summary)
+    report.profile.save(challenge.profile(submission))
+    return json.dumps(receipt_of(report, pair, rules.counting).content)
+
+
+def _answer_to(challenge: Challenge, submission: str, kind: str, file: str) -> dict[str, str]:
+    try:
+        return {"state": "scored", "receipt": evaluated(challenge, submission, kind, Path(file))}
+    except MemoryError:
+        return {"state": "failed", "message": "there was not enough memory", "errors": ""}
+    except Exception as error:
+        by_value = isinstance(error, (ValueError, TypeError))
+        if isinstance(error, DeadheatError) and by_value:
+            return {"state": "refused", "message": short(str(error))}
+        if isinstance(error, OSError) and not by_value:
+            return {"state": "error", "message": str(error)}
+        # What nobody foresaw: the organiser finds the traceback, and the team sees none of it.
+        message = "scoring it broke; the organiser can see why"
+        return {"state": "failed", "message": message, "errors": traceback.format_exc()}
+
+
+def _answer(challenge: Challenge, requests: queue.SimpleQueue[str]) -> None:
+    os.umask(0o077)
+    with suppress(BrokenPipeError), os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:  # its reader may be gone
+        os.dup2(2, 1)  # nothing else may print between answers
+        print("ready", file=answers, flush=True)
+        while True:
+            print(json.dumps(_answer_to(challenge, *json.loads(requests.get()))), file=answers, flush=True)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# the worker as a process
-
-
-def _end_with_parent() -> None:
-    while os.read(sys.stdin.fileno(), 1):
-        pass
-    os._exit(0)
+# processes
 
 
 def main() -> None:
-    challenge = Challenge.open(sys.argv[1])
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    work(challenge, Store(challenge.folder))
+    """Work on the queue, or answer requests to evaluate; the process ends with its standard input, whatever it does."""
+    what, folder = sys.argv[1:]
+    challenge, requests = Challenge.open(folder), queue.SimpleQueue[str]()
+
+    def read() -> None:
+        for line in sys.stdin:
+            requests.put(line)
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    if what == "evaluate":
+        _answer(challenge, requests)
+    else:
+        work(challenge, Store(challenge.folder))
 
 
 if __name__ == "__main__":

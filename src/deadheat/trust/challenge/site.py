@@ -161,23 +161,20 @@ class Site:
         if team is None:
             raise clients.Refusal(401, "A token is needed to submit. Ask the organiser for one.")
         _require_own_page(request)
+        rules = self._challenge.rules
         async with self._gate(team):
-            found = await self._received(request, team)
+            clients.require_room(self._challenge.submissions, rules.most_bytes)
+            folder = await asyncio.to_thread(submissions.incoming, self._challenge)
+            try:
+                file, title = await clients.received(request, rules.most_bytes, folder)
+                title = submissions.title_of(title)
+                await asyncio.to_thread(submissions.require_archive, file)
+                found = await asyncio.to_thread(submissions.submit_file, self._store, team, title, file, rules)
+            finally:
+                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         if _wants_json(request):
             return await asyncio.to_thread(self._shown, request, found)
         return responses.RedirectResponse(f"/submissions/{found.id}", status_code=303)
-
-    async def _received(self, request: Any, team: str) -> Submission:
-        rules = self._challenge.rules
-        clients.require_room(self._challenge.submissions, rules.most_bytes)
-        folder = await asyncio.to_thread(submissions.incoming, self._challenge)
-        try:
-            file, title = await clients.received(request, rules.most_bytes, folder)
-            title = submissions.title_of(title)
-            await asyncio.to_thread(submissions.require_archive, file)
-            return await asyncio.to_thread(submissions.submit_file, self._store, team, title, file, rules)
-        finally:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     def broken(self, request: Any, error: Any) -> Any:
         """What the system says is for the organiser."""
@@ -337,7 +334,7 @@ def _worker(challenge: Challenge) -> Iterator[None]:
 
     def keep() -> None:
         while not over.is_set():
-            words = [sys.executable, "-m", "deadheat.trust.challenge.scoring", str(challenge.folder)]
+            words = [sys.executable, "-m", "deadheat.trust.challenge.scoring", "work", str(challenge.folder)]
             with subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True) as process:
                 while process.poll() is None and not over.wait(0.1):
                     pass

@@ -135,7 +135,12 @@ class Store:
             if known:
                 return known[0]
             if rules is not None:
-                _require_allowance(db, team, now - DAY, rules)
+                query = "SELECT count(*) FROM submissions WHERE team = ? AND received > ?"
+                if db.execute(query, (team, now - DAY)).fetchone()[0] >= rules.per_day:
+                    raise TooMany("submissions", f"must be at most {rules.per_day} within 24 hours: try again later")
+                if _used(db, team, now - DAY) >= rules.seconds_per_day:
+                    rule = f"must be at most {rules.seconds_per_day:g} seconds within 24 hours: try again later"
+                    raise TooMany("scoring time", rule)
             db.execute(
                 "INSERT INTO submissions (id, team, title, digest, command, received) VALUES (?, ?, ?, ?, ?, ?)",
                 (name, team, title, digest, command, now),
@@ -265,16 +270,6 @@ def _select(db: sqlite3.Connection, where: str, values: Sequence[object]) -> lis
 def _used(db: sqlite3.Connection, team: str, begin: float) -> float:
     query = "SELECT total(seconds) FROM runs WHERE team = ? AND ended > ?"
     return float(db.execute(query, (team, begin)).fetchone()[0])
-
-
-def _require_allowance(db: sqlite3.Connection, team: str, begin: float, rules: Rules) -> None:
-    """Refuse what is more than a team may submit in a day."""
-    query = "SELECT count(*) FROM submissions WHERE team = ? AND received > ?"
-    if db.execute(query, (team, begin)).fetchone()[0] >= rules.per_day:
-        raise TooMany("submissions", f"must be at most {rules.per_day} within 24 hours: try again later")
-    if _used(db, team, begin) >= rules.seconds_per_day:
-        rule = f"must be at most {rules.seconds_per_day:g} seconds within 24 hours: try again later"
-        raise TooMany("scoring time", rule)
 
 
 def _hashed(token: str) -> str:

@@ -1,18 +1,23 @@
-"""What strangers submit: how it comes into the queue, and how embeddings are read out of it; nothing is trusted.
+"""What strangers submit: how it comes into the queue, and how embeddings come out of it; nothing is trusted.
 
 Files and commands go by their digest, so that the same is never in the queue twice. Whatever a ``.npz`` or ``.npy``
 file declares is checked before anything is unpacked, and what is unpacked is never more than was declared. Python
 objects are never loaded. Of an archive, only the array ``embeddings`` is looked at.
+
+A command, such as ``python3 embed.py {inputs} {output}`` in its folder, gets the inputs in an order that only the
+organiser's secret knows, anew for each submission; so neither the order of the samples nor a file's name says anything
+about them. The rows that it returns are put in order again.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 import shlex
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -24,7 +29,7 @@ from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs.formats import numpy_files
 from deadheat.support.lazy import json, tempfile
 from deadheat.trust.challenge import sandbox
-from deadheat.trust.challenge.challenge import MEGABYTE, Challenge, Rules, one_line
+from deadheat.trust.challenge.challenge import MEGABYTE, Challenge, Rules, one_line, samples_in
 from deadheat.trust.challenge.store import Store, Submission
 
 INPUTS, OUTPUT = "{inputs}", "{output}"  # in a command: what it reads, and the .npy file that it writes
@@ -206,3 +211,62 @@ def _reading() -> Iterator[None]:
     except FileError:
         rule = "must be an array of numbers as NumPy writes it, but cannot be read; truncated or damaged?"
         raise InvalidValueError(_NAME, rule) from None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# running commands
+
+
+def from_command(
+    challenge: Challenge, submission: Submission, unprotected: bool, also: Sequence[Path] = ()
+) -> NDArray[Any]:
+    """Run a command on the inputs, in an order of its own, and return the rows in the organiser's order."""
+    rules = challenge.rules
+    assert challenge.inputs is not None  # or the command would not have been taken
+    shuffle = order(challenge.secret, submission.id, rules.n_sample)
+    limits = sandbox.Limits(rules.seconds, rules.memory * MEGABYTE, rules.most_bytes)
+    with tempfile.TemporaryDirectory(prefix="deadheat-") as name:
+        folder = Path(name)
+        program = copied(challenge.submissions / submission.id, folder / "program")  # or its path is seen
+        shown, returned = shuffled(challenge.inputs, shuffle, folder), folder / "returned.npy"
+        seen, made = str(shown), folder / "embeddings.npy"
+        if not unprotected:
+            seen, made = f"/inputs/{shown.name}", Path("/output/embeddings.npy")
+        named = [
+            word.replace(INPUTS, seen).replace(OUTPUT, str(made)) for word in json.loads(submission.command or "[]")
+        ]
+        words, environment = sandbox.limited(named, made, limits.memory), dict[str, str]()
+        if unprotected:
+            environment = {**sandbox.environment(), "PATH": os.environ["PATH"]}
+        else:
+            words = sandbox.wrapped(words, {"/submission": program, seen: shown}, also, limits.memory)
+        sandbox.run(words, returned, limits, environment, program)
+        return from_array(returned, rules)[np.argsort(shuffle)]
+
+
+def order(secret: bytes, submission: str, n: int) -> NDArray[np.int64]:
+    """The samples in the order in which a submission's command gets them; nobody can find it without the secret.
+
+    Examples
+    --------
+    >>> order(b"secret", "a", 5).tolist(), order(b"secret", "b", 5).tolist()
+    ([2, 3, 4, 0, 1], [4, 2, 1, 0, 3])
+    """
+    keys = [hmac.digest(secret, f"{submission} {i}".encode(), "sha256") for i in range(n)]
+    return np.array(sorted(range(n), key=keys.__getitem__), dtype=np.int64)
+
+
+def shuffled(inputs: Path, order: NDArray[np.int64], folder: Path) -> Path:
+    """Write the inputs in that order into a folder, and return what a command sees of them: a file, or a folder."""
+    target, samples = folder / f"samples{inputs.suffix}", samples_in(inputs)
+    if inputs.is_dir():
+        target.mkdir()
+        for place, i in enumerate(order.tolist()):
+            copy = target / f"{place:08d}{samples[i].suffix}"
+            shutil.copyfile(samples[i], copy)
+            os.utime(copy, (0, 0))  # the same for all
+    elif inputs.suffix == ".npy":
+        np.save(target, samples[order], allow_pickle=False)
+    else:
+        target.write_text("".join(f"{samples[i]}\n" for i in order.tolist()), encoding="utf-8")
+    return target

@@ -1,4 +1,4 @@
-"""The receipt of a result: a dictionary that JSON can hold, with a digest of its own and perhaps a signature.
+"""The receipt of a result: a dictionary that JSON can hold, with a digest of its own and perhaps a signature (Ed25519).
 
 It has exactly the members that its schema has, with exactly their types. JSON Schema takes 60.0 for an integer and
 Python takes True for 1; a receipt that is changed so would be equal to the one that was made. So the schema is read
@@ -7,6 +7,7 @@ here, as strictly as it is written. No other part of JSON Schema is known than w
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -18,13 +19,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from deadheat.errors import MOST, FileError, InvalidTypeError, printable, reason
+from deadheat.errors import MOST, FileError, InvalidTypeError, InvalidValueError, printable, reason
 from deadheat.reports.tables import program
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
 from deadheat.support.checks import shown
+from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
-from deadheat.trust.receipts import signing
 
 SCHEMA, VERSION = "deadheat.Receipt", 1
 READABLE = (1,)  # versions that are verified
@@ -34,6 +35,8 @@ FIRST = "0.1.0"  # the first release that makes receipts
 _TYPES = {"object": (dict, "an object"), "array": (list, "an array"), "string": (str, "a string"),
           "integer": (int, "an integer")}  # fmt: skip
 _SHOWN = 60  # characters of a value
+_ALGORITHM = "Ed25519"
+_MOST_BYTES_OF_KEY = 1 << 16  # of a file with a key
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,18 @@ class Receipt:
             If there is a signature that does not fit.
         """
         signature = self.content.get(SIGNATURE)
-        return None if signature is None else signing.signer(signature, _canonical(self.content, SIGNATURE))
+        if signature is None:
+            return None
+        ed25519, _ = _of_cryptography()
+        invalid = require("cryptography.exceptions", "signed", "a signature").InvalidSignature
+        try:
+            if signature["algorithm"] != _ALGORITHM:
+                raise ValueError
+            raw, value = (base64.b64decode(signature[name], validate=True) for name in ("public_key", "value"))
+            ed25519.Ed25519PublicKey.from_public_bytes(raw).verify(value, _canonical(self.content, SIGNATURE))
+        except (invalid, ValueError, TypeError, KeyError, AttributeError):
+            raise InvalidValueError("signature", "must fit the receipt, but does not") from None
+        return _fingerprint(raw)
 
     def sign(self, key: str | os.PathLike[str], password: bytes | None = None) -> Self:
         """The same receipt, signed.
@@ -101,8 +115,10 @@ class Receipt:
         MissingPackageError
             Without cryptography (the extra ``signed``).
         """
-        signature = signing.sign(_canonical(self.content, SIGNATURE), signing.private_key(key, password))
-        return type(self)({**self.content, SIGNATURE: signature}, self.name)
+        opened, message = private_key(key, password), _canonical(self.content, SIGNATURE)
+        parts = {"public_key": opened.public_key().public_bytes_raw(), "value": opened.sign(message)}
+        encoded = {name: base64.b64encode(part).decode() for name, part in parts.items()}
+        return type(self)({**self.content, SIGNATURE: {"algorithm": _ALGORITHM, **encoded}}, self.name)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON, whole or not at all."""
@@ -152,7 +168,11 @@ class Receipt:
             _check(dict(content), _schema(), "")
             if sorted(content["measures"]) != sorted(content["options"]["measures"]):
                 raise ValueError("measures must be those that options has, but has others")
-            _require_known(content["deadheat"])
+            first, made_by, ours = map(_numbers, (FIRST, content["deadheat"], program()))
+            if not first <= made_by <= ours:
+                known = FIRST if first == ours else f"{FIRST} to {program()}"
+                came = _as_json(content["deadheat"])
+                raise ValueError(f"deadheat must be a version that is known here, {known}, but is {came}")
         except ValueError as error:
             raise FileError(title, f" is not a receipt: {error}") from None
 
@@ -190,13 +210,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # the form
 
 
-def _require_known(made_by: str) -> None:
-    ours = program()
-    if not _numbers(FIRST) <= _numbers(made_by) <= _numbers(ours):
-        known = FIRST if _numbers(FIRST) == _numbers(ours) else f"{FIRST} to {ours}"
-        raise ValueError(f"deadheat must be a version that is known here, {known}, but is {_as_json(made_by)}")
-
-
 @cache
 def _schema() -> Any:
     return json.loads((resources.files("deadheat.trust.receipts") / "receipt-1.schema.json").read_text("utf-8"))
@@ -222,7 +235,12 @@ def _check(value: Any, rule: Mapping[str, Any], place: str) -> None:
     if kind is dict:
         _check_members(value, rule, place)
     elif kind is list:
-        _check_items(value, rule, place)
+        if not rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value)):
+            raise ValueError(f"{place} has {len(value)} entries")
+        for number, item in enumerate(value):
+            _check(item, rule["items"], f"{place}[{number}]")
+        if rule.get("uniqueItems") and len(set(value)) < len(value):
+            raise ValueError(f"{place} has an entry twice")
     elif kind is int and value < rule["minimum"]:
         _refuse(place, f"must be at least {rule['minimum']}", value)
     elif kind is str and not re.search(rule.get("pattern", ""), value.replace("\n", "\\n")):  # "$" is before one too
@@ -245,19 +263,73 @@ def _check_members(value: dict[str, Any], rule: Mapping[str, Any], place: str) -
         _check(part, named.get(name, others), f"{place}.{name}" if place else name)
 
 
-def _check_items(value: list[Any], rule: Mapping[str, Any], place: str) -> None:
-    least, most = rule.get("minItems", 0), rule.get("maxItems", len(value))
-    if not least <= len(value) <= most:
-        raise ValueError(f"{place} has {len(value)} entries")
-    for number, item in enumerate(value):
-        _check(item, rule["items"], f"{place}[{number}]")
-    if rule.get("uniqueItems") and len(set(value)) < len(value):
-        raise ValueError(f"{place} has an entry twice")
-
-
 def _refuse(place: str, rule: str, value: Any) -> None:
     raise ValueError(f"{printable(place, _SHOWN)} {rule}, but is {_as_json(value)}")
 
 
 def _as_json(value: Any) -> str:
     return printable(json.dumps(value, ensure_ascii=False), _SHOWN)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# signatures: keys in PEM files, made by `deadheat keys` or by openssl
+
+
+def make_keys(path: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Write a new private key, readable by its owner alone, and its public key next to it; the paths of both."""
+    ed25519, serialization = _of_cryptography()
+    private, public = Path(path), Path(path).with_suffix(".pub.pem")
+    taken = next((file for file in (private, public) if file.exists()), None)
+    if taken is not None:
+        raise FileExistsError(17, "is there already, and a key that is lost cannot be made again", os.fspath(taken))
+    key = ed25519.Ed25519PrivateKey.generate()
+    pem, formats = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    descriptor = os.open(private, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as secret:
+        secret.write(key.private_bytes(pem, formats, serialization.NoEncryption()))
+    with replacing(public) as file:
+        file.write(key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo))
+    return private, public
+
+
+def private_key(path: str | os.PathLike[str], password: bytes | None = None) -> Any:
+    """The private key in a file."""
+    ed25519, serialization = _of_cryptography()
+    try:
+        key = serialization.load_pem_private_key(_read(path), password)
+    except (ValueError, TypeError) as error:  # TypeError: a password too many, or too few
+        raise FileError(path, f" is not a private key in PEM that can be read: {reason(error)}") from None
+    return _required(key, ed25519.Ed25519PrivateKey, path)
+
+
+def fingerprint_of_file(path: str | os.PathLike[str]) -> str:
+    """The fingerprint of the public key in a file."""
+    ed25519, serialization = _of_cryptography()
+    try:
+        key = serialization.load_pem_public_key(_read(path))
+    except ValueError as error:
+        raise FileError(path, f" is not a public key in PEM: {reason(error)}") from None
+    return _fingerprint(_required(key, ed25519.Ed25519PublicKey, path).public_bytes_raw())
+
+
+def _fingerprint(raw: bytes) -> str:
+    return f"SHA256:{hashlib.sha256(raw).hexdigest()[:32]}"
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    checks.without_nul(path, "key")
+    with open(path, "rb") as file:
+        return file.read(_MOST_BYTES_OF_KEY)
+
+
+def _required(key: Any, kind: Any, path: str | os.PathLike[str]) -> Any:
+    if not isinstance(key, kind):
+        raise FileError(path, f" must hold an {_ALGORITHM} key, but holds a {type(key).__name__.strip('_')}")
+    return key
+
+
+def _of_cryptography() -> tuple[Any, Any]:
+    """The modules for keys of this kind and for files of keys."""
+    primitives = "cryptography.hazmat.primitives"
+    ed25519 = require(f"{primitives}.asymmetric.ed25519", "signed", "a signature")
+    return ed25519, require(f"{primitives}.serialization", "signed", "a signature")

@@ -32,7 +32,7 @@ from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import FileError, InputError, printable
 from deadheat.inputs import arrays
 from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples, open_pair
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
 from deadheat.inputs.source import Source
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.evaluating import evaluate_pair
@@ -41,8 +41,7 @@ from deadheat.reports.tables import program
 from deadheat.support.arrays import slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
-from deadheat.trust.receipts import signing
-from deadheat.trust.receipts.document import DIGEST, SCHEMA, SIGNATURE, VERSION, Receipt
+from deadheat.trust.receipts.document import DIGEST, SCHEMA, SIGNATURE, VERSION, Receipt, fingerprint_of_file
 
 _LABELS_AT_ONCE = 1 << 16
 _ABSENT = "nothing"
@@ -145,9 +144,12 @@ def _values(report: Report, name: str) -> dict[str, Any]:
 
 def _inputs(pair: Pair, options: CountingOptions) -> dict[str, Any]:
     """The shapes and digests of everything that the result follows from."""
-    content = _samples(pair.query, "embeddings", "labels")
-    if pair.gallery is not None:
-        content |= _samples(pair.gallery, "gallery", "gallery_labels")
+    content = {}
+    for samples, name, labels in ((pair.query, "embeddings", "labels"), (pair.gallery, "gallery", "gallery_labels")):
+        if samples is not None:
+            rows = samples.embeddings
+            content[name] = {"shape": list(rows.shape), "sha256": digest_of_rows(rows)}
+            content[labels] = {"shape": list(samples.labels.shape), "sha256": digest_of_labels(samples.labels)}
     n_query = len(pair.query.labels)
     mask = arrays.junk_mask(options.junk, n_query, n_query if pair.gallery is None else len(pair.gallery.labels))
     if mask is not None:
@@ -157,14 +159,6 @@ def _inputs(pair: Pair, options: CountingOptions) -> dict[str, Any]:
         own = options.exclude.astype("<i8", order="C")
         content["exclude"] = {"shape": [n_query], "sha256": _digest("rows", own.shape, [own.data])}
     return content
-
-
-def _samples(samples: Samples[Source], name: str, labels_name: str) -> dict[str, Any]:
-    rows, labels = samples
-    return {
-        name: {"shape": list(rows.shape), "sha256": digest_of_rows(rows)},
-        labels_name: {"shape": list(labels.shape), "sha256": digest_of_labels(labels)},
-    }
 
 
 def digest_of_rows(source: Source) -> str:
@@ -319,7 +313,7 @@ def verify(
     """
     opened = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
     opened.require_form()
-    expected_signer = None if key is None else signing.fingerprint_of_file(key)
+    expected_signer = None if key is None else fingerprint_of_file(key)
     stated, summary = options_of(opened)
     options = CountingOptions.checked(
         **stated, junk=junk, exclude=exclude, threads=threads, progress=progress, device=device
