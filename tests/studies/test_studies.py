@@ -18,9 +18,20 @@ from click.testing import CliRunner, Result
 from matplotlib.figure import Figure
 
 from deadheat.cli.main import main
-from deadheat.studies import runner
-from deadheat.studies.runner import STUDIES, reproduce
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined, missing
+from deadheat.studies import study as runner
+from deadheat.studies.study import (
+    STUDIES,
+    Finding,
+    Mark,
+    Outcome,
+    Picture,
+    Setting,
+    Table,
+    compared,
+    joined,
+    missing,
+    reproduce,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -269,8 +280,8 @@ def test_a_file_that_is_not_george_washington_is_named(tmp_path: Path) -> None:
 def test_studies_are_listed_without_what_draws_or_computes() -> None:
     program = (
         "import sys; sys.modules |= dict.fromkeys(['matplotlib', 'jinja2', 'scipy']);"
-        "from deadheat.studies import runner;"
-        "print(*runner.STUDIES); print({'numba', 'deadheat.plots', 'deadheat.studies.toy'} & set(sys.modules))"
+        "from deadheat.studies import study;"
+        "print(*study.STUDIES); print({'numba', 'deadheat.plots', 'deadheat.studies.toy'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [" ".join(STUDIES), "set()"]

@@ -52,14 +52,14 @@ def test_what_the_sources_say_of_collisions_is_judged_by_counts():
         (20, 0, Mark.DIFFERS),
     ):  # fmt: skip
         pairs = {"cosine": none._replace(n_collision=cosine), "euclidean": none._replace(n_collision=euclidean)}
-        assert study.fewer(data, "all", pairs, judged=True).mark == mark
-        assert study.fewer(data, "all", pairs, judged=False).mark == Mark.OTHER_DATA
+        assert study.fewer(data, pairs, judged=True).mark == mark
+        assert study.fewer(data, pairs, judged=False).mark == Mark.OTHER_DATA
     sides = {
         "cosine": study.Ruled(100, 0, 0.95, 0.5),
         "euclidean": study.Ruled(100, 0, 0.9, 0.5),
         "cityblock": study.Ruled(99, 0, 0.9, 0.5),
     }
-    found = study.right_side(data, "all", sides, judged=True)
+    found = study.right_side(data, sides, judged=True)
     assert [(finding.here, finding.mark) for finding in found] == [
         ("95 %, 50 %", Mark.AGREES), ("90 %, 50 %", Mark.DIFFERS),
     ]  # fmt: skip

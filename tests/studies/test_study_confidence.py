@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deadheat.analyses import confidence as measures
-from deadheat.studies import confidence, confidence_images, published, toy
+from deadheat.studies import confidence, confidence_data, toy
 from deadheat.studies.study import Mark
 from tests.studies import printed
 
@@ -50,8 +50,7 @@ def test_points_are_those_of_pytorch_s_generator() -> None:
 def test_titles_of_the_figures_come_out_of_the_study_s_own_points() -> None:
     found = [one for one in printed.run("toy").findings if "own points and code" in one.what]
     assert [one.mark for one in found] == [Mark.AGREES] * 3
-    off = {example: ([0.5, 0.5, 0.5], [0.5, 0.5, 0.5]) for example in published.TOY_TITLES}
-    assert [one.mark for one in toy._printed(off)] == [Mark.DIFFERS] * 3
+    assert [toy._printed(example, [0.5] * 3, [0.5] * 3).mark for example in toy.TITLES] == [Mark.DIFFERS] * 3
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -60,7 +59,7 @@ def test_titles_of_the_figures_come_out_of_the_study_s_own_points() -> None:
 
 def test_printed_averages_come_out_of_the_study_s_own_points() -> None:
     (points, average), (others, other) = confidence.drawn_there(False), confidence.drawn_there(True)
-    assert (average, other) == (published.RANK_CORRELATION_PEAK, published.RANK_CORRELATION_AVERAGE)
+    assert (average, other) == (confidence.RANK_CORRELATION_PEAK, confidence.RANK_CORRELATION_AVERAGE)
     for data in (points, others):
         assert data.points.shape == (2000, 2)
         assert 90 <= data.flipped.sum() <= 100
@@ -123,21 +122,21 @@ def test_densities_have_known_regions() -> None:
 
 def test_damage_of_images() -> None:
     images = np.random.default_rng(0).random((3, 64))
-    for damage in confidence_images.DAMAGES:
+    for damage in confidence_data.DAMAGES:
         whole, *damaged = (damage.change(images, level) for level in damage.levels)
         np.testing.assert_array_equal(whole, images)
         assert all(one.shape == images.shape for one in damaged)
-    window = confidence_images.cropped(np.ones((1, 64)), 4).reshape(8, 8)
+    window = confidence_data.cropped(np.ones((1, 64)), 4).reshape(8, 8)
     assert window.sum() == 16
     assert window[2:6, 2:6].all()
-    spread = [confidence_images.blurred(images, deviation).std() for deviation in (0, 0.5, 1, 2)]
+    spread = [confidence_data.blurred(images, deviation).std() for deviation in (0, 0.5, 1, 2)]
     assert spread == sorted(spread, reverse=True)
-    own = confidence_images._damaged(images, confidence_images.DAMAGES[1], np.array([0, 4, 2]))
-    np.testing.assert_array_equal(own[1], confidence_images.cropped(images, 4)[1])
+    own = confidence_data._damaged(images, confidence_data.DAMAGES[1], np.array([0, 4, 2]))
+    np.testing.assert_array_equal(own[1], confidence_data.cropped(images, 4)[1])
 
 
 def test_regions_hold_the_instance_and_not_the_class() -> None:
-    found = confidence_images._found(confidence_images.halves(quick=True))
+    found = confidence_data._found(confidence_data.halves(quick=True))
     instance, other, normal = found.values()
     np.testing.assert_allclose(instance.relevant.expected, instance.masses, atol=0.1)  # draws of one distribution
     assert (other.relevant.upper < instance.relevant.expected).all()

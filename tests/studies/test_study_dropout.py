@@ -13,8 +13,7 @@ from deadheat.studies import dropout
 from deadheat.studies import dropout_network as network
 from deadheat.studies.dropout import Case, Compared, Sample, Values
 from deadheat.studies.dropout_network import Distortion, Embedded, Pictures, Recipe
-from deadheat.studies.runner import reproduce
-from deadheat.studies.study import Mark, Setting
+from deadheat.studies.study import Mark, Setting, reproduce
 from tests.studies.printed import TINY
 
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")

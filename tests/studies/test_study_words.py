@@ -14,8 +14,7 @@ import deadheat as dh
 from deadheat import reference
 from deadheat.studies import precision
 from deadheat.studies import words as study
-from deadheat.studies.published import george_washington
-from deadheat.studies.study import Mark, Setting
+from deadheat.studies.study import Mark, Setting, george_washington
 from tests.studies import printed
 
 

@@ -19,8 +19,9 @@ from deadheat.analyses.confidence import correlation as confidence_correlation
 from deadheat.analyses.confidence import hits, rejecting
 from deadheat.plots import style
 from deadheat.plots.confidences import error_reject, labelled_points
-from deadheat.studies import confidence_embeddings, confidence_images, published, toy
+from deadheat.studies import confidence_data, toy
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined
+from deadheat.studies.toy import RANKING_METRICS
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 
@@ -39,6 +40,11 @@ ABOUT = (
 )
 NEEDS = ("scipy", "sklearn", "arviz_stats")
 
+RANK_CORRELATION_PEAK = 6827.5  # confidence of the flipped points with the highest score, on their scale of 12500
+RANK_CORRELATION_FIGURE = "figures/rank_corr_over_simulated_sigmas.png, legend"
+RANK_CORRELATION_AVERAGE = 6777.5  # the same in the figure: "Avrg. of original confidences"
+MOVED_FIGURE = "figures/confidence_recall_metrics.png, right axis"
+MOVED_ERROR = 23  # per cent, read off: the error by Recall@1 where the flipped points have confidence 1
 STEPS = np.arange(1, 21) / 20
 SCALE = 12500.0  # a second scale for the same confidences, as in the study
 _ACCURACY, _DEFAULT, _BEST = "confidence against Recall@1", "by scikit-learn's default", "best accuracy"
@@ -58,8 +64,8 @@ def run(setting: Setting) -> Outcome:
     findings = [*_shapes(steps), *_numbers(draws, steps), *_correlations(draws, steps)]
     ours = Outcome(findings, _pictures(draws), [_table(steps)])
     parts = (
-        own_draws, confidence_embeddings.norms_and_entropies, confidence_images.targets,
-        confidence_embeddings.densities, confidence_images.regions,
+        own_draws, confidence_data.norms_and_entropies, confidence_data.targets,
+        confidence_data.densities, confidence_data.regions,
     )  # fmt: skip
     return joined([ours, *(part(setting) for part in parts)], [_text(draws)], _conclusion(steps))
 
@@ -192,7 +198,7 @@ def _shapes(steps: Steps) -> list[Finding]:
         what = f"draws in which {what} with the confidence of the flipped points"
         why = f"best while the flipped points are the least confident, up to a confidence of {_span(least)}"
         here, mark = f"{n_hold} of {len(curves)}", Mark.of_every_draw(n_hold, len(curves))
-        found.append(Finding(what, here, mark, said, published.RANKING_METRICS, why))
+        found.append(Finding(what, here, mark, said, RANKING_METRICS, why))
     return found
 
 
@@ -220,7 +226,7 @@ def _numbers(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
                 f"{100 * abs(by_default - accuracy).max():.2f} points"),
         Finding(f"steps at which confidence against Recall@1 has the same bits with all confidences times {SCALE:g}",
                 f"{same} of {len(STEPS)}", Mark.of(same < len(STEPS)), "only works with confidences in [0, 1]",
-                published.RANKING_METRICS,
+                RANKING_METRICS,
                 "a ROC curve depends on the order of the confidences alone; only calibration needs probabilities"),
         Finding("confidence against Recall@1: largest difference between lower and upper", f"{_width(bounds)} points",
                 why="equal confidences are on the same side of every threshold, so that ties have no effect"),
@@ -284,7 +290,7 @@ def _correlations(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
                 Mark.of(abs(least - 1) < 1e-12), "1", "tests/test_uncertainty.py"),
         Finding("draws in which Spearman's rho peaks within a step of the flipped points' original average confidence",
                 f"{near} of {len(draws)}", Mark.NEW, "the score is the highest at the average",
-                published.RANKING_METRICS,
+                RANKING_METRICS,
                 f"averages of {averages.min():.3f} to {averages.max():.3f}, peaks at {_span(peaks)}; "
                 f"rho is {rho.min():.3f} at worst, and {rho.max(axis=1).min():.3f} or more at the peak"),
     ]  # fmt: skip
@@ -314,9 +320,9 @@ def own_draws(setting: Setting) -> Outcome:
     averages, areas, rows, default = [], [], [], []
     for toys_first, run, order, printed, source in (
         (False, "tests/test_uncertainty.py alone", "in the order in which this file draws",
-         published.RANK_CORRELATION_PEAK, published.RANKING_METRICS),
+         RANK_CORRELATION_PEAK, RANKING_METRICS),
         (True, "all tests together", "after the toy examples",
-         published.RANK_CORRELATION_AVERAGE, published.RANK_CORRELATION_FIGURE),
+         RANK_CORRELATION_AVERAGE, RANK_CORRELATION_FIGURE),
     ):  # fmt: skip
         data, value = drawn_there(toys_first)
         steps = measured(data, setting.threads).steps
@@ -327,8 +333,8 @@ def own_draws(setting: Setting) -> Outcome:
         areas.append(
             Finding(
                 f"error-reject area by Hit@1 at a confidence of 1, {run}",
-                f"{expected:.2f} % [{lower:.2f}, {upper:.2f}]", Mark.of(abs(expected - published.MOVED_ERROR) <= 0.5),
-                f"about {published.MOVED_ERROR} %", published.MOVED_FIGURE,
+                f"{expected:.2f} % [{lower:.2f}, {upper:.2f}]", Mark.of(abs(expected - MOVED_ERROR) <= 0.5),
+                f"about {MOVED_ERROR} %", MOVED_FIGURE,
                 "read off the axis, to half a point; the study's sort decides where in the interval its number lies",
             )
         )  # fmt: skip

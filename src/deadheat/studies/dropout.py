@@ -26,14 +26,23 @@ from deadheat.plots import style
 from deadheat.plots.grouped import Band, measure_against_classes
 from deadheat.reports.evaluating import evaluate
 from deadheat.studies import dropout_network as network
-from deadheat.studies import published
 from deadheat.studies.dropout_network import Embedded, Pictures, Recipe
-from deadheat.studies.grouped_populations import GROUPED, MEASURE, PLAIN, ends
-from deadheat.studies.published import GROUP_SIZE
+from deadheat.studies.grouped_populations import (
+    DROPOUTS,
+    GROUP_SIZE,
+    GROUPED,
+    IMAGE_SETS,
+    MEASURE,
+    PAPER,
+    PLAIN,
+    TABLE_2,
+    Dropout,
+    ends,
+)
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table, joined, missing
 
 TITLE = "Dropout, and the gap between train and test"
-SOURCE = published.GROUPED
+SOURCE = PAPER
 ABOUT = (
     "A network that overfits its training classes retrieves them better than new ones. Recall@1 (Hit@1) should show "
     "this as a gap between train and test, but it also falls with the number of classes, so that the gap between sets "
@@ -68,7 +77,7 @@ def run(setting: Setting) -> Outcome:
 
 
 def from_files(setting: Setting) -> Outcome:
-    return joined(_by_files(setting, name, stem) for name, stem in published.IMAGE_SETS.items())
+    return joined(_by_files(setting, name, stem) for name, stem in IMAGE_SETS.items())
 
 
 def _by_files(setting: Setting, name: str, stem: str) -> Outcome:
@@ -145,8 +154,8 @@ def of_words(setting: Setting, extent: Extent) -> Outcome:
 
 
 def printed_table() -> Table:
-    columns = ["dropout", *published.Dropout._fields]
-    rows = [[dropout, *(value / 100 for value in row)] for dropout, row in published.DROPOUTS.items()]
+    columns = ["dropout", *Dropout._fields]
+    rows = [[dropout, *(value / 100 for value in row)] for dropout, row in DROPOUTS.items()]
     caption = "Table 2 of the paper, as printed: ResNet34 on CIFAR-100; gaps are train less test"
     return Table("table-2", caption, columns, rows, percent=columns[1:])
 
@@ -257,7 +266,7 @@ def _worst_dropout(case: Case) -> Finding:
     rows = [row for row in case.rows if row.seed == 0]
     ours = {kind: max(zip(sides, rows, strict=True), key=lambda pair: pair[0].gap)[1].dropout
             for kind, sides in by_kind(rows).items()}  # fmt: skip
-    printed = published.DROPOUTS.items()
+    printed = DROPOUTS.items()
     theirs = {
         PLAIN: max(printed, key=lambda item: item[1].gap_recall)[0],
         GROUPED: max(printed, key=lambda item: item[1].gap_grouped)[0],
@@ -268,7 +277,7 @@ def _worst_dropout(case: Case) -> Finding:
         "with the words it falls with dropout, as intended"
     )
     what = f"{case.caption.rstrip('.')}: the dropout with the largest gap"
-    return Finding(what, here, Mark.OTHER_DATA, there, published.GROUPED_TABLE_2, why)
+    return Finding(what, here, Mark.OTHER_DATA, there, TABLE_2, why)
 
 
 def of_cases(cases: Sequence[Case]) -> list[Finding]:
@@ -363,10 +372,10 @@ def both_gaps(row: Compared) -> str:
 
 def printed_gaps(dropout: float | None) -> tuple[str, str]:
     """The gaps in Table 2 of the paper for an amount of dropout, and their source; empty where it has no such row."""
-    row = None if dropout is None else published.DROPOUTS.get(dropout)
+    row = None if dropout is None else DROPOUTS.get(dropout)
     if row is None:
         return "", ""
-    return f"{PLAIN} {row.gap_recall:.1f}; {GROUPED} {row.gap_grouped:.1f} points", published.GROUPED_TABLE_2
+    return f"{PLAIN} {row.gap_recall:.1f}; {GROUPED} {row.gap_grouped:.1f} points", TABLE_2
 
 
 def _points(side: Values) -> str:
