@@ -13,7 +13,7 @@ import numpy as np
 from deadheat.cli.files import PLACE, Command, Kind, option
 from deadheat.cli.options import THREADS_OPTION, with_options
 from deadheat.cli.shell import note, say
-from deadheat.measures.catalogue import listing
+from deadheat.measures.names import listing
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.tables import DIGITS, Table
 from deadheat.studies import study

@@ -23,7 +23,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import embeddings
 from deadheat.inputs.conversion import plain
 from deadheat.inputs.samples import Pair, open_samples
-from deadheat.measures.catalogue import parse
+from deadheat.measures.names import parse
 from deadheat.measures.values import all_bounds
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.result import ENDS

@@ -16,9 +16,9 @@ import numpy as np
 
 from deadheat.engine.profiles.parts import at_level, in_parts
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.catalogue import parse
 from deadheat.measures.family import Measure
 from deadheat.measures.groups import in_threads
+from deadheat.measures.names import parse
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple

@@ -215,11 +215,9 @@ def _drawn(part: Data, types: Sequence[str], setting: Setting) -> Outcome:
         "collisions can be seen. The area of the marks does not show how many there are."
     )
     amplified = row_of_images("gw-amplified", caption, kinds, amplify=3)
-    rules: dict[str, Ties] = {"exact": Exact()} | {
-        name: Rounded(name, of="distance") for name in study.WASHINGTON_ROUNDED
-    }
+    short: dict[str, Ties] = {name: Rounded(name, of="distance") for name in study.WASHINGTON_ROUNDED}
     images = [(name, collisions(part.embeddings, part.labels, ties=ties, threads=setting.threads))
-              for name, ties in rules.items()]  # fmt: skip
+              for name, ties in ({"exact": Exact()} | short).items()]  # fmt: skip
     caption = (
         f"Ties of the cosine distance, {part.title}, {part.samples}, exact and with the exact distances rounded to "
         "float32 and to float16: "

@@ -21,7 +21,7 @@ from deadheat.plots.ties import mixed_queries
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.studies import study
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, missing
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined, missing
 
 TITLE = "The same embeddings in fewer bits"
 SOURCE = (
@@ -58,24 +58,26 @@ class Data(NamedTuple):
 
 
 def run(setting: Setting) -> Outcome:
-    findings: list[Finding] = []
-    pictures, tables, conclusions = [], [], []
+    parts = []
+    if setting.file(study.GEORGE_WASHINGTON) is None:
+        what = "George Washington, mAP"
+        parts.append(Outcome([missing(what, study.GEORGE_WASHINGTON, published=_RANGE, source=study.TIES)]))
     for data in _data(setting):
         setting.say(f"  {data.title}")
         reports = rounded(data, setting.threads)
+        findings = []
         if data.name == "washington":
             findings += _exact_values(data, reports["float64"], setting.threads)
             for dtype in study.WASHINGTON_ROUNDED:
                 findings += _rounded_distances(dtype, reports[f"distance in {dtype}"])
-        findings += [_range(data, name, reports[name]) for name in reports if name.startswith(("int8", "1 bit"))]
-        pictures.append(_picture(data, reports))
-        tables.append(_table(data, reports))
-        conclusions.append(_conclusion(data, reports))
-    if setting.file(study.GEORGE_WASHINGTON) is None:
-        findings.insert(
-            0, missing("George Washington, mAP", study.GEORGE_WASHINGTON, published=_RANGE, source=study.TIES)
-        )
-    return Outcome(findings, pictures, tables, _TEXT, " ".join(conclusions))
+        for name, report in reports.items():
+            if name.startswith(("int8", "1 bit")):
+                here = f"{100 * report['mAP'].lower:.2f} to {100 * report['mAP'].upper:.2f} %"
+                ties = f"{report.ties.mixed_groups} mixed tie groups"
+                findings.append(Finding(f"{data.title}: mAP in {name}, lower to upper", here, why=ties))
+        pictures, tables = [_picture(data, reports)], [_table(data, reports)]
+        parts.append(Outcome(findings, pictures, tables, conclusion=_conclusion(data, reports)))
+    return joined(parts, _TEXT)
 
 
 def _data(setting: Setting) -> list[Data]:
@@ -133,12 +135,6 @@ def _rounded_distances(dtype: str, report: Report) -> list[Finding]:
         compared(f"{title}: mAP, lower", 100 * result.lower, lower, digits=decimals, source=_BY_CDIST),
         compared(f"{title}: mAP, upper", 100 * result.upper, upper, digits=decimals, source=_BY_CDIST),
     ]
-
-
-def _range(data: Data, name: str, report: Report) -> Finding:
-    here = "{:.2f} to {:.2f} %".format(*(100 * end for end in (report["mAP"].lower, report["mAP"].upper)))
-    ties = f"{report.ties.mixed_groups} mixed tie groups"
-    return Finding(f"{data.title}: mAP in {name}, lower to upper", here, why=ties)
 
 
 def _conclusion(data: Data, reports: Mapping[str, Report]) -> str:

@@ -14,7 +14,7 @@ from deadheat.engine.counting.scored import profile_lists
 from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.inputs import conversion
 from deadheat.integrations.torchmetrics.gathering import RowMetric, kept
-from deadheat.measures.catalogue import parse, parse_all
+from deadheat.measures.names import parse, parse_all
 from deadheat.reports.report import Report
 from deadheat.support import checks
 from deadheat.support.arrays import Float64

@@ -23,8 +23,8 @@ from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
-from deadheat.measures.catalogue import FAMILIES
 from deadheat.measures.family import Measure, NoRankSum
+from deadheat.measures.names import FAMILIES
 from deadheat.support.arrays import Array, Float64
 from deadheat.support.triple import Triple
 from deadheat.trust.audits.cases import Case

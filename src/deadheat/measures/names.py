@@ -217,7 +217,7 @@ def parse(name: str) -> Measure:
     'MAP@R'
     >>> parse("nDGC@10")
     Traceback (most recent call last):
-    deadheat.measures.catalogue.MeasureNameError: unknown measure 'nDGC@10'; did you mean 'nDCG@10'?
+    deadheat.measures.names.MeasureNameError: unknown measure 'nDGC@10'; did you mean 'nDCG@10'?
     """
     if not isinstance(name, str):
         raise InvalidTypeError("a measure", f"must be given by its name, such as 'mAP' or 'P@10', but got {name!r}")
