@@ -77,16 +77,24 @@ def norms_and_entropies(setting: Setting) -> Outcome:
     findings = [finding for real in sets for finding in _real_findings(real)]
     if file is None:
         findings.append(missing("George Washington: norm and label entropy as confidence", study.GEORGE_WASHINGTON))
-    return Outcome(
-        findings=findings,
-        pictures=[
-            *[Picture(real.name, f"{real.title}: two confidences, by Hit@1. Bands: any order of equal confidences.",
-                      _curves(real)) for real in sets],
-            Picture("reliability", f"{sets[0].title}: is the agreement of the labels around a probability that the "
-                    "nearest is right? The area of a mark is its number of queries.", _reliability(sets[0])),
-        ],
-        tables=[_real_table(sets)],
-    )  # fmt: skip
+    pictures = []
+    for real in sets:
+        figure = style.figure(8.6, 3.5)
+        for ax, plot in zip(figure.subplots(1, 2), (confidences.error_reject, confidences.risk_coverage), strict=True):
+            for number, name in enumerate(real.confidences):
+                plot(real.curve(name, "Hit@1"), ax=ax, label=name, number=number, references=number == 0)
+        caption = f"{real.title}: two confidences, by Hit@1. Bands: any order of equal confidences."
+        pictures.append(Picture(real.name, caption, figure))
+    calibration = hits.calibration(sets[0].report["Hit@1"], sets[0].confidences[_AGREEMENT], bins=10)
+    figure = style.figure(4.6, 4.2)
+    ax = confidences.reliability(calibration, ax=figure.subplots())
+    ax.set_title(f"ECE {100 * calibration.ece.upper:.1f} %, Brier score {calibration.brier.expected:.3f}", fontsize=10)
+    ax.legend(frameon=False, loc="lower right", fontsize=9)
+    caption = (
+        f"{sets[0].title}: is the agreement of the labels around a probability that the nearest is right? The area of "
+        "a mark is its number of queries."
+    )
+    return Outcome(findings, [*pictures, Picture("reliability", caption, figure)], [_real_table(sets)])
 
 
 def _real(
@@ -94,10 +102,9 @@ def _real(
     setting: Setting,
 ) -> Real:  # fmt: skip
     """The report, the norms, and 1 − normalised entropy of the k nearest labels."""
-    entropy = confidence_targets.label_entropy(
-        embeddings, labels, k, distance=distance, normalized=True, threads=setting.threads
-    )
-    report = dh.evaluate(embeddings, labels, distance=distance, measures=_BY, threads=setting.threads)
+    how: dict[str, Any] = {"distance": distance, "threads": setting.threads}
+    entropy = confidence_targets.label_entropy(embeddings, labels, k, normalized=True, **how)
+    report = dh.evaluate(embeddings, labels, measures=_BY, **how)
     return Real(name, title, report, {_NORM: confidence_targets.norms(embeddings), _AGREEMENT: 1 - entropy})
 
 
@@ -119,37 +126,19 @@ def _real_findings(real: Real) -> list[Finding]:
     return [*findings, Finding(what, f"{found.spearman:.3f} (p = {found.spearman_p:.2g})")]
 
 
-def _curves(real: Real) -> Figure:
-    figure = style.figure(8.6, 3.5)
-    for ax, plot in zip(figure.subplots(1, 2), (confidences.error_reject, confidences.risk_coverage), strict=True):
-        for number, confidence in enumerate(real.confidences):
-            curve = real.curve(confidence, "Hit@1")
-            plot(curve, ax=ax, label=confidence, number=number, references=number == 0)
-    return figure
-
-
-def _reliability(real: Real) -> Figure:
-    figure = style.figure(4.6, 4.2)
-    calibration = hits.calibration(real.report["Hit@1"], real.confidences[_AGREEMENT], bins=10)
-    ax = confidences.reliability(calibration, ax=figure.subplots())
-    ax.set_title(f"ECE {100 * calibration.ece.upper:.1f} %, Brier score {calibration.brier.expected:.3f}", fontsize=10)
-    ax.legend(frameon=False, loc="lower right", fontsize=9)
-    return figure
-
-
 def _real_table(sets: Sequence[Real]) -> Table:
     rows = []
     for real in sets:
         for confidence, values in real.confidences.items():
             guess = hits.confidence_accuracy(real.report["Hit@1"], values)
+            accuracies = guess.mean_accuracy.expected, guess.best_accuracy, guess.majority_accuracy, guess.auroc
             for by in _BY:
                 curve = real.curve(confidence, by)
-                rows.append(
-                    [real.name, confidence, by, *curve.area, curve.random_area.expected, curve.optimal_area.upper,
-                     curve.excess_area.lower, curve.excess_area.upper, curve.n_query, curve.n_tied, curve.n_open]
-                    + ([guess.mean_accuracy.expected, guess.best_accuracy, guess.majority_accuracy, guess.auroc]
-                       if by == "Hit@1" else [math.nan] * 4)
-                )  # fmt: skip
+                rows.append([
+                    real.name, confidence, by, *curve.area, curve.random_area.expected, curve.optimal_area.upper,
+                    curve.excess_area.lower, curve.excess_area.upper, curve.n_query, curve.n_tied, curve.n_open,
+                    *(accuracies if by == "Hit@1" else [math.nan] * 4),
+                ])  # fmt: skip
     columns = ["data", "confidence", "by", "ERC lower", "ERC expected", "ERC upper", "random order", "perfect order",
                "excess lower", "excess upper", "queries", "equally confident", "open values",
                "mean accuracy", "best accuracy", "majority", "AUROC"]  # fmt: skip
@@ -164,41 +153,43 @@ def _real_table(sets: Sequence[Real]) -> Table:
 def densities(setting: Setting) -> Outcome:
     stats, optimize = (require(f"scipy.{name}", "stats", "the confidence study") for name in ("stats", "optimize"))
     gamma, random = stats.gamma(_SHAPE), np.random.default_rng(0)
-    x = np.linspace(0, 16, 1601)
-    y = np.linspace(-5, 5, 2001)
+    x, y = np.linspace(0, 16, 1601), np.linspace(-5, 5, 2001)
     mixture = sum(stats.norm(mode, _DEVIATION).pdf(y) for mode in _MODES) / 2
     size = 4000 if setting.quick else 40000
     samples = gamma.rvs(size, random_state=random)
     two = random.normal(random.choice(_MODES, size), _DEVIATION)
-    regions = {
-        "gamma, by its density": highest_density_interval(x, LEVEL, density=gamma.pdf(x)),
-        f"gamma, by {size} samples": highest_density_interval(samples, LEVEL),
-        "two modes, by the density": highest_density_interval(y, LEVEL, density=mixture),
-        f"two modes, by {size} samples": highest_density_interval(two, LEVEL, multimodal=True),
-    }
     half = _DEVIATION * float(stats.norm.ppf((1 + LEVEL) / 2))
-    true_gamma = _shortest(gamma, optimize)
-    truth = [true_gamma] * 2 + [[(mode - half, mode + half) for mode in _MODES]] * 2
+    of_gamma, of_two = [_shortest(gamma, optimize)], [(mode - half, mode + half) for mode in _MODES]
+    regions = [  # the name, what is found, the true intervals
+        ("gamma, by its density", highest_density_interval(x, LEVEL, density=gamma.pdf(x)), of_gamma),
+        (f"gamma, by {size} samples", highest_density_interval(samples, LEVEL), of_gamma),
+        ("two modes, by the density", highest_density_interval(y, LEVEL, density=mixture), of_two),
+        (f"two modes, by {size} samples", highest_density_interval(two, LEVEL, multimodal=True), of_two),
+    ]
     figure = style.figure(8.8, 3.0)
-    names = list(regions)
-    axes = figure.subplots(1, 3)
-    confidences.highest_density(regions[names[0]], density=(x, gamma.pdf(x)), ax=axes[0])
-    confidences.highest_density(regions[names[1]], samples=samples, ax=axes[1])
-    confidences.highest_density(regions[names[3]], samples=two, density=(y, mixture), ax=axes[2])
-    for ax, name in zip(axes, (names[0], names[1], names[3]), strict=True):
-        ax.set_xlabel(name)
-        ax.set_xlim((0, 10) if name.startswith("gamma") else (-4.5, 4.5))
+    shown = (regions[0], (0, 10), {"density": (x, gamma.pdf(x))}), (regions[1], (0, 10), {"samples": samples})
+    both = (regions[3], (-4.5, 4.5), {"samples": two, "density": (y, mixture)})
+    for ax, ((name, region, _), limits, data) in zip(figure.subplots(1, 3), (*shown, both), strict=True):
+        confidences.highest_density(region, ax=ax, **data)
+        ax.set(xlabel=name, xlim=limits)
         ax.set_ylim(top=1.55 * ax.get_ylim()[1])
         ax.legend(frameon=False, fontsize=8, loc="upper right")
-    return Outcome(
-        findings=_density_findings(regions, truth),
-        pictures=[Picture("density", "95 % highest density intervals of a parameter: from its density, from samples of "
-                          "it, and from samples with two modes.", figure)],
-        tables=[_density_table(regions, truth)],
-    )  # fmt: skip
+    findings, rows = [], []
+    for name, region, true in regions:
+        findings.append(_density_finding(name, region, true))
+        for number, ends in enumerate(region.intervals):
+            known = true[number] if number < len(true) else (math.nan, math.nan)
+            rows.append([name, number, *ends, *known, region.mode, region.probability])
+    columns = ["of", "piece", "lower end", "upper end", "true lower end", "true upper end", "mode", "holds"]
+    caption = (
+        "95 % highest density intervals of a parameter: from its density, from samples of it, and from samples with "
+        "two modes."
+    )
+    table = Table("density", f"Highest density regions of {100 * LEVEL:g} %", columns, rows)
+    return Outcome(findings, [Picture("density", caption, figure)], [table])
 
 
-def _shortest(gamma: Any, optimize: Any) -> list[tuple[float, float]]:
+def _shortest(gamma: Any, optimize: Any) -> tuple[float, float]:
     """The interval between two points of equal density, by solving for it."""
 
     def upper(low: float) -> float:
@@ -206,32 +197,17 @@ def _shortest(gamma: Any, optimize: Any) -> list[tuple[float, float]]:
 
     most = 0.999999 * float(gamma.ppf(1 - LEVEL))
     low = float(optimize.brentq(lambda place: gamma.pdf(place) - gamma.pdf(upper(place)), 1e-9, most))
-    return [(low, upper(low))]
+    return low, upper(low)
 
 
-def _density_findings(regions: dict[str, HighestDensity], truth: list[list[tuple[float, float]]]) -> list[Finding]:
-    findings = []
-    for (name, region), intervals in zip(regions.items(), truth, strict=True):
-        if len(region.intervals) != len(intervals):
-            what = f"{name}: pieces of the {100 * LEVEL:g} % region"
-            findings.append(compared(what, len(region.intervals), len(intervals), unit="", digits=0, why=_WHY))
-            continue
-        worst = float(abs(region.intervals - np.array(intervals)).max())
-        within = 0.01 if "density" in name else 0.25
-        what = f"{name}: largest error of an end of the {100 * LEVEL:g} % region"
-        findings.append(compared(what, worst, 0.0, unit="", digits=3, within=within, source="solved for", why=_WHY))
-    return findings
-
-
-def _density_table(regions: dict[str, HighestDensity], truth: list[list[tuple[float, float]]]) -> Table:
-    rows = [
-        [name, number, low, high, *(true[number] if number < len(true) else (math.nan, math.nan)), region.mode,
-         region.probability]
-        for (name, region), true in zip(regions.items(), truth, strict=True)
-        for number, (low, high) in enumerate(region.intervals)
-    ]  # fmt: skip
-    columns = ["of", "piece", "lower end", "upper end", "true lower end", "true upper end", "mode", "holds"]
-    return Table("density", f"Highest density regions of {100 * LEVEL:g} %", columns, rows)
+def _density_finding(name: str, region: HighestDensity, true: Sequence[tuple[float, float]]) -> Finding:
+    if len(region.intervals) != len(true):
+        what = f"{name}: pieces of the {100 * LEVEL:g} % region"
+        return compared(what, len(region.intervals), len(true), unit="", digits=0, why=_WHY)
+    worst = float(abs(region.intervals - np.array(true)).max())
+    within = 0.01 if "density" in name else 0.25
+    what = f"{name}: largest error of an end of the {100 * LEVEL:g} % region"
+    return compared(what, worst, 0.0, unit="", digits=3, within=within, source="solved for", why=_WHY)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -309,20 +285,17 @@ def targets(setting: Setting) -> Outcome:
     data = halves(setting.quick)
     random = np.random.default_rng(5)
     judged = [one for damage in DAMAGES for one in _judged(damage, data, random, setting)]
-    return Outcome(
-        findings=[_target_finding(one) for one in judged],
-        pictures=[
-            Picture("targets", "Digits with increasing damage: the confidence of two stand-in models, as the share of "
-                    "queries with less, and how often the nearest image shows the same digit.",
-                    _targets_figure(judged)),
-        ],
-        tables=[_targets_table(judged)],
-        text=[
-            "The models are linear discriminants of one half of scikit-learn's digits, and the confidence is their "
-            f"largest class probability. They stand in for a probabilistic model, and {_N_ANNOTATOR} "
-            f"nearest-neighbour rules, each with {_N_SEEN} random images, stand in for annotators.",
-        ],
-    )  # fmt: skip
+    caption = (
+        "Digits with increasing damage: the confidence of two stand-in models, as the share of queries with less, and "
+        "how often the nearest image shows the same digit."
+    )
+    text = (
+        "The models are linear discriminants of one half of scikit-learn's digits, and the confidence is their "
+        f"largest class probability. They stand in for a probabilistic model, and {_N_ANNOTATOR} "
+        f"nearest-neighbour rules, each with {_N_SEEN} random images, stand in for annotators."
+    )
+    pictures = [Picture("targets", caption, _targets_figure(judged))]
+    return Outcome(list(map(_target_finding, judged)), pictures, [_targets_table(judged)], [text])
 
 
 def _judged(damage: Damage, data: Halves, random: np.random.Generator, setting: Setting) -> list[Judged]:
@@ -334,21 +307,16 @@ def _judged(damage: Damage, data: Halves, random: np.random.Generator, setting: 
     models = (discriminants(data.train, data.train_labels), discriminants(images, np.tile(data.train_labels, 2)))
     found = []
     for name, model in zip(_MODELS, models, strict=True):
-        gallery = model.transform(data.train)
         report = dh.evaluate(
-            model.transform(query), data.query_labels, gallery, data.train_labels,
+            model.transform(query), data.query_labels, model.transform(data.train), data.train_labels,
             distance="euclidean", measures="Hit@1", threads=setting.threads,
         )  # fmt: skip
         hit, sure = report["Hit@1"].per_query, model.predict_proba(query).max(axis=1)
-        orders = {"confidence": sure, _LEVEL: -level, _ENTROPY: -entropy}
         ideals = {_LEVEL: level, _ENTROPY: entropy}
-        found.append(
-            Judged(
-                damage, name, level, sure, hit,
-                {target: correlation.rank_correlation(sure, values) for target, values in ideals.items()},
-                {order: rejecting.error_reject_curve(hit, values).area for order, values in orders.items()},
-            )
-        )  # fmt: skip
+        orders = {"confidence": sure, _LEVEL: -level, _ENTROPY: -entropy}
+        correlations = {target: correlation.rank_correlation(sure, values) for target, values in ideals.items()}
+        areas = {order: rejecting.error_reject_curve(hit, values).area for order, values in orders.items()}
+        found.append(Judged(damage, name, level, sure, hit, correlations, areas))
     return found
 
 
@@ -424,19 +392,22 @@ def regions(setting: Setting) -> Outcome:
     for number, (name, recall) in enumerate(found.items()):
         confidences.credible_recall(recall, ax=ax, label=name, number=number, others=False, legend=False)
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
-    return Outcome(
-        findings=[_region_finding(name, recall) for name, recall in found.items()],
-        pictures=[Picture("regions", "How many items of the same instance, or class, lie in the highest density region "
-                          "of a query's posterior. In the band, ties at the boundary decide.", figure)],
-        tables=[_regions_table(found)],
-        text=[
-            "The posterior of an image is that of its embedding under blur and crop: "
-            f"{_N_DRAW} draws from 12 kinds of damage; {_N_ITEM} further draws are the items of the same instance. "
-            "Since draws repeat, items often have exactly the density of the draw at the boundary of a region. The "
-            "posterior of a class is normal: discriminants give each class a standard deviation of 1 in each "
-            "dimension, so that the difference of two of its members has \N{SQUARE ROOT}2.",
-        ],
-    )  # fmt: skip
+    caption = (
+        "How many items of the same instance, or class, lie in the highest density region of a query's posterior. In "
+        "the band, ties at the boundary decide."
+    )
+    text = (
+        "The posterior of an image is that of its embedding under blur and crop: "
+        f"{_N_DRAW} draws from 12 kinds of damage; {_N_ITEM} further draws are the items of the same instance. "
+        "Since draws repeat, items often have exactly the density of the draw at the boundary of a region. The "
+        "posterior of a class is normal: discriminants give each class a standard deviation of 1 in each "
+        "dimension, so that the difference of two of its members has \N{SQUARE ROOT}2."
+    )
+    columns = ["items", "mass", *(f"{part} inside, {end}" for part in ("relevant", "others") for end in Triple._fields)]
+    rows = [[name, *row] for name, recall in found.items() for row in zip(*recall.columns().values(), strict=True)]
+    table = Table("regions", "Items in highest density regions", columns, rows, percent=columns[1:])
+    findings = [_region_finding(name, recall) for name, recall in found.items()]
+    return Outcome(findings, [Picture("regions", caption, figure)], [table], [text])
 
 
 def _found(data: Halves) -> dict[str, CredibleRecall]:
@@ -470,10 +441,3 @@ def _region_finding(name: str, found: CredibleRecall) -> Finding:
     here = f"{share.expected:.1f} % [{share.lower:.1f}, {share.upper:.1f}]"
     ties = f"ties at the boundary matter for {found.n_open} of {found.n_query} queries"
     return Finding(what, here, source=_REGIONS, why=f"of all other items {others.expected:.1f} %; {ties}")
-
-
-def _regions_table(found: dict[str, CredibleRecall]) -> Table:
-    columns = ["items", "mass", *(f"{part} inside, {end}" for part in ("relevant", "others") for end in Triple._fields)]
-    rows = [[name, *row] for name, recall in found.items()
-            for row in zip(*recall.columns().values(), strict=True)]  # fmt: skip
-    return Table("regions", "Items in highest density regions", columns, rows, percent=columns[1:])
