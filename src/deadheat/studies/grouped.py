@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.gaps import Gap, generalization_gap
+from deadheat.analyses.gaps import generalization_gap
 from deadheat.analyses.grouped import grouped
 from deadheat.engine.literals import DistanceName
 from deadheat.inputs.samples import read
@@ -44,6 +44,7 @@ from deadheat.studies.grouped_populations import (
     percent,
 )
 from deadheat.studies.study import LEVEL, WIDE, Finding, Mark, Outcome, Picture, Setting, Table, joined, missing
+from deadheat.support.lazy import require
 
 TITLE = "Grouped Recall@K: the number of classes, intervals, and cost"
 SOURCE = populations.PAPER
@@ -228,43 +229,41 @@ def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
     setting.say(f"  gaps of {_CLASSES[0]} to {_CLASSES[1]} classes of one population")
     pairs = populations.null_gaps(CLUSTERED, _CLASSES, extent.null_draws)
     sides = {PLAIN: [plain for _, plain in pairs], GROUPED: [inside for inside, _ in pairs]}
+    values = {name: [gap.expected for gap in gaps] for name, gaps in sides.items()}
+    means = {name: math.fsum(each) / len(each) for name, each in values.items()}
     figure = style.figure(5.6, 2.8)
-    gap_histogram({name: [gap.expected for gap in gaps] for name, gaps in sides.items()}, ax=figure.subplots())
+    gap_histogram(values, ax=figure.subplots())
     caption = (
         f"The gap in {MEASURE} between {_CLASSES[0]} and {_CLASSES[1]} classes of the clustered population, "
         f"{extent.null_draws} draws. The true gap is 0."
     )
     columns = ["what", "draw", "gap", "low", "high", "bound"]
-    rows = [
-        [name, number, gap.expected, *ends(gap.interval(confidence_level=LEVEL)), gap.bound(confidence_level=LEVEL)]
-        for name, gaps in sides.items()
-        for number, gap in enumerate(gaps)
-    ]
+    findings, rows = [], []
+    for name, gaps in sides.items():
+        error = intervals.standard_error(values[name])
+        expected = [gap.interval(confidence_level=LEVEL).expected for gap in gaps]
+        held = sum(interval.low <= 0 <= interval.high for interval in expected)
+        share = populations.binomial(held, len(gaps), LEVEL)
+        agrees = abs(means[name]) <= 3 * error and share.high >= LEVEL
+        half_width = max(3 * error, (share.high - share.low) / 2)  # of a gap of shares, and of a share
+        findings.append(Finding(
+            f"gap of {_CLASSES[0]} to {_CLASSES[1]} classes of one population, {name}",
+            f"{100 * means[name]:.2f} points (s.e. {100 * error:.2f}); {held} of {len(gaps)} {LEVEL_TEXT} intervals "
+            "hold 0",
+            Mark.by_interval(agrees, half_width, 1.0), "0 points", "by construction",
+            "" if agrees else "with more classes there are more wrong neighbours",
+        ))  # fmt: skip
+        rows += [
+            [name, number, gap.expected, *ends(gap.interval(confidence_level=LEVEL)), gap.bound(confidence_level=LEVEL)]
+            for number, gap in enumerate(gaps)
+        ]
     return Outcome(
-        [_null_finding(name, gaps) for name, gaps in sides.items()],
+        findings,
         [Picture("gaps", caption, figure)],
         [Table("gaps", "Gaps between two sets of one population", columns, rows, percent=columns[2:])],
         conclusion=f"Between sets of {_CLASSES[0]} and {_CLASSES[1]} classes that differ in nothing else, the mean "
-        f"gap in {MEASURE} is {100 * _mean_gap(sides[PLAIN]):.1f} points, and {GROUPED} "
-        f"{100 * _mean_gap(sides[GROUPED]):.1f}.",
+        f"gap in {MEASURE} is {100 * means[PLAIN]:.1f} points, and {GROUPED} {100 * means[GROUPED]:.1f}.",
     )
-
-
-def _mean_gap(gaps: Sequence[Gap]) -> float:
-    return math.fsum(gap.expected for gap in gaps) / len(gaps)
-
-
-def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
-    mean, error = _mean_gap(gaps), intervals.standard_error([gap.expected for gap in gaps])
-    expected = [gap.interval(confidence_level=LEVEL).expected for gap in gaps]
-    held = sum(interval.low <= 0 <= interval.high for interval in expected)
-    share = populations.binomial(held, len(gaps), LEVEL)
-    agrees = abs(mean) <= 3 * error and share.high >= LEVEL
-    mark = Mark.by_interval(agrees, max(3 * error, (share.high - share.low) / 2), 1.0)  # of shares and a gap of shares
-    what = f"gap of {_CLASSES[0]} to {_CLASSES[1]} classes of one population, {name}"
-    here = f"{100 * mean:.2f} points (s.e. {100 * error:.2f}); {held} of {len(gaps)} {LEVEL_TEXT} intervals hold 0"
-    why = "" if agrees else "with more classes there are more wrong neighbours"
-    return Finding(what, here, mark, "0 points", "by construction", why)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -399,8 +398,5 @@ def _cost_findings(table: NDArray[Any]) -> list[Finding]:
 
 def slope_of(n: ArrayLike, values: ArrayLike) -> tuple[float, float]:
     """The least-squares slope of the logarithms, and its standard error."""
-    x, y = np.log(np.asarray(n, dtype=np.float64)), np.log(np.asarray(values, dtype=np.float64))
-    x, y = x - x.mean(), y - y.mean()
-    slope = float(x @ y / (x @ x))
-    unexplained = float(np.square(y - slope * x).sum())
-    return slope, math.sqrt(unexplained / (len(x) - 2) / float(x @ x)) if len(x) > 2 else math.nan
+    line = require("scipy.stats", "stats", "a slope").linregress(np.log(n), np.log(values))
+    return float(line.slope), float(line.stderr)

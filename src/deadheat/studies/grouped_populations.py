@@ -281,14 +281,23 @@ class Row(NamedTuple):  # one set of classes, in fractions
 
 
 def by_table(setting: Setting, extent: Extent) -> Outcome:
-    rows = {}
+    findings, lines = [], []
     for number, (name, printed) in enumerate(TEST_SETS.items()):
+        flat = (*printed[1:4], *printed.difference, *printed.bound_on_difference)
+        lines.append([name, printed.n_class, "the paper's data", *(value / 100 for value in flat)])
         if printed.n_class <= extent.most_classes:
             setting.say(f"  Table 1: {printed.n_class} classes")
             data = CLUSTERED.draw(printed.n_class, _TABLE_SEED, number)
-            rows[name] = table_row(*data, n_draw=extent.halves, threads=setting.threads)
-    findings = [finding for name, row in rows.items() for finding in _row_findings(name, row)]
-    return Outcome(findings, tables=[_table_1(rows)])
+            row = table_row(*data, n_draw=extent.halves, threads=setting.threads)
+            lines.append([name, printed.n_class, "synthetic classes", *row[:3], *row[3], *row[4]])
+            findings += _row_findings(name, row)
+    values = (MEASURE, "in groups", "bound", "difference of halves", "its spread", "bound on the difference",
+              "spread of the bound")  # fmt: skip
+    caption = (
+        "Table 1 of the paper, and synthetic sets with as many classes. Synthetic: bounds by section 3.2, "
+        f"value + z σ/√N and z √(σ₁²/N₁ + σ₂²/N₂) at {LEVEL_TEXT}; spread: the standard deviation over random halves"
+    )
+    return Outcome(findings, tables=[Table("table-1", caption, ["set", "classes", "of", *values], lines, values)])
 
 
 def table_row(embeddings: NDArray[np.float32], labels: NDArray[np.int64], *, n_draw: int, threads: int | None) -> Row:
@@ -297,9 +306,8 @@ def table_row(embeddings: NDArray[np.float32], labels: NDArray[np.int64], *, n_d
         embeddings, labels, group_size=GROUP_SIZE, measure=MEASURE, splits=n_draw, distance=DISTANCE, threads=threads
     )
     found = halves.to_dict(confidence_level=LEVEL, method="normal")
-    values = {name: found[name]["expected"] for name in ("plain", "grouped", "upper_limit")}
     spread = ((found[name]["expected"], found[name]["spread"]) for name in ("difference", "margin"))
-    return Row(*values.values(), *spread)
+    return Row(*(found[name]["expected"] for name in ("plain", "grouped", "upper_limit")), *spread)
 
 
 def ratio_by_theory(n_class: int) -> float:
@@ -315,47 +323,26 @@ def printed_ratio(row: TestSet) -> tuple[float, float]:
 
 
 def _row_findings(name: str, row: Row) -> list[Finding]:
-    printed, source = TEST_SETS[name], TABLE_1
+    printed, made = TEST_SETS[name], "a synthetic population, not the paper's photographs"
     set_name = f"as many classes as {name} ({printed.n_class})"
-    made = "a synthetic population, not the paper's photographs"
     plain, inside, bound = (f"{100 * value:.1f}" for value in row[:3])
+    difference, on_difference = (f"{100 * value:.1f} ± {100 * spread:.1f}" for value, spread in row[3:])
     low, high = printed_ratio(printed)
     theory = ratio_by_theory(printed.n_class)
     ours = row.bound_on_difference[0] / (row.bound - row.grouped)
     agrees = low <= theory <= high
     return [
         Finding(f"{set_name}: {MEASURE} plain, in groups, and its bound", f"{plain}, {inside}, {bound} %",
-                Mark.OTHER_DATA, f"{printed.recall}, {printed.grouped}, {printed.bound} %", source,
+                Mark.OTHER_DATA, f"{printed.recall}, {printed.grouped}, {printed.bound} %", TABLE_1,
                 f"{made}; the bound is the upper end of the {LEVEL_TEXT} interval of the mean over groups"),
         Finding(f"{set_name}: difference in groups of two halves, and the bound on it",
-                f"{_spread(row.difference)} and {_spread(row.bound_on_difference)} points", Mark.OTHER_DATA,
-                "{} ± {:g} and {} ± {:g} points".format(*printed.difference, *printed.bound_on_difference), source,
+                f"{difference} and {on_difference} points", Mark.OTHER_DATA,
+                "{} ± {:g} and {} ± {:g} points".format(*printed.difference, *printed.bound_on_difference), TABLE_1,
                 f"{made}; the bound is half the width of the interval of the difference"),
         Finding(f"{name}: (bound on the difference) / (bound - value)", f"{ours:.2f}", Mark.of(agrees),
-                f"{low:.2f} to {high:.2f} as rounded in print; {theory:.2f} by section 3.2", source,
+                f"{low:.2f} to {high:.2f} as rounded in print; {theory:.2f} by section 3.2", TABLE_1,
                 "" if agrees else "the halves have few groups and different σ; the table does not say which was used"),
     ]  # fmt: skip
-
-
-def _spread(value: tuple[float, float]) -> str:
-    return f"{100 * value[0]:.1f} ± {100 * value[1]:.1f}"
-
-
-def _table_1(rows: dict[str, Row]) -> Table:
-    lines = []
-    for name, printed in TEST_SETS.items():
-        flat = (*printed[1:4], *printed.difference, *printed.bound_on_difference)
-        lines.append([name, printed.n_class, "the paper's data", *(value / 100 for value in flat)])
-        if name in rows:
-            row = rows[name]
-            lines.append([name, printed.n_class, "synthetic classes", *row[:3], *row[3], *row[4]])
-    values = (MEASURE, "in groups", "bound", "difference of halves", "its spread", "bound on the difference",
-              "spread of the bound")  # fmt: skip
-    caption = (
-        "Table 1 of the paper, and synthetic sets with as many classes. Synthetic: bounds by section 3.2, "
-        f"value + z σ/√N and z √(σ₁²/N₁ + σ₂²/N₂) at {LEVEL_TEXT}; spread: the standard deviation over random halves"
-    )
-    return Table("table-1", caption, ["set", "classes", "of", *values], lines, percent=values)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -365,8 +352,23 @@ def _table_1(rows: dict[str, Row]) -> Table:
 def by_claims(setting: Setting, extent: Extent) -> Outcome:
     setting.say("  claims about Table 2")
     gaps = [row.gap_grouped for row in DROPOUTS.values()]
-    steps = [abs(later - earlier) for earlier, later in pairwise(gaps)]
-    return Outcome([_approaches_zero(gaps), _margin(setting, extent, steps)])
+    steps = ", ".join(f"{abs(later - earlier):.1f}" for earlier, later in pairwise(gaps))
+    embeddings, labels = CLUSTERED.draw(2 * _CIFAR_CLASSES, _CLAIMS_SEED)
+    halves = split_half(
+        embeddings, labels, group_size=GROUP_SIZE, measure=MEASURE, splits=extent.halves, distance=DISTANCE,
+        threads=setting.threads,
+    )  # fmt: skip
+    margins = halves.margins(confidence_level=LEVEL, method="normal")
+    shown = ", ".join(f"{margin_by_table(name):.1f} ({name})" for name in ("CARS196", "CUB200"))
+    margin = Finding(
+        f"margin of error ({LEVEL_TEXT}) of a gap between two sets of {_CIFAR_CLASSES} classes",
+        f"{100 * math.fsum(margins) / len(margins):.1f} points, synthetic classes",
+        Mark.OTHER_DATA,
+        f"{shown} points: the bounds on the difference of halves, for {_CIFAR_CLASSES // GROUP_SIZE} groups in each",
+        TABLE_1,
+        f"Table 2 prints no errors; from one dropout to the next its gap changes by {steps} points",
+    )
+    return Outcome([_approaches_zero(gaps), margin])
 
 
 def _approaches_zero(gaps: list[float]) -> Finding:
@@ -380,25 +382,6 @@ def _approaches_zero(gaps: list[float]) -> Finding:
         "it grows up to dropout 0.7, and changes sign where train and test both fall; deadheat reproduce dropout "
         "trains networks and has their gaps with intervals",
     )  # fmt: skip
-
-
-def _margin(setting: Setting, extent: Extent, steps: list[float]) -> Finding:
-    embeddings, labels = CLUSTERED.draw(2 * _CIFAR_CLASSES, _CLAIMS_SEED)
-    halves = split_half(
-        embeddings, labels, group_size=GROUP_SIZE, measure=MEASURE, splits=extent.halves, distance=DISTANCE,
-        threads=setting.threads,
-    )  # fmt: skip
-    margins = halves.margins(confidence_level=LEVEL, method="normal")
-    shown = ", ".join(f"{margin_by_table(name):.1f} ({name})" for name in ("CARS196", "CUB200"))
-    return Finding(
-        f"margin of error ({LEVEL_TEXT}) of a gap between two sets of {_CIFAR_CLASSES} classes",
-        f"{100 * math.fsum(margins) / len(margins):.1f} points, synthetic classes",
-        Mark.OTHER_DATA,
-        f"{shown} points: the bounds on the difference of halves, for {_CIFAR_CLASSES // GROUP_SIZE} groups in each",
-        TABLE_1,
-        "Table 2 prints no errors; from one dropout to the next its gap changes by "
-        f"{', '.join(f'{step:.1f}' for step in steps)} points",
-    )
 
 
 def margin_by_table(name: str) -> float:
@@ -450,23 +433,43 @@ def by_models(setting: Setting, extent: Extent) -> Outcome:
     setting.say(f"  {len(extent.maps) * len(_SHRINKAGES)} maps learned from {n_train} classes")
     train, test = draw(n_train, 0), draw(n_test, 1)
     gaps: dict[str, GeneralizationGap] = {}
+    rows = []
     for shrinkage in _SHRINKAGES:
         for n_direction in extent.maps:
-            through = learned(train, n_direction, shrinkage)
-            gaps[f"{n_direction} directions, shrinkage {shrinkage:g}"] = generalization_gap(
+            name, through = f"{n_direction} directions, shrinkage {shrinkage:g}", learned(train, n_direction, shrinkage)
+            gaps[name] = gap = generalization_gap(
                 train.points @ through, train.labels, test.points @ through, test.labels, group_size=GROUP_SIZE,
                 measure=MEASURE, repeats=_MAP_REPEATS, distance=DISTANCE, threads=setting.threads,
             )  # fmt: skip
-    least = list(gaps)[: len(extent.maps)]
+            row: list[Any] = [name, DIM * n_direction]
+            for side in (gap.plain, gap.grouped):
+                row += [side.train.expected, side.test.expected, side.expected, side.margin(confidence_level=LEVEL)]
+            rows.append(row)
     found = model_correlation(
         {name: gap.test_whole for name, gap in gaps.items()}, {name: gap.test_groups for name, gap in gaps.items()}
     )
+    least = dict(list(gaps.items())[: len(extent.maps)])
     sizes = {name: DIM * n for name, n in zip(least, extent.maps, strict=True)}
-    trend = gap_trend({name: gaps[name] for name in least}, sizes, name="parameters")
+    trend = gap_trend(least, sizes, name="parameters")
+    first, second = style.figure(4.8, 3.8), style.figure(5.6, 3.6)
+    plot_grouped.model_correlation(found, ax=first.subplots())
+    plot_grouped.gap_trend(trend, confidence_level=LEVEL, ax=second.subplots())
+    of_models = (
+        f"{MEASURE} of {len(gaps)} learned maps on {n_test} classes that were not learned, plain and in groups "
+        "(the paper's figure 2)."
+    )
+    of_gaps = (
+        f"The gap in {MEASURE} between the {n_train} classes that a map is learned from and {n_test} others, by its "
+        f"parameters, with {LEVEL_TEXT} intervals (the paper's figure 3)."
+    )
+    columns = ["model", "parameters"]
+    for title in ("plain", "grouped"):
+        columns += [f"{title}, train", f"{title}, test", f"gap, {title}", f"margin of error, {title}"]
+    caption = "Learned maps: both measures, gaps and margins of error"
     return Outcome(
         [_of_correlation(found), _of_trend(trend)],
-        _pictures(found, trend, n_train, n_test),
-        [_models_table(gaps)],
+        [Picture("correlation", of_models, first), Picture("models", of_gaps, second)],
+        [Table("models", caption, columns, rows, percent=columns[2:])],
         conclusion=f"Over {len(gaps)} learned maps plain and grouped {MEASURE} correlate at {found.pearson:.2f}, "
         f"but the smallest map has a plain gap of {100 * trend.plain[0].expected:.1f} points and one of "
         f"{100 * trend.grouped[0].expected:.1f} in groups.",
@@ -496,31 +499,3 @@ def _of_trend(trend: GapTrend) -> Finding:
         "arXiv:2306.13357, figure 3, which prints no values",
         f"{_MAPS}; a negative plain gap here comes from the number of classes",
     )
-
-
-def _pictures(found: ModelCorrelation, trend: GapTrend, n_train: int, n_test: int) -> list[Picture]:
-    first, second = style.figure(4.8, 3.8), style.figure(5.6, 3.6)
-    plot_grouped.model_correlation(found, ax=first.subplots())
-    plot_grouped.gap_trend(trend, confidence_level=LEVEL, ax=second.subplots())
-    of_models = (
-        f"{MEASURE} of {len(found.models)} learned maps on {n_test} classes that were not learned, plain and in groups "
-        "(the paper's figure 2)."
-    )
-    of_gaps = (
-        f"The gap in {MEASURE} between the {n_train} classes that a map is learned from and {n_test} others, by its "
-        f"parameters, with {LEVEL_TEXT} intervals (the paper's figure 3)."
-    )
-    return [Picture("correlation", of_models, first), Picture("models", of_gaps, second)]
-
-
-def _models_table(gaps: dict[str, GeneralizationGap]) -> Table:
-    columns = ["model", "parameters"]
-    for title in ("plain", "grouped"):
-        columns += [f"{title}, train", f"{title}, test", f"gap, {title}", f"margin of error, {title}"]
-    rows = []
-    for name, gap in gaps.items():
-        row: list[float] = []
-        for side in (gap.plain, gap.grouped):
-            row += [side.train.expected, side.test.expected, side.expected, side.margin(confidence_level=LEVEL)]
-        rows.append([name, DIM * int(name.split()[0]), *row])
-    return Table("models", "Learned maps: both measures, gaps and margins of error", columns, rows, percent=columns[2:])
