@@ -57,13 +57,15 @@ def test_titles_of_the_figures_come_out_of_the_study_s_own_points() -> None:
 # confidence
 
 
-def test_printed_averages_come_out_of_the_study_s_own_points() -> None:
+def test_flipped_points_are_those_of_the_study() -> None:
     (points, average), (others, other) = confidence.drawn_there(False), confidence.drawn_there(True)
     assert (average, other) == (confidence.RANK_CORRELATION_PEAK, confidence.RANK_CORRELATION_AVERAGE)
-    for data in (points, others):
+    for data in (points, others, confidence.flip(seed=2, n=2000)):
         assert data.points.shape == (2000, 2)
         assert 90 <= data.flipped.sum() <= 100
         np.testing.assert_array_equal(data.labels != (data.points[:, 0] > 0), data.flipped)
+        moved = data.moved(0.3, 100)
+        np.testing.assert_array_equal(moved, np.where(data.flipped, 0.3 * 100, 100 * data.original))
 
 
 def test_accuracy_over_the_roc_curve_has_two_values() -> None:
@@ -77,15 +79,6 @@ def test_accuracy_over_the_roc_curve_has_two_values() -> None:
         value = np.atleast_2d(draw.steps[name].T)[-1][9]
         assert value == pytest.approx(confidence.accuracy_over_roc(hit, moved, drop_intermediate=drop), abs=1e-12)
     assert (draw.steps["confidence against Recall@1"][:, 1] != draw.steps["by scikit-learn's default"]).all()
-
-
-def test_flipped_points() -> None:
-    flipped = confidence.flip(seed=2, n=2000)
-    assert 90 <= flipped.flipped.sum() <= 100
-    np.testing.assert_array_equal(flipped.labels != (flipped.points[:, 0] > 0), flipped.flipped)
-    moved = flipped.moved(0.3, 100)
-    np.testing.assert_array_equal(moved[flipped.flipped], 0.3 * 100)
-    np.testing.assert_array_equal(moved[~flipped.flipped], 100 * flipped.original[~flipped.flipped])
 
 
 def test_a_sort_gives_some_number_between_the_bounds() -> None:

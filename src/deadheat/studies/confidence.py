@@ -196,14 +196,8 @@ def _numbers(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
     """What the single numbers hide: ties, better guesses, and the scale."""
     bounds, majority, by_default = steps[_ACCURACY], steps[_MAJORITY], steps[_DEFAULT]
     accuracy = bounds[..., 1]
-    scaled = _steps(*draws[0][:3], SCALE)[_ACCURACY]
-    same = int((scaled == draws[0].steps[_ACCURACY]).all(axis=1).sum())
+    same = int((_steps(*draws[0][:3], SCALE)[_ACCURACY] == draws[0].steps[_ACCURACY]).all(axis=1).sum())
     why = "the order of equally confident queries decides, and a sort chooses that order"
-    areas = [
-        Finding(f"error-reject area by {by}: largest difference between lower and upper",
-                f"{_width(steps[name])} points", Mark.NEW, "a single number", "metrics.py, error_vs_reject_curve", why)
-        for by, name in (("Hit@1", _BY_HIT), ("MAP@R", _BY_MAP))
-    ]  # fmt: skip
     return [
         Finding("draws and steps at which confidence against Recall@1 beats guessing that every query is right",
                 f"{int((accuracy > majority).sum())} of {majority.size}",
@@ -220,7 +214,9 @@ def _numbers(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
                 "a ROC curve depends on the order of the confidences alone; only calibration needs probabilities"),
         Finding("confidence against Recall@1: largest difference between lower and upper", f"{_width(bounds)} points",
                 why="equal confidences are on the same side of every threshold, so that ties have no effect"),
-        *areas,
+        *(Finding(f"error-reject area by {by}: largest difference between lower and upper", f"{_width(steps[name])} "
+                  "points", Mark.NEW, "a single number", "metrics.py, error_vs_reject_curve", why)
+          for by, name in (("Hit@1", _BY_HIT), ("MAP@R", _BY_MAP))),
         _sorts(draws),
         _cut(draws[0]),
     ]  # fmt: skip

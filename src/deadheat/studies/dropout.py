@@ -166,9 +166,8 @@ def of_words(setting: Setting, extent: Extent) -> Outcome:
         f"by dropout, {GROUPED} {ranges[1]}. Between two sets of unseen words, where nothing can be overfitted, it is "
         f"still {ranges[2]} points; {GROUPED} {ranges[3]}."
     )
-    findings = [*of_cases(cases), *sizes_findings(sizes, extent.draws)]
-    pictures = [sheet, table, sizes_picture(sizes, extent.many, extent.draws)]
-    return Outcome(findings, pictures, [printed, *map(table_of, cases), sizes_table(sizes)], [text], conclusion)
+    ours = Outcome(of_cases(cases), [sheet, table], [printed, *map(table_of, cases)])
+    return joined([ours, of_sizes(sizes, extent.many, extent.draws)], [text], conclusion)
 
 
 def _measure(setting: Setting, extent: Extent, words: Words) -> tuple[list[Case], dict[str, dict[str, Band]]]:
@@ -437,14 +436,32 @@ def subset_values(sample: Sample, size: int, draw: int, threads: int | None) -> 
     return plain[MEASURE].expected, inside[MEASURE].expected
 
 
-def sizes_picture(by_size: dict[str, dict[str, Band]], n_learned: int, n_draw: int) -> Picture:
+def of_sizes(sizes: dict[str, dict[str, Band]], n_learned: int, n_draw: int) -> Outcome:
     figure = style.figure(7.6, 3.6)
-    axes = figure.subplots(1, len(by_size), sharey=True, squeeze=False)[0]
-    for ax, (name, bands) in zip(axes, by_size.items(), strict=True):
+    axes = figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
+    findings, rows = [], []
+    for ax, (name, bands) in zip(axes, sizes.items(), strict=True):
         measure_against_classes(bands, measure=MEASURE, ax=ax)
         ax.set_xlabel(f"words ({name})")
         ax.get_legend().remove()
-    lowest = 100 * min(np.min(band.low) for bands in by_size.values() for band in bands.values())
+        percent = {line: 100 * np.asarray(band.value) for line, band in bands.items()}
+        first, *_, last = bands[f"unseen, {PLAIN}"].at
+        for kind in (PLAIN, GROUPED):
+            value = percent[f"unseen, {kind}"]
+            findings.append(Finding(
+                f"{name}, unseen words: {MEASURE} {kind} of {first} and of {last} words",
+                f"{value[0]:.1f} % and {value[-1]:.1f} %", Mark.OTHER_DATA,
+                "falls as classes are added" if kind == PLAIN else "does not fall",
+                "arXiv:2306.13357, figure 1, which prints no values", f"means of {n_draw} draws",
+            ))  # fmt: skip
+        plain, inside = (percent[f"learned, {kind}"][-1] - percent[f"unseen, {kind}"][-1] for kind in (PLAIN, GROUPED))
+        here = f"{PLAIN} {plain:.1f}, {GROUPED} {inside:.1f} points"
+        why = "sets of the same size are comparable without groups too, but the gap is for this size only"
+        findings.append(Finding(f"{name}, {last} words each, learned less unseen", here, Mark.OTHER_DATA, why=why))
+        for line, band in bands.items():
+            columns = np.column_stack([np.asarray(column, dtype=np.float64) for column in band])
+            rows += [[name, *line.split(", "), *row] for row in columns.tolist()]
+    lowest = 100 * min(np.min(band.low) for bands in sizes.values() for band in bands.values())
     axes[0].set_ylim(10 * np.floor(lowest / 10), 102)  # so that no mark at 100 is cut
     for ax in axes[1:]:
         ax.set_ylabel("")
@@ -453,35 +470,6 @@ def sizes_picture(by_size: dict[str, dict[str, Band]], n_learned: int, n_draw: i
         f"{MEASURE} of random subsets of the words, plain and in groups of {GROUP_SIZE} words, by a network that "
         f"learned {n_learned} words. Lines: means of {n_draw} draws; bands: the middle 95 % of the draws."
     )
-    return Picture("size", caption, figure)
-
-
-def sizes_findings(by_size: dict[str, dict[str, Band]], n_draw: int) -> list[Finding]:
-    found = []
-    for name, bands in by_size.items():
-        for kind in (PLAIN, GROUPED):
-            band = bands[f"unseen, {kind}"]
-            at, value = np.asarray(band.at), 100 * np.asarray(band.value)
-            found.append(
-                Finding(f"{name}, unseen words: {MEASURE} {kind} of {at[0]} and of {at[-1]} words",
-                        f"{value[0]:.1f} % and {value[-1]:.1f} %", Mark.OTHER_DATA,
-                        "falls as classes are added" if kind == PLAIN else "does not fall",
-                        "arXiv:2306.13357, figure 1, which prints no values", f"means of {n_draw} draws")
-            )  # fmt: skip
-        last = {line: np.asarray(band.value)[-1] for line, band in bands.items()}
-        plain, inside = (100 * (last[f"learned, {kind}"] - last[f"unseen, {kind}"]) for kind in (PLAIN, GROUPED))
-        here = f"{PLAIN} {plain:.1f}, {GROUPED} {inside:.1f} points"
-        why = "sets of the same size are comparable without groups too, but the gap is for this size only"
-        found.append(Finding(f"{name}, {at[-1]} words each, learned less unseen", here, Mark.OTHER_DATA, why=why))
-    return found
-
-
-def sizes_table(by_size: dict[str, dict[str, Band]]) -> Table:
-    rows = [
-        [name, *line.split(", "), *row]
-        for name, bands in by_size.items()
-        for line, band in bands.items()
-        for row in np.stack([np.asarray(column, dtype=np.float64) for column in band], axis=1).tolist()
-    ]
-    columns = ["network", "words", "measure", "number of words", MEASURE, "2.5th percentile", "97.5th percentile"]
-    return Table("size", f"{MEASURE} of random subsets of the words.", columns, rows, percent=columns[4:])
+    names = ["network", "words", "measure", "number of words", MEASURE, "2.5th percentile", "97.5th percentile"]
+    table = Table("size", f"{MEASURE} of random subsets of the words.", names, rows, percent=names[4:])
+    return Outcome(findings, [Picture("size", caption, figure)], [table])
