@@ -489,49 +489,43 @@ def as_published(data: Data, name: str, caption: str, setting: Setting) -> tuple
 
 
 def rule_table(data: Data, setting: Setting) -> tuple[Table, dict[str, Ruled]]:
-    lines: list[list[Any]] = []
+    rows: list[list[Any]] = []
     numbers: dict[str, Ruled] = {}
     for distance in DISTANCES:
         pairs = rule_of(data, distance)
         ties = real_ties(Rankings(data.embeddings, distance=distance, threads=setting.threads), pairs)
         numbers[distance] = ruled = Ruled.of(pairs, ties)
-        count, marks = ruled.n_collision, pairs.kind
-        relevant, irrelevant = (int((marks == kind).sum()) for kind in (Kind.RELEVANT, Kind.IRRELEVANT))
-        lines.append([data.name, data.rows, distance, data.eps, count, relevant, irrelevant,
-                      int(pairs.with_itself.sum()), int((pairs.gap == 0).sum()), ties,
-                      1 - ties / count if count else np.nan, ruled.right_half, ruled.last_quarter])  # fmt: skip
-    columns = (
-        "set", "samples", "distance", "e", "collisions", "relevant", "irrelevant", "with the query itself",
-        "equal in float64", "ties of the real numbers", "share that are not ties",
-        "in the right half of the ranks", "in the last quarter",
-    )  # fmt: skip
+        count, kinds = ruled.n_collision, [int((pairs.kind == kind).sum()) for kind in (Kind.RELEVANT, Kind.IRRELEVANT)]
+        rows.append([data.name, data.rows, distance, data.eps, count, *kinds, int(pairs.with_itself.sum()),
+                     int((pairs.gap == 0).sum()), ties, 1 - ties / count if count else np.nan, ruled.right_half,
+                     ruled.last_quarter])  # fmt: skip
+    columns = ("set", "samples", "distance", "e", "collisions", "relevant", "irrelevant", "with the query itself",
+               "equal in float64", "ties of the real numbers", "share that are not ties",
+               "in the right half of the ranks", "in the last quarter")  # fmt: skip
     caption = (
         "The published rule on SciPy's float64 distances: neighbours in rank whose distances differ by less than e."
     )
-    return Table("published-rule", caption, columns, lines, percent=columns[-3:]), numbers
+    return Table("published-rule", caption, columns, rows, percent=columns[-3:]), numbers
 
 
 def count_table(data: Data, setting: Setting, short_types: Sequence[str] = ()) -> Table:
     """Collision groups by distance: exact, of SciPy's float64 distances, rounded to shorter types, and within e."""
-    lines = []
-    rules: list[tuple[str, dict[str, Any]]] = [("exact", {})]
-    rules += [(f"{name} distance", {"ties": Rounded(name, of="distance")}) for name in short_types]
-    rules += [(f"within {data.eps:g}", {"within": data.eps})]
-    for rule, how in rules:
+    rules: dict[str, dict[str, Any]] = {"exact": {}}
+    rules |= {f"{name} distance": {"ties": Rounded(name, of="distance")} for name in short_types}
+    rules |= {f"within {data.eps:g}": {"within": data.eps}}
+    found: list[tuple[str, str, Counts]] = []
+    for rule, how in rules.items():
         counted = collisions(data.embeddings, data.labels, distance=DISTANCES, threads=setting.threads, **how)
-        lines += [_count_row(data, distance, rule, counted[distance]) for distance in counted]
+        found += [(distance, rule, counted[distance]) for distance in counted]
     for distance in DISTANCES:
         rounded = collisions_of_distances(distances_of(data, distance), data.relevant, leave_one_out=True)
-        lines.append(_count_row(data, distance, "float64 distance (SciPy)", rounded.counts))
+        found.append((distance, "float64 distance (SciPy)", rounded.counts))
+    rows = [
+        [data.name, data.rows, distance, rule, counts.relevant.groups, counts.irrelevant.groups, counts.mixed.groups,
+         counts.together.items, counts.n_place, counts.together.queries, counts.together.largest]
+        for distance, rule, counts in found
+    ]  # fmt: skip
     caption = "Collision groups without the query itself. A group has at least two items; only a mixed one can matter."
-    columns = (
-        "set", "samples", "distance", "collision", "relevant groups", "irrelevant groups", "mixed groups",
-        "colliding items", "of items", "queries", "largest group",
-    )  # fmt: skip
-    return Table("counts", caption, columns, lines)
-
-
-def _count_row(data: Data, distance: str, rule: str, counts: Counts) -> list[Any]:
-    together, groups = counts.together, [kind.groups for kind in (counts.relevant, counts.irrelevant, counts.mixed)]
-    numbers = (together.items, counts.n_place, together.queries, together.largest)
-    return [data.name, data.rows, distance, rule, *groups, *numbers]
+    columns = ("set", "samples", "distance", "collision", "relevant groups", "irrelevant groups", "mixed groups",
+               "colliding items", "of items", "queries", "largest group")  # fmt: skip
+    return Table("counts", caption, columns, rows)

@@ -348,27 +348,25 @@ def _coverage_picture(kinds: Mapping[tuple[str, str], Sequence[Coverage]]) -> Pi
 
 def by_cost(setting: Setting, extent: Extent) -> Outcome:
     rows = []
+    how: dict[str, Any] = {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
     for n_class in extent.cost:
         labels = np.repeat(np.arange(n_class), _SAMPLES)
         embeddings = np.random.default_rng(_SEED).standard_normal((len(labels), _DIM), dtype=np.float32)
         setting.say(f"  cost: {len(labels)} samples")
-        settings = {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
         ways: dict[str, Callable[..., Any]] = {GROUPED: partial(grouped, group_size=GROUP_SIZE)}
         if len(labels) <= _MOST_PLAIN:
             ways[PLAIN] = evaluate
         for what, way in ways.items():
-            report, seconds = _timed(partial(way, embeddings, labels, **settings), extent.times)
+            report, seconds = _timed(partial(way, embeddings, labels, **how), extent.times)
             rows.append((what, len(labels), int(report.profile.n_ranked.sum()), seconds))
     table = np.array(rows, dtype=[("what", "U32"), ("samples", int), ("pairs", int), ("seconds", float)])
     figure = style.figure(5.6, 3.6)
     sides = {what: table[table["what"] == what] for what in (PLAIN, GROUPED)}
     processor_time({what: (side["samples"], side["seconds"]) for what, side in sides.items()}, ax=figure.subplots())
     caption = f"Processor time for {MEASURE} on one thread, {_SAMPLES} samples a class in {_DIM} dimensions."
-    return Outcome(
-        _cost_findings(table),
-        [Picture("cost", caption, figure)],
-        [Table("cost", "Pairs ranked, and processor seconds on one thread", table.dtype.names or (), table.tolist())],
-    )
+    about = "Pairs ranked, and processor seconds on one thread"
+    of_pairs = Table("cost", about, table.dtype.names or (), table.tolist())
+    return Outcome(_cost_findings(table), [Picture("cost", caption, figure)], [of_pairs])
 
 
 def _timed(work: Callable[[], Any], times: int) -> tuple[Any, float]:
