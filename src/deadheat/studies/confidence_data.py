@@ -167,9 +167,13 @@ def densities(setting: Setting) -> Outcome:
         (f"two modes, by {size} samples", highest_density_interval(two, LEVEL, multimodal=True), of_two),
     ]
     figure = style.figure(8.8, 3.0)
-    shown = (regions[0], (0, 10), {"density": (x, gamma.pdf(x))}), (regions[1], (0, 10), {"samples": samples})
-    both = (regions[3], (-4.5, 4.5), {"samples": two, "density": (y, mixture)})
-    for ax, ((name, region, _), limits, data) in zip(figure.subplots(1, 3), (*shown, both), strict=True):
+    shown: tuple[tuple[int, tuple[float, float], dict[str, Any]], ...] = (
+        (0, (0, 10), {"density": (x, gamma.pdf(x))}),
+        (1, (0, 10), {"samples": samples}),
+        (3, (-4.5, 4.5), {"samples": two, "density": (y, mixture)}),
+    )
+    for ax, (number, limits, data) in zip(figure.subplots(1, 3), shown, strict=True):
+        name, region, _ = regions[number]
         confidences.highest_density(region, ax=ax, **data)
         ax.set(xlabel=name, xlim=limits)
         ax.set_ylim(top=1.55 * ax.get_ylim()[1])

@@ -445,7 +445,7 @@ def of_sizes(sizes: dict[str, dict[str, Band]], n_learned: int, n_draw: int) -> 
         ax.set_xlabel(f"words ({name})")
         ax.get_legend().remove()
         percent = {line: 100 * np.asarray(band.value) for line, band in bands.items()}
-        first, *_, last = bands[f"unseen, {PLAIN}"].at
+        first, last = np.asarray(bands[f"unseen, {PLAIN}"].at)[[0, -1]].tolist()
         for kind in (PLAIN, GROUPED):
             value = percent[f"unseen, {kind}"]
             findings.append(Finding(
