@@ -82,21 +82,15 @@ class Page(HTMLParser):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        self.open: list[str] = []
-        self.pictures: list[str] = []
-        self.links: list[str] = []
-        self.text: list[str] = []
+        self.open, self.pictures, self.links, self.text = ([] for _ in range(4))  # type: list[str]
         self.feed(path.read_text())
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        if tag == "img":
-            self.pictures.append(given["src"] or "")
-        if tag == "a":
-            self.links.append(given["href"] or "")
-        if tag not in ("img", "meta"):
-            self.open.append(tag)
+        self.pictures += [given["src"] or ""] if tag == "img" else []
+        self.links += [given["href"] or ""] if tag == "a" else []
+        self.open += [tag] if tag not in ("img", "meta") else []
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -112,21 +106,15 @@ class Page(HTMLParser):
 @pytest.mark.parametrize(
     ("here", "published", "how", "mark"),
     [
-        (18.6849, 18.68, {}, Mark.AGREES),
-        (18.6851, 18.68, {}, Mark.DIFFERS),
-        (18.675, 18.68, {}, Mark.AGREES),
-        (10.487, 10.4, {"digits": 1, "within": 0.1}, Mark.AGREES),
+        (18.6849, 18.68, {}, Mark.AGREES), (18.6851, 18.68, {}, Mark.DIFFERS), (18.675, 18.68, {}, Mark.AGREES),
+        (10.487, 10.4, {"digits": 1, "within": 0.1}, Mark.AGREES), (float("nan"), 10.4, {}, Mark.DIFFERS),
         (10.6, 10.4, {"digits": 1, "within": 0.1}, Mark.DIFFERS),
-        (float("nan"), 10.4, {}, Mark.DIFFERS),
         # inside ± 3927 of 6827.5 lies almost anything; a value outside differs all the same
-        (6000, 6827.5, {"within": 3927}, Mark.TOO_FEW),
-        (12000, 6827.5, {"within": 3927}, Mark.DIFFERS),
-        (110, -100, {"within": 11}, Mark.DIFFERS),
-        (-105, -100, {"within": 10}, Mark.AGREES),
-        (-105, -100, {"within": 10.1}, Mark.TOO_FEW),
-        (0.2, 0, {"within": 0.25}, Mark.AGREES),  # of nothing there is no tenth
+        (6000, 6827.5, {"within": 3927}, Mark.TOO_FEW), (12000, 6827.5, {"within": 3927}, Mark.DIFFERS),
+        (110, -100, {"within": 11}, Mark.DIFFERS), (-105, -100, {"within": 10}, Mark.AGREES),
+        (-105, -100, {"within": 10.1}, Mark.TOO_FEW), (0.2, 0, {"within": 0.25}, Mark.AGREES),  # of 0 there is no tenth
     ],
-)
+)  # fmt: skip
 def test_a_finding_agrees_up_to_the_rounding_of_the_published_value(
     here: float, published: float, how: dict[str, Any], mark: Mark
 ) -> None:
