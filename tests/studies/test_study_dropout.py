@@ -88,8 +88,7 @@ def test_pictures_are_functions_of_word_number_and_seed(fonts):
 
 
 def test_a_word_is_drawn_in_every_font_before_one_comes_again(fonts, monkeypatch):
-    drawn = []
-    ink = network._ink
+    drawn, ink = [], network._ink
     monkeypatch.setattr(network, "_ink", lambda word, path, stroke: drawn.append(path) or ink(word, path, stroke))
     network.render(["mila"], fonts, 8)
     assert sorted(drawn[:4]) == sorted(drawn[4:]) == sorted(fonts)

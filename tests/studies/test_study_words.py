@@ -120,8 +120,9 @@ def test_float_distances_have_the_bits_of_a_slow_loop():
 
 def test_floats_for_contrast_are_exact_sums():
     codes = np.random.default_rng(1).integers(0, 2, size=(5, 40)).astype(np.bool_)
-    once = study.projected(codes)
+    once, entries = study.projected(codes), np.random.default_rng(study._SEED).normal(size=(40, 64))
     assert once.dtype == np.float32
+    np.testing.assert_allclose(once, codes @ entries, rtol=0, atol=1e-6)
     assert_array_equal(study.projected(codes[:2]), once[:2])
 
 
