@@ -39,14 +39,10 @@ small_matrices = st.integers(0, 2**32 - 1).map(lambda seed: np.random.default_rn
 @pytest.mark.parametrize(
     ("ranks", "exact", "printed"),
     [
-        ((1, 6), Fraction(2, 3), 66.66),
-        ((1, 2), Fraction(1), 100),
-        ((1, 5), Fraction(7, 10), 70),
-        ((2, 7), Fraction(11, 28), 39.28),
-        ((1, 7), Fraction(9, 14), 64.28),
-        ((2, 5), Fraction(9, 20), 45),
+        ((1, 6), Fraction(2, 3), 66.66), ((1, 2), Fraction(1), 100), ((1, 5), Fraction(7, 10), 70),
+        ((2, 7), Fraction(11, 28), 39.28), ((1, 7), Fraction(9, 14), 64.28), ((2, 5), Fraction(9, 20), 45),
     ],
-)
+)  # fmt: skip
 def test_figure_1(ranks, exact, printed):
     assert reference.ap_of_ranks(ranks) == exact
     assert math.floor(exact * 10_000) / 100 == printed
@@ -81,21 +77,18 @@ def test_all_zero_embeddings_have_one_value_in_any_order(labels):
 
 
 def test_a_plain_sort_of_all_zero_embeddings_depends_on_the_order_of_the_samples():
-    by_order = {
-        name: reference.map_unspecified(*zero_embeddings(labels), kind="stable")
-        for name, labels in (("sorted", SORTED), ("cyclic", CYCLIC))
-    }
-    # A stable sort leaves the file's order: 20.8 % when the file is sorted by class (DESIGN.md), half of it when not.
-    assert round(100 * by_order["sorted"], 1) == 20.8
-    assert round(100 * by_order["cyclic"], 2) == 10.32
-    # The same samples, the file merely turned round: the order alone moves the value.
-    distances, relevant = zero_embeddings(SORTED)
-    turned = reference.map_unspecified(distances, relevant, kind="stable", order=np.arange(999)[::-1])
-    assert turned == pytest.approx(by_order["sorted"], abs=1e-12)  # the classes are symmetric
-    mixed = reference.map_unspecified(
-        distances, relevant, kind="stable", order=np.random.default_rng(1).permutation(999)
+    by_class, cyclic = (
+        reference.map_unspecified(*zero_embeddings(labels), kind="stable") for labels in (SORTED, CYCLIC)
     )
-    assert abs(mixed - by_order["sorted"]) > 0.05
+    # A stable sort leaves the file's order: 20.8 % when the file is sorted by class (DESIGN.md), half of it when not.
+    assert (round(100 * by_class, 1), round(100 * cyclic, 2)) == (20.8, 10.32)
+    # The same samples, the file merely turned round: the order alone moves the value.
+    turned, mixed = (
+        reference.map_unspecified(*zero_embeddings(SORTED), kind="stable", order=order)
+        for order in (np.arange(999)[::-1], np.random.default_rng(1).permutation(999))
+    )
+    assert turned == pytest.approx(by_class, abs=1e-12)  # the classes are symmetric
+    assert abs(mixed - by_class) > 0.05
 
 
 def test_adding_a_small_e_does_not_separate_ties():
@@ -130,34 +123,27 @@ def washington():
     }
 
 
-def percent(washington, distance, mode, **options):
-    labels, distances = washington
-    value = reference.published_map(None, labels, mode=mode, distances=distances[distance], **options)
-    return round(100 * value, 4)
-
-
 MENDED = {"remove_self": "index", "count_rank_one": False, "separate": "count"}
 
 
-def test_washington_as_published(washington):
-    """The range 95.34-95.36 of the paper is cosine; its "optimistic" end is the lower one."""
-    assert percent(washington, "cosine", "optimistic") == 95.3495
-    assert percent(washington, "cosine", "pessimistic") == 95.3607
-    # The default distance of the published code, euclidean, shows no range.
-    assert {percent(washington, "euclidean", m) for m in ("unspecified", "optimistic", "pessimistic")} == {95.5852}
-    assert {percent(washington, "cityblock", m) for m in ("unspecified", "optimistic", "pessimistic")} == {95.4744}
-    # Nor does its other default for e.
-    assert percent(washington, "cosine", "optimistic", e=1e-32) == 95.3495
-    assert percent(washington, "cosine", "pessimistic", e=1e-32) == 95.3607
-
-
-@pytest.mark.parametrize("mode", ["unspecified", "optimistic", "pessimistic"])
-def test_washington_mended_step_by_step(washington, mode):
-    assert percent(washington, "cosine", mode, remove_self="index") == 95.3495  # the range is gone
-    assert percent(washington, "cosine", mode, remove_self="index", count_rank_one=False) == 95.5491
-    assert percent(washington, "cosine", mode, **MENDED) == 95.5491
-    assert percent(washington, "euclidean", mode, **MENDED) == 95.7809
-    assert percent(washington, "cityblock", mode, **MENDED) == 95.6911
+@pytest.mark.parametrize(
+    ("distance", "options", "printed"),
+    [
+        # The range 95.34-95.36 of the paper is cosine; its "optimistic" end is the lower one. Its other e is no better.
+        ("cosine", {}, (95.3495, 95.3607)), ("cosine", {"e": 1e-32}, (95.3495, 95.3607)),
+        # The default distance of the published code, euclidean, shows no range.
+        ("euclidean", {}, (95.5852,) * 3), ("cityblock", {}, (95.4744,) * 3),
+        ("cosine", {"remove_self": "index"}, (95.3495,) * 3),
+        ("cosine", {"remove_self": "index", "count_rank_one": False}, (95.5491,) * 3),
+        ("cosine", MENDED, (95.5491,) * 3), ("euclidean", MENDED, (95.7809,) * 3),
+        ("cityblock", MENDED, (95.6911,) * 3),
+    ],
+)  # fmt: skip
+def test_washington_as_published_and_mended_step_by_step(washington, distance, options, printed):
+    labels, distances = washington
+    for mode, percent in zip(("optimistic", "pessimistic", "unspecified"), printed, strict=False):
+        value = reference.published_map(None, labels, mode=mode, distances=distances[distance], **options)
+        assert round(100 * value, 4) == percent, mode
 
 
 def test_washington_by_which_queries_the_range_was_made(washington):
@@ -307,20 +293,22 @@ def test_groups_that_are_none(name, groups):
         getattr(reference, f"ap_{name}")(groups)
 
 
-def test_other_errors():
-    with pytest.raises(ValueError, match="ranks must be distinct"):
-        reference.ap_of_ranks([2, 2])
-    with pytest.raises(ValueError, match="more than the limit of 10"):
-        reference.ap_by_arrangements([(0, 0, 6, 3)], limit=10)
-    with pytest.raises(ValueError, match="square"):
-        reference.without_self(np.zeros((2, 3)))
-    with pytest.raises(ValueError, match="distance must be"):
-        reference.distance_matrix([[1]], distance="chebyshev")  # type: ignore[arg-type]
-    for option in ("mode", "remove_self", "separate"):
-        with pytest.raises(ValueError, match=f"{option} must be"):
-            reference.published_ap([[0.0], [1.0]], [0, 0], use_scipy=False, **{option: "other"})
-    with pytest.raises(ValueError, match="labels need distances of shape"):
-        reference.published_ap(None, [0, 0], distances=np.zeros((3, 3)))
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: reference.ap_of_ranks([2, 2]), "ranks must be distinct"),
+        (lambda: reference.ap_by_arrangements([(0, 0, 6, 3)], limit=10), "more than the limit of 10"),
+        (lambda: reference.without_self(np.zeros((2, 3))), "square"),
+        (lambda: reference.distance_matrix([[1]], distance="chebyshev"), "distance must be"),
+        (lambda: reference.published_ap([[0.0], [1.0]], [0, 0], mode="other"), "mode must be"),
+        (lambda: reference.published_ap([[0.0], [1.0]], [0, 0], remove_self="other"), "remove_self must be"),
+        (lambda: reference.published_ap([[0.0], [1.0]], [0, 0], separate="other"), "separate must be"),
+        (lambda: reference.published_ap(None, [0, 0], distances=np.zeros((3, 3))), "need distances of shape"),
+    ],
+)
+def test_other_errors(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        wrong()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -349,12 +337,11 @@ def test_oracle_rounding_to_small_floats():
 
 def test_oracle_sign_of_two_roots():
     half = Fraction(1, 2)
-    assert oracles.sign_of_two_roots(Fraction(-3), 1, Fraction(4), 1, Fraction(1)) == 0
-    assert oracles.sign_of_two_roots(Fraction(-3), 1, Fraction(2), 1, Fraction(2)) == -1
-    assert oracles.sign_of_two_roots(Fraction(0), 1, Fraction(3), -1, Fraction(2)) == 1
-    assert oracles.sign_of_two_roots(half, -1, Fraction(9, 4), 1, Fraction(1)) == 0
-    assert oracles.sign_of_two_roots(half, 1, Fraction(2), -1, Fraction(2)) == 1
-    assert oracles.sign_of_two_roots(-half, 1, Fraction(5), -1, Fraction(2)) == 1
+    for (a, s, b, t, c), sign in (
+        ((-3, 1, 4, 1, 1), 0), ((-3, 1, 2, 1, 2), -1), ((0, 1, 3, -1, 2), 1), ((half, -1, Fraction(9, 4), 1, 1), 0),
+        ((half, 1, 2, -1, 2), 1), ((-half, 1, 5, -1, 2), 1),
+    ):  # fmt: skip
+        assert oracles.sign_of_two_roots(Fraction(a), s, Fraction(b), t, Fraction(c)) == sign
 
 
 def test_oracle_profiles_by_hand():

@@ -14,27 +14,21 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import per_query, std
 
 
-@pytest.mark.parametrize("name", [*NAMES, "nDCG", "nDCG@3"])
-def test_every_arrangement_of_thousands_of_queries(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "grades", "n", "most", "tolerance"),
+    [
+        *((name, [1], 600, {}, {}) for name in (*NAMES, "nDCG", "nDCG@3")),
+        *((name, [1], 400, {}, {"tolerance": 4e-15}) for name in (*INTERPOLATED_NAMES, "11pt_avg")),
+        *((name, [1, 2, 5], 150, {"most": 6}, {}) for name in (*GAIN_NAMES, "mAP", "Hit@3", "AUC")),
+    ],
+)
+def test_every_arrangement_of_random_queries(
+    name: str, grades: list[int], n: int, most: dict[str, int], tolerance: dict[str, float]
+) -> None:
     rng = random.Random(name)
-    queries = [random_query(rng, [1]) for _ in range(600)]
+    queries = [random_query(rng, grades, **most) for _ in range(n)]
     queries += [([(1, 1, {1: 1}), (3, 9, {1: m})], 14, []) for m in (1, 2, 5, 8)]  # one large group
-    assert_agrees(profile_of(queries, [1]), queries, name)
-
-
-@pytest.mark.parametrize("name", [*INTERPOLATED_NAMES, "11pt_avg"])
-def test_interpolated_precision_of_every_arrangement(name: str) -> None:
-    rng = random.Random(name)
-    queries = [random_query(rng, [1]) for _ in range(400)]
-    assert_agrees(profile_of(queries, [1]), queries, name, tolerance=4e-15)
-
-
-@pytest.mark.parametrize("name", [*GAIN_NAMES, "mAP", "Hit@3", "AUC"])
-def test_every_arrangement_of_graded_queries(name: str) -> None:
-    rng = random.Random(name)
-    grades = [1, 2, 5]
-    queries = [random_query(rng, grades, most=6) for _ in range(150)]
-    assert_agrees(profile_of(queries, grades), queries, name)
+    assert_agrees(profile_of(queries, grades), queries, name, **tolerance)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -84,15 +78,10 @@ def test_a_maximum_over_too_many_orders_has_bounds_only() -> None:
 
 @pytest.mark.parametrize("name", [*NAMES, *GAIN_NAMES])
 def test_nothing_relevant_is_undefined_and_nothing_found_is_zero(name: str) -> None:
-    profile = TieProfile.from_groups([[], []], [5, 5], [0, 2])
-    for values in (*per_query(profile, name), std(profile, name)):
-        assert_array_equal(values, [np.nan, 0.0])
-
-
-@pytest.mark.parametrize("name", [*NAMES, *GAIN_NAMES])
-def test_no_queries(name: str) -> None:
-    profile = TieProfile.from_groups([], [])
-    assert [len(x) for x in (*per_query(profile, name), std(profile, name))] == [0, 0, 0, 0]
+    for groups, ranked, relevant, expected in (([[], []], [5, 5], [0, 2], [np.nan, 0.0]), ([], [], [], [])):
+        profile = TieProfile.from_groups(groups, ranked, relevant)
+        for values in (*per_query(profile, name), std(profile, name)):
+            assert_array_equal(values, expected)
 
 
 def test_auc_needs_an_irrelevant_item() -> None:

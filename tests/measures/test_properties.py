@@ -103,24 +103,20 @@ def test_the_bits_are_the_same_everywhere(names: list[str], known: str) -> None:
     assert digest.hexdigest()[:16] == known
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_many_measures_at_once_are_those_one_by_one(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(values, "WORTH_A_THREAD", 1)
-    profile = a_fixed_profile()
-    names = [*NAMES, *GAIN_NAMES, *DEFAULT_MEASURES]
-    for name, bounds in zip(names, measures.all_bounds(profile, [*map(parse, names)], threads), strict=True):
-        for together, alone in zip(bounds, per_query(profile, name), strict=True):
-            assert_array_equal(together, alone)
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_many_short_calls_do_the_same_as_one(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    profile, names = a_fixed_profile(), [parse("mAP"), parse("nDCG"), parse("MRR"), parse("mINP")]
-    whole = measures.all_bounds(profile, names)
-    monkeypatch.setattr(values, "MOST_AT_ONCE", 7)
-    monkeypatch.setattr(first_last_hit, "_MOST_SLOTS", 7)
-    assert len(values.ranges_of_queries(profile, threads)) > 30
-    assert_array_equal(np.array(measures.all_bounds(profile, names, threads)), np.array(whole))
+@pytest.mark.parametrize(("threads", "patches"), [
+    (1, {}), (3, {"WORTH_A_THREAD": 1}), (1, {"MOST_AT_ONCE": 7}), (2, {"MOST_AT_ONCE": 7}),
+])  # fmt: skip
+def test_many_measures_at_once_or_in_many_calls_are_those_one_by_one(
+    threads: int, patches: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile, names = a_fixed_profile(), [*NAMES, *GAIN_NAMES, *DEFAULT_MEASURES]
+    alone = [per_query(profile, name) for name in names]
+    for name, number in patches.items():
+        monkeypatch.setattr(values, name, number)
+        monkeypatch.setattr(first_last_hit, "_MOST_SLOTS", 7)
+    calls = len(values.ranges_of_queries(profile, threads))
+    assert calls > 30 if "MOST_AT_ONCE" in patches else calls == threads
+    assert_array_equal(np.array(measures.all_bounds(profile, [*map(parse, names)], threads)), np.array(alone))
 
 
 def test_no_pool_is_opened_where_it_is_not_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:

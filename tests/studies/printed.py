@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter
 
 from benchmarks import data
-from deadheat.studies import collisions, confidence_embeddings, dropout, exploit, grouped, precision, runner
+from deadheat.studies import collisions, confidence_data, dropout, exploit, grouped, precision, study
 from deadheat.studies import dropout_network as network
 from deadheat.studies.dropout import Extent
 from deadheat.studies.dropout_network import Embedded
@@ -40,11 +40,11 @@ string thing bring seed bed this bus grass Paris NATO 'tis
 """
 WITH_FILE: dict[str, Callable[[Setting], Outcome]] = {  # phocnet_gw.npz
     "collisions, George Washington": collisions.washington,
-    "confidence, George Washington": confidence_embeddings.norms_and_entropies,
+    "confidence, George Washington": confidence_data.norms_and_entropies,
     "exploit, George Washington": exploit.published_range,
     "precision, George Washington": precision.run,
 }
-RUNS = [*runner.STUDIES, *WITH_FILE]
+RUNS = [*study.STUDIES, *WITH_FILE]
 
 
 @cache
@@ -59,7 +59,7 @@ def run(name: str) -> Outcome:
         embeddings, labels = CLUSTERED.draw(60, 99, number)
         np.savez(folder / f"{stem}.npz", embeddings=embeddings, labels=[f"class {label}" for label in labels])
     with replaced():
-        return runner.load(name).run(Setting(folder, folder, quick=True, threads=1))
+        return study.load(name).run(Setting(folder, folder, quick=True, threads=1))
 
 
 @contextmanager

@@ -33,17 +33,13 @@ def test_real_ties_among_its_collisions():
 
 def test_what_the_sources_say_of_collisions_is_judged_by_counts():
     points = np.array([[0.0], [1.0], [1.0], [5.0]])  # seen from 0, what collides are the gaps 1 and 2 of three
-    published = study.published_rule(np.abs(points - points.T), np.ones((4, 4), dtype=bool), 0.5)
+    distances, relevant = np.abs(points - points.T), np.ones((4, 4), dtype=bool)
+    published = study.published_rule(distances, relevant, 0.5)
     assert_array_equal(np.nonzero(published.colliding), [[0, 1, 2, 3], [1, 0, 0, 1]])
     assert study.Ruled.of(published, 3) == (4, 3, 0.0, 0.0)
     colliding = np.array([[True, False, True, True], [False, False, False, True]])
-    assert study.Ruled.of(study.Published(np.empty(0, np.int64), np.empty(0), colliding, colliding)) == (
-        4,
-        0,
-        0.75,
-        0.5,
-    )
-    none = study.Ruled.of(study.published_rule(np.abs(points - points.T), np.ones((4, 4), dtype=bool), 0.0))
+    assert study.Ruled.of(study.Published(np.empty(0, np.int64), np.empty(0), colliding, colliding))[2:] == (0.75, 0.5)
+    none = study.Ruled.of(study.published_rule(distances, relevant, 0.0))
     assert none.n_collision == 0
     assert np.isnan(none.right_half)
     data = study.Data("line", "A line", points, np.zeros(4), 0.5)
@@ -52,17 +48,12 @@ def test_what_the_sources_say_of_collisions_is_judged_by_counts():
         (20, 0, Mark.DIFFERS),
     ):  # fmt: skip
         pairs = {"cosine": none._replace(n_collision=cosine), "euclidean": none._replace(n_collision=euclidean)}
-        assert study.fewer(data, "all", pairs, judged=True).mark == mark
-        assert study.fewer(data, "all", pairs, judged=False).mark == Mark.OTHER_DATA
-    sides = {
-        "cosine": study.Ruled(100, 0, 0.95, 0.5),
-        "euclidean": study.Ruled(100, 0, 0.9, 0.5),
-        "cityblock": study.Ruled(99, 0, 0.9, 0.5),
-    }
-    found = study.right_side(data, "all", sides, judged=True)
-    assert [(finding.here, finding.mark) for finding in found] == [
-        ("95 %, 50 %", Mark.AGREES), ("90 %, 50 %", Mark.DIFFERS),
-    ]  # fmt: skip
+        assert study.fewer(data, pairs, judged=True).mark == mark
+        assert study.fewer(data, pairs, judged=False).mark == Mark.OTHER_DATA
+    counts = {"cosine": (100, 0.95), "euclidean": (100, 0.9), "cityblock": (99, 0.9)}
+    sides = {distance: study.Ruled(n, 0, right, 0.5) for distance, (n, right) in counts.items()}
+    found = [(finding.here, finding.mark) for finding in study.right_side(data, sides, judged=True)]
+    assert found == [("95 %, 50 %", Mark.AGREES), ("90 %, 50 %", Mark.DIFFERS)]
 
 
 def test_groups_that_rounding_splits_and_merges():

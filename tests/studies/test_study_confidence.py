@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deadheat.analyses import confidence as measures
-from deadheat.studies import confidence, confidence_images, published, toy
+from deadheat.studies import confidence, confidence_data, toy
 from deadheat.studies.study import Mark
 from tests.studies import printed
 
@@ -29,11 +29,13 @@ def test_study_s_code_differs_from_the_definition_by_the_query() -> None:
 
 def test_every_draw_is_counted() -> None:
     values = {example: np.full((20, 4), 0.1 * example) for example in (1, 2, 3)}
-    assert toy._shapes(values)[0].mark is Mark.AGREES
-    values[2][7] = 0.05
-    assert (toy._shapes(values)[0].here, toy._shapes(values)[0].mark) == ("19 of 20", Mark.DIFFERS)
     few = {example: table[:2] for example, table in values.items()}
-    assert (toy._shapes(few)[0].here, toy._shapes(few)[0].mark) == ("2 of 2", Mark.TOO_FEW)
+    wrong = {example: table.copy() for example, table in values.items()}
+    wrong[2][7] = 0.05
+    for drawn, here, mark in (
+        (values, "20 of 20", Mark.AGREES), (wrong, "19 of 20", Mark.DIFFERS), (few, "2 of 2", Mark.TOO_FEW)
+    ):  # fmt: skip
+        assert (toy._shapes(drawn)[0].here, toy._shapes(drawn)[0].mark) == (here, mark)
 
 
 def test_points_are_those_of_pytorch_s_generator() -> None:
@@ -50,21 +52,22 @@ def test_points_are_those_of_pytorch_s_generator() -> None:
 def test_titles_of_the_figures_come_out_of_the_study_s_own_points() -> None:
     found = [one for one in printed.run("toy").findings if "own points and code" in one.what]
     assert [one.mark for one in found] == [Mark.AGREES] * 3
-    off = {example: ([0.5, 0.5, 0.5], [0.5, 0.5, 0.5]) for example in published.TOY_TITLES}
-    assert [one.mark for one in toy._printed(off)] == [Mark.DIFFERS] * 3
+    assert [toy._printed(example, [0.5] * 3, [0.5] * 3).mark for example in toy.TITLES] == [Mark.DIFFERS] * 3
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # confidence
 
 
-def test_printed_averages_come_out_of_the_study_s_own_points() -> None:
+def test_flipped_points_are_those_of_the_study() -> None:
     (points, average), (others, other) = confidence.drawn_there(False), confidence.drawn_there(True)
-    assert (average, other) == (published.RANK_CORRELATION_PEAK, published.RANK_CORRELATION_AVERAGE)
-    for data in (points, others):
+    assert (average, other) == (confidence.RANK_CORRELATION_PEAK, confidence.RANK_CORRELATION_AVERAGE)
+    for data in (points, others, confidence.flip(seed=2, n=2000)):
         assert data.points.shape == (2000, 2)
         assert 90 <= data.flipped.sum() <= 100
         np.testing.assert_array_equal(data.labels != (data.points[:, 0] > 0), data.flipped)
+        moved = data.moved(0.3, 100)
+        np.testing.assert_array_equal(moved, np.where(data.flipped, 0.3 * 100, 100 * data.original))
 
 
 def test_accuracy_over_the_roc_curve_has_two_values() -> None:
@@ -78,15 +81,6 @@ def test_accuracy_over_the_roc_curve_has_two_values() -> None:
         value = np.atleast_2d(draw.steps[name].T)[-1][9]
         assert value == pytest.approx(confidence.accuracy_over_roc(hit, moved, drop_intermediate=drop), abs=1e-12)
     assert (draw.steps["confidence against Recall@1"][:, 1] != draw.steps["by scikit-learn's default"]).all()
-
-
-def test_flipped_points() -> None:
-    flipped = confidence.flip(seed=2, n=2000)
-    assert 90 <= flipped.flipped.sum() <= 100
-    np.testing.assert_array_equal(flipped.labels != (flipped.points[:, 0] > 0), flipped.flipped)
-    moved = flipped.moved(0.3, 100)
-    np.testing.assert_array_equal(moved[flipped.flipped], 0.3 * 100)
-    np.testing.assert_array_equal(moved[~flipped.flipped], 100 * flipped.original[~flipped.flipped])
 
 
 def test_a_sort_gives_some_number_between_the_bounds() -> None:
@@ -123,21 +117,20 @@ def test_densities_have_known_regions() -> None:
 
 def test_damage_of_images() -> None:
     images = np.random.default_rng(0).random((3, 64))
-    for damage in confidence_images.DAMAGES:
+    for damage in confidence_data.DAMAGES:
         whole, *damaged = (damage.change(images, level) for level in damage.levels)
         np.testing.assert_array_equal(whole, images)
         assert all(one.shape == images.shape for one in damaged)
-    window = confidence_images.cropped(np.ones((1, 64)), 4).reshape(8, 8)
-    assert window.sum() == 16
-    assert window[2:6, 2:6].all()
-    spread = [confidence_images.blurred(images, deviation).std() for deviation in (0, 0.5, 1, 2)]
+    window = confidence_data.cropped(np.ones((1, 64)), 4).reshape(8, 8)
+    np.testing.assert_array_equal(window, np.pad(np.ones((4, 4)), 2))
+    spread = [confidence_data.blurred(images, deviation).std() for deviation in (0, 0.5, 1, 2)]
     assert spread == sorted(spread, reverse=True)
-    own = confidence_images._damaged(images, confidence_images.DAMAGES[1], np.array([0, 4, 2]))
-    np.testing.assert_array_equal(own[1], confidence_images.cropped(images, 4)[1])
+    own = confidence_data._damaged(images, confidence_data.DAMAGES[1], np.array([0, 4, 2]))
+    np.testing.assert_array_equal(own[1], confidence_data.cropped(images, 4)[1])
 
 
 def test_regions_hold_the_instance_and_not_the_class() -> None:
-    found = confidence_images._found(confidence_images.halves(quick=True))
+    found = confidence_data._found(confidence_data.halves(quick=True))
     instance, other, normal = found.values()
     np.testing.assert_allclose(instance.relevant.expected, instance.masses, atol=0.1)  # draws of one distribution
     assert (other.relevant.upper < instance.relevant.expected).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
@@ -13,8 +14,7 @@ from deadheat.studies import dropout
 from deadheat.studies import dropout_network as network
 from deadheat.studies.dropout import Case, Compared, Sample, Values
 from deadheat.studies.dropout_network import Distortion, Embedded, Pictures, Recipe
-from deadheat.studies.runner import reproduce
-from deadheat.studies.study import Mark, Setting
+from deadheat.studies.study import Mark, Setting, reproduce
 from tests.studies.printed import TINY
 
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
@@ -39,19 +39,23 @@ def setting(tmp_path):
 def test_pseudo_words_differ_and_do_not_depend_on_how_many():
     words = network.pseudo_words(500, seed=3)
     assert len(set(words)) == 500
-    assert network.pseudo_words(40, seed=3) == words[:40]
-    assert network.pseudo_words(40, seed=4) != words[:40]
+    assert network.pseudo_words(40, seed=3) == words[:40] != network.pseudo_words(40, seed=4)
     assert {len(word) for word in words} == {4, 5, 6}
     assert all((letter in "aeiou") == bool(at % 2) for word in words for at, letter in enumerate(word))
 
 
-def test_fonts_that_draw_letters_and_fonts_that_draw_none(tmp_path):
-    for name in ("DejaVuSans", "DejaVuSansMono-Oblique", "STIXGeneralItalic", "cmr10", "cmti10"):
-        assert network.draws_latin(str(FONTS / f"{name}.ttf")), name
-    for name in ("cmsy10", "cmex10", "STIXSizOneSymReg", "STIXNonUni", "DejaVuSansDisplay", "LastResortHE-Regular"):
-        assert not network.draws_latin(str(FONTS / f"{name}.ttf")), name
+@pytest.mark.parametrize(
+    ("names", "letters"),
+    [
+        ("DejaVuSans DejaVuSansMono-Oblique STIXGeneralItalic cmr10 cmti10", True),
+        ("cmsy10 cmex10 STIXSizOneSymReg STIXNonUni DejaVuSansDisplay LastResortHE-Regular broken", False),
+    ],
+)
+def test_fonts_that_draw_letters_and_fonts_that_draw_none(tmp_path, names, letters):
     (tmp_path / "broken.ttf").write_bytes(b"no font")
-    assert not network.draws_latin(str(tmp_path / "broken.ttf"))
+    for name in names.split():
+        folder = tmp_path if name == "broken" else FONTS
+        assert network.draws_latin(str(folder / f"{name}.ttf")) is letters, name
 
 
 def test_fonts_are_found_once_each(monkeypatch, tmp_path):
@@ -59,17 +63,13 @@ def test_fonts_are_found_once_each(monkeypatch, tmp_path):
     copy.write_bytes((FONTS / "DejaVuSans.ttf").read_bytes())
     broken.write_bytes(b"no font")
     monkeypatch.setattr(network.font_manager, "findSystemFonts", lambda: [str(copy), str(broken)])
-    found = network.find_fonts()
-    names = [Path(path).stem for path in found]
-    assert {"DejaVuSans", "DejaVuSerif-Italic", "STIXGeneral", "cmr10"} <= set(names)
-    assert not {"copy", "broken", "cmmi10", "cmsy10", "STIXSizOneSymReg", "DejaVuSansDisplay"} & set(names)
+    found, few = network.find_fonts(), network.find_fonts(most=5)
+    names = {Path(path).stem for path in found}
+    assert {"DejaVuSans", "DejaVuSerif-Italic", "STIXGeneral", "cmr10"} <= names
+    assert not {"copy", "broken", "cmmi10", "cmsy10", "STIXSizOneSymReg", "DejaVuSansDisplay"} & names
     assert len({network._name(path) for path in found}) == len(found)
-    few = network.find_fonts(most=5)
     assert len(set(few)) == 5
     assert set(few) <= set(found)
-
-
-def test_no_fonts_at_all(monkeypatch):
     monkeypatch.setattr(network, "draws_latin", lambda path: False)
     with pytest.raises(ValueError, match="no font that draws Latin letters"):
         network.find_fonts()
@@ -88,20 +88,17 @@ def test_pictures_are_functions_of_word_number_and_seed(fonts):
 
 
 def test_a_word_is_drawn_in_every_font_before_one_comes_again(fonts, monkeypatch):
-    drawn = []
-    ink = network._ink
+    drawn, ink = [], network._ink
     monkeypatch.setattr(network, "_ink", lambda word, path, stroke: drawn.append(path) or ink(word, path, stroke))
     network.render(["mila"], fonts, 8)
     assert sorted(drawn[:4]) == sorted(drawn[4:]) == sorted(fonts)
 
 
-def test_an_undistorted_word_fills_what_it_should(fonts):
-    for word in ("mila", "rokufi"):
-        image = network.draw(word, fonts[:1], 0, seed=0, distortion=PLAIN)
-        seen = image > 60
-        rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
-        size = np.array([np.ptp(rows) + 1, np.ptp(columns) + 1])
-        assert abs((size / (24, 64)).max() - 0.9) < 0.06
+@pytest.mark.parametrize("word", ["mila", "rokufi"])
+def test_an_undistorted_word_fills_what_it_should(fonts, word):
+    seen = network.draw(word, fonts[:1], 0, seed=0, distortion=PLAIN) > 60
+    size = [np.ptp(np.flatnonzero(seen.any(axis=axis))) + 1 for axis in (1, 0)]
+    assert abs((np.array(size) / (24, 64)).max() - 0.9) < 0.06
 
 
 def test_no_distorted_word_leaves_the_picture(fonts):
@@ -141,39 +138,32 @@ def test_what_is_kept_is_not_computed_again(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def damage(path: Path, how: str) -> None:
-    content = path.read_bytes()
-    if how == "bit":
-        at = content.index(made().train.tobytes()) + 9
-        path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
-    elif how == "pickle":
-        np.savez(path, settings=np.array({"a": 1}, dtype=object))
-    elif how == "other settings":
-        np.savez(path, settings=np.array("{}"), **made(1)._asdict())
-    else:
-        path.write_bytes(content[: len(content) // 2])
-
-
 @pytest.mark.parametrize("how", ["bit", "pickle", "other settings", "cut"])
 def test_a_damaged_file_is_computed_again_and_replaced(tmp_path, how):
     network.kept(tmp_path, "words", {"seed": 1}, made)
     (path,) = tmp_path.iterdir()
-    damage(path, how)
+    content = path.read_bytes()
+    if how == "bit":
+        at = content.index(made().train.tobytes()) + 9
+        path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    elif how == "cut":
+        path.write_bytes(content[: len(content) // 2])
+    elif how == "pickle":
+        np.savez(path, settings=np.array({"a": 1}, dtype=object))
+    else:
+        np.savez(path, settings=np.array("{}"), **made(1)._asdict())
     assert_same(network.kept(tmp_path, "words", {"seed": 1}, made), made())
     assert_same(network.kept(tmp_path, "words", {"seed": 1}, never), made())
 
 
 def test_the_digest_is_of_images_and_words():
-    images = np.arange(48, dtype=np.uint8).reshape(2, 4, 6)
-    words = np.array(["a", "b"])
+    images, words = np.arange(48, dtype=np.uint8).reshape(2, 4, 6), np.array(["a", "b"])
     changed = images.copy()
     changed[1, 2, 3] += 1
-    others = [
-        Pictures(changed, words), Pictures(images, np.array(["a", "c"])), Pictures(images.reshape(2, 6, 4), words)
-    ]  # fmt: skip
-    digests = {network.digest(one) for one in [Pictures(images, words), *others]}
-    assert len(digests) == 4
-    assert network.digest(Pictures(images.copy(), words.copy())) == network.digest(Pictures(images, words))
+    own = network.digest(Pictures(images, words))
+    others = ((changed, words), (images, np.array(["a", "c"])), (images.reshape(2, 6, 4), words))
+    assert len({own, *(network.digest(Pictures(*other)) for other in others)}) == 4
+    assert network.digest(Pictures(images.copy(), words.copy())) == own
 
 
 # files ---------------------------------------------------------------------------------------------------------------
@@ -240,10 +230,9 @@ def test_files_of_several_dropouts(setting):
         save(folder, f"cub200-dropout{amount}-train.npz", 0, 20, 0.1)
         save(folder, f"cub200-dropout{amount}-test.npz", 1, 20, 0.2 + float(amount))
     save(folder, "cub200-dropout0.8-train.npz", 0, 20, 0.1)
-    rows = ["label,x,y,z"]
-    rows += [",".join(map(str, [label, *row])) for row, label in zip(*clusters(2, 20, 0.3), strict=True)]
+    rows = [",".join(map(str, [label, *row])) for row, label in zip(*clusters(2, 20, 0.3), strict=True)]
     for part in ("train", "test"):
-        (folder / f"cifar100-{part}.csv").write_text("\n".join(rows))
+        (folder / f"cifar100-{part}.csv").write_text("\n".join(["label,x,y,z", *rows]))
     outcome = dropout.from_files(setting)
     cub, cifar = outcome.tables
     assert [row[2] for row in cub.rows] == [0.0, 0.0, 0.5, 0.5]
@@ -254,16 +243,17 @@ def test_files_of_several_dropouts(setting):
     assert "cub200-dropout0.8-test.npz" in lacking.why
 
 
-def test_a_file_whose_dropout_is_no_number(setting):
-    save(setting.data, "cars196-dropout0..5-train.npz", 0, 20, 0.1)
-    with pytest.raises(ValueError, match=r"a file's dropout must be a number such as 0\.5, but is '0\.\.5'"):
-        dropout.from_files(setting)
-
-
-def test_files_with_too_few_classes_are_named(setting):
+@pytest.mark.parametrize(
+    ("stem", "n_class", "message"),
+    [
+        ("cars196-dropout0..5", 20, r"a file's dropout must be a number such as 0\.5, but is '0\.\.5'"),
+        ("cub200", 5, r"cub200-train\.npz and .*cub200-test\.npz: group_size must be at most"),
+    ],
+)
+def test_files_that_are_no_use_are_named(setting, stem, n_class, message):
     for part in ("train", "test"):
-        save(setting.data, f"cub200-{part}.npz", 0, 5, 0.1)
-    with pytest.raises(ValueError, match=r"cub200-train\.npz and .*cub200-test\.npz: group_size must be at most"):
+        save(setting.data, f"{stem}-{part}.npz", 0, n_class, 0.1)
+    with pytest.raises(ValueError, match=message):
         dropout.from_files(setting)
 
 
@@ -340,27 +330,24 @@ def pictures(fonts):
     return network.render(network.pseudo_words(10), fonts, 8, distortion=PLAIN)
 
 
+SMALL = Recipe(dropout=0.5, epochs=1, batch=16, channels=(4, 4, 4), dim=8)
+
+
 def test_training_is_seeded_and_leaves_torch_alone(torch, pictures):
-    recipe = Recipe(dropout=0.5, epochs=1, batch=16, channels=(4, 4, 4), dim=8)
     torch.manual_seed(5)
     state, threads = torch.random.get_rng_state(), torch.get_num_threads()
-    one = network.learn(pictures, [pictures.images, pictures.images], recipe, threads=1)
+    one = network.learn(pictures, [pictures.images, pictures.images], SMALL, threads=1)
     assert torch.equal(torch.random.get_rng_state(), state)
     torch.manual_seed(6)
-    again = network.learn(pictures, [pictures.images], recipe, threads=1)
+    again = network.learn(pictures, [pictures.images], SMALL, threads=1)
     assert_array_equal(one[0], again[0])
     assert_array_equal(one[0], one[1])  # dropout is off
     assert (one[0].shape, one[0].dtype) == ((80, 8), np.float32)
-    other = network.learn(pictures, [pictures.images], Recipe(**{**vars(recipe), "seed": 1}), threads=1)
+    other = network.learn(pictures, [pictures.images], replace(SMALL, seed=1), threads=1)
     assert (other[0] != one[0]).any()
-    assert torch.get_num_threads() == threads
-
-
-def test_the_number_of_threads_is_put_back_after_an_error(torch, pictures):
-    before = torch.get_num_threads()
     with pytest.raises(RuntimeError, match="negative dimension"):
-        network.learn(pictures, [], Recipe(epochs=1, batch=16, channels=(4, 4, 4), dim=-1), threads=before + 1)
-    assert torch.get_num_threads() == before
+        network.learn(pictures, [], replace(SMALL, dim=-1), threads=threads + 1)
+    assert torch.get_num_threads() == threads
 
 
 def test_a_network_learns_its_words(torch, pictures):
@@ -369,11 +356,11 @@ def test_a_network_learns_its_words(torch, pictures):
 
 
 def test_embeddings_of_a_network_are_kept(torch, tmp_path, pictures, monkeypatch):
-    recipe, said = Recipe(dropout=0.5, epochs=1, batch=16, channels=(4, 4, 4), dim=8), []
-    first = network.embedded(pictures, pictures, recipe, tmp_path, threads=1, say=said.append)
+    said = []
+    first = network.embedded(pictures, pictures, SMALL, tmp_path, threads=1, say=said.append)
     assert said == ["training on 10 words, dropout 0.5, seed 0"]
-    assert_array_equal(first.train, network.learn(pictures, [pictures.images], recipe, threads=1)[0])
+    assert_array_equal(first.train, network.learn(pictures, [pictures.images], SMALL, threads=1)[0])
     monkeypatch.setattr(network, "learn", lambda *given, **more: never())
-    assert_same(network.embedded(pictures, pictures, recipe, tmp_path, threads=2), first)
+    assert_same(network.embedded(pictures, pictures, SMALL, tmp_path, threads=2), first)
     with pytest.raises(AssertionError, match="computed again"):
-        network.embedded(pictures, pictures, Recipe(**{**vars(recipe), "seed": 1}), tmp_path)
+        network.embedded(pictures, pictures, replace(SMALL, seed=1), tmp_path)

@@ -13,11 +13,8 @@ from deadheat.analyses.gaps import split_half
 from deadheat.analyses.grouped import grouped
 from deadheat.reports.evaluating import evaluate
 from deadheat.studies import grouped as study
-from deadheat.studies import grouped_paper as paper
 from deadheat.studies import grouped_populations as populations
-from deadheat.studies import published
-from deadheat.studies.grouped_populations import CLUSTERED, GROUPED, MEASURE, RANDOM, Coverage, Known
-from deadheat.studies.published import GROUP_SIZE
+from deadheat.studies.grouped_populations import CLUSTERED, GROUP_SIZE, GROUPED, MEASURE, RANDOM, Coverage, Known
 from deadheat.studies.study import Mark, Outcome
 from tests.studies import printed
 from tests.studies.printed import SMALL
@@ -79,32 +76,28 @@ def test_slope_of_a_power() -> None:
 # findings
 
 
-def coverage_row(n_hold: int, n_group: int = 5) -> Coverage:
-    return Coverage("random", "z", n_group, 1000, n_hold, Known(0.5, 0.0), 0.5, 0.1)
+@pytest.mark.parametrize(
+    ("n_draw", "held", "mark"),
+    [
+        (1000, (948, 955), Mark.AGREES), (1000, (948, 900), Mark.DIFFERS), (1000, (948, 985), Mark.DIFFERS),
+        (20, (19,), Mark.TOO_FEW), (20, (10,), Mark.DIFFERS),  # 19 of 20 leave some 12 points open either way
+    ],
+)  # fmt: skip
+def test_coverage_agrees_where_the_level_is_not_ruled_out(n_draw: int, held: tuple[int, ...], mark: Mark) -> None:
+    by_size = dict(zip((5, 10), held, strict=False))
+    rows = [Coverage("random", "z", size, n_draw, n, Known(0.5, 0.0), 0.5, 0.1) for size, n in by_size.items()]
+    finding = study.finding_of(rows)
+    assert finding.mark == mark
+    assert finding.why == (study._WHY["z"] if mark is Mark.DIFFERS else "")
+    shares = ", ".join(f"{size}: {100 * n / n_draw:.1f}" for size, n in by_size.items())
+    assert finding.here == f"{shares} % of {n_draw} draws"
 
 
 @pytest.mark.parametrize(
-    ("held", "mark"), [((948, 955), Mark.AGREES), ((948, 900), Mark.DIFFERS), ((948, 985), Mark.DIFFERS)]
+    ("off", "error", "mark"), [(0.002, 0.001, Mark.AGREES), (0.004, 0.001, Mark.DIFFERS), (0.004, 0.01, Mark.TOO_FEW)]
 )
-def test_coverage_agrees_where_the_level_is_not_ruled_out(held: tuple[int, int], mark: Mark) -> None:
-    finding = populations.finding_of([coverage_row(n, size) for n, size in zip(held, (5, 10), strict=True)])
-    assert finding.mark == mark
-    assert finding.why == (populations._WHY["z"] if mark is Mark.DIFFERS else "")
-    assert finding.here == f"5: 94.8, 10: {held[1] / 10:.1f} % of 1000 draws"
-
-
-def test_coverage_of_few_draws_cannot_tell() -> None:
-    """19 of 20 leave some 12 points open either way; 10 of 20 rule the level out."""
-    few = Coverage("random", "z", 5, 20, 19, Known(0.5, 0.0), 0.5, 0.1)
-    assert populations.finding_of([few]).mark is Mark.TOO_FEW
-    assert populations.finding_of([few]).why == ""
-    assert populations.finding_of([few._replace(n_hold=10)]).mark is Mark.DIFFERS
-
-
-def test_chance_differs_where_it_does() -> None:
-    assert study.by_chance(Known(3 / 39 + 0.002, 0.001)).findings[0].mark is Mark.AGREES
-    assert study.by_chance(Known(3 / 39 + 0.004, 0.001)).findings[0].mark is Mark.DIFFERS
-    assert study.by_chance(Known(3 / 39 + 0.004, 0.01)).findings[0].mark is Mark.TOO_FEW
+def test_chance_differs_where_it_does(off: float, error: float, mark: Mark) -> None:
+    assert study.by_chance(Known(3 / 39 + off, error)).findings[0].mark is mark
 
 
 def test_files_are_measured_as_they_are(outcome: Outcome) -> None:
@@ -117,15 +110,6 @@ def test_files_are_measured_as_they_are(outcome: Outcome) -> None:
     assert (low, high) == report.interval(MEASURE, resample="class", method="normal").expected
     inside = grouped(embeddings, [f"class {label}" for label in labels], measures=MEASURE)[MEASURE]
     assert table.rows[3][2:] == (inside.expected, *inside.interval().expected)
-
-
-def test_pairs_and_bounds_are_those_of_the_definitions(outcome: Outcome) -> None:
-    tables = {table.name: table for table in outcome.tables}
-    pairs = {(row[0], row[1]): row[2] for row in tables["cost"].rows}
-    assert (pairs["in groups of 10", 1600], pairs["plain", 1600]) == (1600 * 99, 1600 * 1599)
-    gaps = [row for row in tables["gaps"].rows if row[0] == GROUPED]
-    assert len(gaps) == SMALL.null_draws
-    assert all(row[5] == max(-row[3], row[4]) for row in gaps)
 
 
 def test_a_clock_that_runs_counts_the_least(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +125,7 @@ def test_a_clock_that_runs_counts_the_least(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_row_of_table_1_is_what_its_definitions_give() -> None:
     """By the standard library's z and the reports themselves."""
     embeddings, labels = CLUSTERED.draw(60, 1)
-    row = paper.table_row(embeddings, labels, n_draw=3, threads=1)
+    row = populations.table_row(embeddings, labels, n_draw=3, threads=1)
     inside = grouped(embeddings, labels, measures=MEASURE, distance="euclidean", repeats=3)[MEASURE]
     z = NormalDist().inv_cdf(0.975)
     assert row.grouped == inside.expected
@@ -156,9 +140,9 @@ def test_a_row_of_table_1_is_what_its_definitions_give() -> None:
 
 def test_the_bounds_of_table_1_stand_to_each_other_as_section_3_2_says() -> None:
     """9 groups, and 4 in each half of 49 classes: √(2/4) over √(1/9)."""
-    assert paper.ratio_by_theory(98) == pytest.approx(3 / math.sqrt(2))
-    assert paper.ratio_by_theory(100) == pytest.approx(2)
-    low, high = paper.printed_ratio(published.TEST_SETS["CARS196"])
+    assert populations.ratio_by_theory(98) == pytest.approx(3 / math.sqrt(2))
+    assert populations.ratio_by_theory(100) == pytest.approx(2)
+    low, high = populations.printed_ratio(populations.TEST_SETS["CARS196"])
     assert (low, high) == pytest.approx((2.75 / 1.4, 2.85 / 1.2))
 
 
@@ -168,27 +152,17 @@ def test_the_bounds_of_table_1_stand_to_each_other_as_section_3_2_says() -> None
 
 def test_a_learned_map_makes_the_scatter_within_classes_a_sphere() -> None:
     """Fisher's discriminant: identity within, diagonal between, the largest first; in whatever few directions."""
-    samples = paper.draw(90, 3)
-    whole = paper.learned(samples, paper.DIM, 0.2)
+    samples = populations.draw(90, 3)
+    whole = populations.learned(samples, populations.DIM, 0.2)
     means = samples.points.reshape(90, 4, -1).mean(axis=1)
     rest = samples.points - means[samples.labels]
     within = 0.8 * rest.T @ rest / (360 - 90)
-    within += 0.2 * np.trace(rest.T @ rest / (360 - 90)) / paper.DIM * np.eye(paper.DIM)
-    np.testing.assert_allclose(whole.T @ within @ whole, np.eye(paper.DIM), atol=1e-9)
+    within += 0.2 * np.trace(rest.T @ rest / (360 - 90)) / populations.DIM * np.eye(populations.DIM)
+    np.testing.assert_allclose(whole.T @ within @ whole, np.eye(populations.DIM), atol=1e-9)
     between = whole.T @ np.cov(means.T) @ whole
     assert abs(between - np.diag(np.diag(between))).max() < 1e-9
     assert (np.diff(np.diag(between)) <= 1e-9).all()
-    np.testing.assert_array_equal(paper.learned(samples, 5, 0.2), whole[:, :5])
-
-
-def test_figures_2_and_3_are_shown_on_learned_maps(outcome: Outcome) -> None:
-    (figure_2,) = (finding for finding in outcome.findings if finding.what.startswith("6 models: correlation"))
-    table = next(table for table in outcome.tables if table.name == "models")
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-    found = np.corrcoef([row["plain, test"] for row in rows], [row["grouped, test"] for row in rows])[0, 1]
-    assert figure_2.here.startswith(f"Pearson's r {found:.3f} (")
-    for row in rows:
-        assert row["gap, grouped"] == pytest.approx(row["grouped, train"] - row["grouped, test"])
+    np.testing.assert_array_equal(populations.learned(samples, 5, 0.2), whole[:, :5])
 
 
 def test_the_sentence_about_table_2_is_judged(outcome: Outcome) -> None:
@@ -196,13 +170,13 @@ def test_the_sentence_about_table_2_is_judged(outcome: Outcome) -> None:
     of = {finding.what: finding for finding in outcome.findings}
     claim = of["Table 2: the grouped gap as dropout grows"]
     assert (claim.mark, claim.here) == (Mark.DIFFERS, "2.5, 2.8, 3.6, 4.7, -3.8 points; nearest to 0 at dropout 0")
-    assert paper._approaches_zero([4.0, 2.0, -1.0, 0.5, 0.1]).mark is Mark.AGREES
-    assert paper.margin_by_table("CARS196") == pytest.approx(2.8 * math.sqrt(4 / 10))
-    assert paper.margin_by_table("CUB200") == pytest.approx(6.0 * math.sqrt(5 / 10))
+    assert populations._approaches_zero([4.0, 2.0, -1.0, 0.5, 0.1]).mark is Mark.AGREES
+    assert populations.margin_by_table("CARS196") == pytest.approx(2.8 * math.sqrt(4 / 10))
+    assert populations.margin_by_table("CUB200") == pytest.approx(6.0 * math.sqrt(5 / 10))
     margin = of["margin of error (95 %) of a gap between two sets of 100 classes"]
     assert margin.published.startswith("1.8 (CARS196), 4.2 (CUB200) points")
     assert margin.why.endswith("0.3, 0.8, 1.1, 8.5 points")
-    made = CLUSTERED.draw(200, paper._CLAIMS_SEED)
+    made = CLUSTERED.draw(200, populations._CLAIMS_SEED)
     halves_of = split_half(*made, splits=SMALL.halves, distance="euclidean", threads=1)
     assert margin.here == f"{100 * halves_of.margins(method='normal').mean():.1f} points, synthetic classes"
 

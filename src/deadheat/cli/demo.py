@@ -13,11 +13,11 @@ import numpy as np
 from deadheat.cli.files import PLACE, Command, Kind, option
 from deadheat.cli.options import THREADS_OPTION, with_options
 from deadheat.cli.shell import note, say
-from deadheat.measures.catalogue import listing
+from deadheat.measures.names import listing
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.tables import DIGITS, Table
-from deadheat.studies import runner
-from deadheat.studies.published import digits
+from deadheat.studies import study
+from deadheat.studies.study import digits
 from deadheat.support.arrays import Int64
 
 _OWN_PAGE = Kind("a page of deadheat reproduce", (".html",), rb"<!doctype html>\s*<!-- deadheat reproduce -->")
@@ -110,14 +110,14 @@ def reproduce(names: tuple[str, ...], only_list: bool, force: bool, **options: A
     if only_list and names:
         raise click.UsageError(f"--list goes without NAMEs, but got {' '.join(names)}")
     if only_list:
-        width = max(map(len, runner.STUDIES))
-        say("\n".join(f"{name:{width}}  {question}" for name, question in runner.STUDIES.items()))
+        width = max(map(len, study.STUDIES))
+        say("\n".join(f"{name:{width}}  {question}" for name, question in study.STUDIES.items()))
         return
-    page = options["out"] / runner.PAGE
+    page = options["out"] / study.PAGE
     if page.is_file() and not force and not _OWN_PAGE.fits(page):
         why = f"it is there and is not {_OWN_PAGE.name} (--force overwrites it)"
         raise click.ClickException(f"cannot write {page}: {why}")
-    outcomes = runner.reproduce(names, **options, say=note)
+    outcomes = study.reproduce(names, **options, say=note)
     width = max(map(len, outcomes))
     for name, outcome in outcomes.items():
         counts = Counter(str(finding.mark) for finding in outcome.findings)

@@ -29,7 +29,7 @@ from deadheat.errors import FileError, InputError, reason
 from deadheat.inputs.files import Layout
 from deadheat.inputs.labels import common_kind
 from deadheat.inputs.samples import Pair, open_labels, open_pair
-from deadheat.measures.catalogue import FAMILIES
+from deadheat.measures.names import FAMILIES
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.tables import DIGITS, TabularResult, decimals
 from deadheat.support.lazy import require

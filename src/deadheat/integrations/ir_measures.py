@@ -21,7 +21,7 @@ from deadheat.engine.profiles.parts import at_level, judged_at_level
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
-from deadheat.measures import catalogue as measure_catalogue
+from deadheat.measures import names as measure_catalogue
 from deadheat.measures import values as measure_values
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats

@@ -1,8 +1,7 @@
 """Measures: in come tie profiles, out go lower, expected and upper value of each query, and their deviation."""
 
-from deadheat.measures.catalogue import DEFAULT_MEASURES, FAMILIES, find, listing
 from deadheat.measures.family import ClosedForms, Counted, Family, Measure, NoRankSum, RankSum
-from deadheat.measures.names import parse, parse_all
+from deadheat.measures.names import DEFAULT_MEASURES, FAMILIES, find, listing, parse, parse_all
 from deadheat.measures.values import all_bounds, per_query, std
 
 __all__ = [

@@ -119,17 +119,16 @@ def moments(
     """
     one, number = distinct(slots, m, tied, k)
     groups = tuple(array[one] for array in (k, tied, m, slots))
-    mean, variance, shift = np.zeros((3, len(one)))
+    ranges = [(piece.start, piece.stop) for piece in pieces(groups[3], _MOST_SLOTS)]
 
-    def fill(centre: Float64, squared: bool, out: Float64) -> None:
+    def fill(centre: Float64, squared: bool, out: Float64) -> Float64:
         def work(first: int, last: int) -> None:
-            some = slice(first, last)
-            arrays = (array[some] for array in groups)
-            _core.slot_expectations(*arrays, value, deviation, centre[some], squared, out[some])  # type: ignore[call-arg,arg-type]
+            *some, of, into = (array[first:last] for array in (*groups, centre, out))
+            _core.slot_expectations(*some, value, deviation, of, squared, into)  # type: ignore[call-arg,arg-type]
 
-        in_threads(work, [(piece.start, piece.stop) for piece in pieces(groups[3], _MOST_SLOTS)], threads)
+        in_threads(work, ranges, threads)
+        return out
 
+    mean, variance, shift = np.zeros((3, len(one)))
     fill(shift, False, mean)
-    if deviation:
-        fill(mean, True, variance)
-    return np.asarray((np.sqrt(variance) if deviation else mean)[number])
+    return np.sqrt(fill(mean, True, variance)[number]) if deviation else mean[number]

@@ -1,15 +1,135 @@
-"""Names of measures: in comes what a caller wrote, out go measures. All that is known of them is their rows."""
+"""The catalogue of measures, one row a family, and its names: in comes what a caller wrote, out go measures.
+
+A new measure is a row here, and its closed forms in one file of its family: whatever knows measures by name reads it
+here. The other spellings are those of trec_eval,
+ir_measures, ranx, torchmetrics, pytorch-metric-learning, sentence-transformers and the papers.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
+import numpy as np
+
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.measures.catalogue import DEFAULT_MEASURES, FAMILIES, SPELLINGS, find
+from deadheat.measures.average_precision import AveragePrecision
+from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
+from deadheat.measures.discounted_gain import GAINS, DiscountedGain
 from deadheat.measures.family import Family, Measure, key
+from deadheat.measures.first_last_hit import FirstHit, LastHit
+from deadheat.measures.interpolated import RECALLS, Interpolated, nearest, reached
 from deadheat.support import checks
 from deadheat.support.lazy import difflib
+
+DEFAULT_MEASURES: tuple[str, ...] = ("mAP", "MAP@R", "R-Precision", "Hit@1", "Hit@10", "MRR", "nDCG@10")
+
+FAMILIES = (
+    Family("mAP", "may", "precision", AveragePrecision(),
+           "precision at the rank of each relevant item (up to k only), summed, over R",
+           ("AP", "average precision", "mean average precision", "map cut")),
+    Family("MAP@R", "R", "precision", AveragePrecision(),
+           "the same with k = R",
+           ("AP@R", "MAPR", "MAP at R", "average precision at R", "mean average precision at R")),
+    Family("R-Precision", "R", "precision", Hits(factor=1.0, size=0.0, share=1.0),
+           "hits / R with k = R",
+           ("Rprec", "precision at R", "precision@R", "P@R")),
+    Family("P", "must", "precision", Hits(factor=1.0, size=1.0, share=0.0),
+           "hits / k, also where fewer than k items are ranked",
+           ("precision", "prec")),
+    Family("Recall", "must", "recall", Hits(factor=1.0, size=0.0, share=1.0),
+           "hits / R, as in information retrieval",
+           ("R",)),
+    Family("Hit", "must", "recall", FirstHit(reciprocal=False),
+           "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k",
+           ("Success", "CMC", "hits", "hit rate", "hit ratio", "HR", "rank", "accuracy")),
+    Family("MRR", "may", "precision", FirstHit(reciprocal=True),
+           "1 over the rank of the first relevant item, 0 if that is beyond k",
+           ("RR", "recip rank", "reciprocal rank", "mean reciprocal rank")),
+    Family("nDCG", "may", "precision", DiscountedGain(),
+           "gains over log2(rank + 1), summed, over the same for the best order",
+           ("normalized DCG", "normalised DCG", "normalized discounted cumulative gain", "ndcg cut"),
+           choices=GAINS),
+    Family("F1", "must", "precision", Hits(factor=2.0, size=1.0, share=1.0),
+           "2 hits / (k + R), the harmonic mean of P@k and Recall@k",
+           ("F1-score",)),
+    Family("AUC", "never", "precision", Area(),
+           "share of (relevant, irrelevant) pairs with the relevant item in front",
+           ("ROC AUC", "AUC ROC", "AUROC", "ROC AUC score")),
+    Family("mINP", "never", "precision", LastHit(),
+           "R over the rank of the last relevant item, 0 if one was not retrieved",
+           ("INP",)),
+    Family("bpref", "never", "precision", Preferences(),
+           "mean over relevant items of 1 - min(x, R) / min(N, R): x of the N judged irrelevant items in front",
+           ("binary preference",)),
+    Family("IPrec", "recall", "precision", Interpolated(reached),
+           "best precision at a relevant item from recall r on: from the r R-th, rounded up",
+           ("interpolated precision",)),
+    Family("iprec_at_recall", "recall", "precision", Interpolated(nearest),
+           "the same as trec_eval 10 has it: from the r R-th, rounded to the nearest",
+           ()),
+    Family("11pt_avg", "never", "precision", Interpolated(nearest, RECALLS),
+           "mean of iprec_at_recall@0, @0.1, ..., @1",
+           ("11pt",)),
+    Family("SetP", "never", "precision", SetCounts(lambda h: h, lambda n, r: n),
+           "share of the ranked items that is relevant; no order changes it, nor the next four",
+           ("set precision",)),
+    Family("SetR", "never", "recall", SetCounts(lambda h: h, lambda n, r: r),
+           "share of the relevant items that is ranked",
+           ("set recall",)),
+    Family("SetRelP", "never", "precision", SetCounts(lambda h: h, np.minimum),
+           "relevant items that are ranked, over the lesser of ranked and R",
+           ("set relative P", "set relative precision")),
+    Family("SetAP", "never", "precision", SetCounts(lambda h: h * h, lambda n, r: n * r),
+           "SetP times SetR",
+           ("set map", "set average precision")),
+    Family("SetF", "never", "precision", SetCounts(lambda h: 2.0 * h, lambda n, r: n + r),
+           "harmonic mean of SetP and SetR",
+           ("set F1",)),
+)  # fmt: skip
+
+SPELLINGS = {spelling: (row, choice) for row in FAMILIES for spelling, choice in row.spellings.items()}
+
+
+def find(name: str) -> tuple[Family, str | None] | None:
+    """The row that a name without cutoff stands for, and the choice that it means; None if there is no such row.
+
+    Examples
+    --------
+    >>> find("Success")[0].name
+    'Hit'
+    """
+    return SPELLINGS.get(key(name))
+
+
+def listing() -> str:
+    """The catalogue as people read it: what `deadheat measures` prints.
+
+    Examples
+    --------
+    >>> print("\\n".join(listing().splitlines()[2:5]))
+    name          also           value for a query
+    mAP, mAP@k    AP             precision at the rank of each relevant item (up to k only), summed, over R
+    MAP@R         AP@R           the same with k = R
+    """
+    cells = [("name", "also", "value for a query")]
+    for row in FAMILIES:
+        end = {"must": "@k", "recall": "@r"}.get(row.cutoff, "")
+        name = f"{row.name}, {row.name}@k" if row.cutoff == "may" else row.name + end
+        cells.append((name, row.aliases[0] + end if row.aliases else "", row.sentence))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)][:2]
+    table = [f"{name:{widths[0]}}  {also:{widths[1]}}  {sentence}" for name, also, sentence in cells]
+    return "\n".join([
+        "R is the number of relevant items of a query; hits are those among its first k ranks. Means are over queries.",
+        "",
+        *table,
+        "",
+        f"Case does not matter. Shown by default: {', '.join(DEFAULT_MEASURES)}.",
+    ])  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# names
 
 _LARGEST_CUTOFF = 2**53
 
@@ -169,7 +289,11 @@ def _split_cutoff(text: str) -> tuple[str, str | None]:
 
 def _cutoff(row: Family, text: str | None, name: str) -> float | None:
     if row.cutoff == "recall":
-        return _recall(row, text, name)
+        if text is None or not re.fullmatch(r"[0-9]?\.?[0-9]{1,6}", text) or float(text) > 1:
+            rule = f"needs a recall from 0 to 1, as in '{row.name}@0.1', with 6 decimals at most, but got {name!r}"
+            raise MeasureNameError("measures", f"{row.name} {rule}")
+        recall = float(text)
+        return int(recall) if recall.is_integer() else recall
     if text is None:
         if row.cutoff == "must":
             raise MeasureNameError("measures", f"{row.name} needs a cutoff, as in '{row.name}@10', but got {name!r}")
@@ -183,22 +307,14 @@ def _cutoff(row: Family, text: str | None, name: str) -> float | None:
     return cutoff
 
 
-def _recall(row: Family, text: str | None, name: str) -> float:
-    if text is None or not re.fullmatch(r"[0-9]?\.?[0-9]{1,6}", text) or float(text) > 1:
-        rule = f"needs a recall from 0 to 1, as in '{row.name}@0.1', with 6 decimals at most, but got {name!r}"
-        raise MeasureNameError("measures", f"{row.name} {rule}")
-    recall = float(text)
-    return int(recall) if recall.is_integer() else recall
-
-
 def _suggestion(base: str, cutoff: str | None) -> str:
     """The nearest name or, where none is near, all of them."""
     close = difflib.get_close_matches(key(base), SPELLINGS, n=1)
-    nearest = find(close[0]) if close else None
-    if nearest is None:
+    if not close:
         ends = {"may": "[@k]", "must": "@k", "recall": "@r"}
         return f"the measures are {', '.join(row.name + ends.get(row.cutoff, '') for row in FAMILIES)}"
-    row, suggested = nearest[0], nearest[0].name
+    row, _ = SPELLINGS[close[0]]
+    suggested = row.name
     if row.cutoff == "recall":
         suggested += "@0.1"
     if row.cutoff == "must" or (row.cutoff == "may" and cutoff is not None):

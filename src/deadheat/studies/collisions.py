@@ -23,8 +23,7 @@ from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.plots import style
 from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
 from deadheat.reports.evaluating import evaluate
-from deadheat.studies import published
-from deadheat.studies.published import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
+from deadheat.studies import study
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined, missing
 from deadheat.support.lazy import require
 
@@ -40,9 +39,20 @@ ABOUT = (
     "group can change a measure."
 )
 NEEDS = ("scipy", "sklearn")
+QUERIES, CLASSES = 899, 166  # of George Washington: slides
+EFFECT = 0.05  # per cent of mAP, from one collision: slides
+FEWER_COLLISIONS = 20  # times, about: under Euclidean distance than under cosine
+NOISE_EPS = "10,000 times; both 1e-6 and 1e-5 are printed"  # of white noise; the code has 1e-5
 ALMOST_ALL = 0.95  # of the collisions, at least: this study's choice, as the source gives no number
 FEW = 100  # collisions: of fewer, no share is taken
 _NOTES = "not published: measured with SciPy's float64 distances on the same file"
+_AMPLIFIED = "The bottom row of the picture above, each mark widened by 3 ranks and 3 queries"
+DISTANCES: tuple[DistanceName, ...] = ("cosine", "euclidean", "cityblock")
+_TITLES = {"cityblock": "city block"}
+
+Matrix = NDArray[Any]
+Int64 = NDArray[np.int64]
+Bool = NDArray[np.bool_]
 
 
 def run(setting: Setting) -> Outcome:
@@ -54,72 +64,82 @@ def run(setting: Setting) -> Outcome:
         "neighbour; deadheat excludes the query by its index.",
     ]
     outcome = joined([part(setting) for part in (washington, white_noise, pixels, grid)], text)
-    return replace(outcome, conclusion=_conclusion(outcome))
-
-
-def _conclusion(outcome: Outcome) -> str:
     rule = next(table for table in outcome.tables if table.name == "published-rule")
     count, ties = (rule.columns.index(name) for name in ("collisions", "ties of the real numbers"))
     counted = []
     for name in dict.fromkeys(row[0] for row in rule.rows):
         rows = [row for row in rule.rows if row[0] == name]
         counted.append(f"{name} {sum(row[ties] for row in rows):,} of {sum(row[count] for row in rows):,}")
-    return (
+    conclusion = (
         "A small gap between two neighbours is rarely a tie for float embeddings, and nearly always one for integers. "
         f"Collisions by the published rule that are ties of the real numbers: {'; '.join(counted)}."
     )
+    return replace(outcome, conclusion=conclusion)
 
 
-def published_noise(n: int, dim: int) -> Matrix:
-    """White noise, (n, dim) in [0, 1), as the published code draws it: same generator, seed and preceding draws."""
-    random = np.random.RandomState(1337)
-    random.shuffle(np.arange(1000))
-    for _ in range(30):  # the random embeddings that are compared with the all-zero one
-        random.random_sample((1000, 100))
-    return random.random_sample((n, dim))
+@dataclass(frozen=True)
+class Data:
+    """Embeddings and labels, their names in messages, the e of the published picture, and which samples these are."""
+
+    name: str
+    title: str
+    embeddings: Matrix
+    labels: Matrix
+    eps: float
+    rows: str = "all"
+
+    def __getitem__(self, rows: slice) -> Data:
+        first, end, _ = rows.indices(len(self.labels))
+        samples = self.rows if end - first == len(self.labels) else f"{first} to {end - 1}"
+        return replace(self, embeddings=self.embeddings[rows], labels=self.labels[rows], rows=samples)
+
+    @property
+    def samples(self) -> str:
+        return "all samples" if self.rows == "all" else f"samples {self.rows}"
+
+    @property
+    def relevant(self) -> Bool:
+        return np.asarray(self.labels[:, None] == self.labels)
 
 
 def white_noise(setting: Setting) -> Outcome:
-    """Figure 3."""
-    file = setting.file(GEORGE_WASHINGTON)
+    """Figure 3: noise in [0, 1) as the published code draws it, with the same generator, seed and preceding draws."""
+    file = setting.file(study.GEORGE_WASHINGTON)
     if file is not None:
         labels = load(file).labels
     else:  # words by how often they come: 431 of them, as on George Washington
         share = 1 / np.arange(1, 432)
         labels = np.random.default_rng(0).choice(431, size=1164, p=share / share.sum())
-    first = 1080 if setting.quick else 900
-    everything = Data("white noise", "White noise", published_noise(len(labels), 504), labels, 1e-5)
-    part, samples = everything[first:], f"{first} to {len(labels) - 1}"
+    random = np.random.RandomState(1337)
+    random.shuffle(np.arange(1000))
+    random.random_sample((30, 1000, 100))  # the random embeddings that are compared with the all-zero one
+    everything = Data("white noise", "White noise", random.random_sample((len(labels), 504)), labels, 1e-5)
+    part = everything[1080 if setting.quick else 900 :]
     setting.say(f"white noise: {len(part.labels)} samples")
     origin = "George Washington" if file else "synthetic words"
     caption = (
-        f"Figure 3: uniform noise in 504 dimensions with the labels of {origin}, samples {samples}. Top: the "
+        f"Figure 3: uniform noise in 504 dimensions with the labels of {origin}, {part.samples}. Top: the "
         "published rule with e = 1e-5. Bottom: the groups within 1e-5 in exact arithmetic."
     )
     picture, kinds = as_published(part, "noise", caption, setting)
-    rule, pairs = rule_table(part, samples, setting)
-    caption = "The bottom row of the picture above, each mark widened by 3 ranks and 3 queries."
-    amplified = row_of_images("noise-amplified", caption, kinds, amplify=3)
-    why = "" if file else f"synthetic labels in place of those of {GEORGE_WASHINGTON}"
-    findings = rule_findings(part, samples, pairs, "figure 3", Mark.NEW if file else Mark.OTHER_DATA, why)
-    judged, which = not setting.quick, f"samples {samples}"
-    findings.append(fewer(part, which, pairs, judged=judged))
-    findings += noise_eps(part, which, judged=judged)
-    return Outcome(findings, [picture, amplified], [rule, count_table(part, samples, setting)])
+    rule, pairs = rule_table(part, setting)
+    why = "" if file else f"synthetic labels in place of those of {study.GEORGE_WASHINGTON}"
+    findings = rule_findings(part, pairs, "figure 3", Mark.NEW if file else Mark.OTHER_DATA, why)
+    findings += [fewer(part, pairs, judged=not setting.quick), *noise_eps(part, judged=not setting.quick)]
+    amplified = row_of_images("noise-amplified", f"{_AMPLIFIED}.", kinds, amplify=3)
+    return Outcome(findings, [picture, amplified], [rule, count_table(part, setting)])
 
 
 def pixels(setting: Setting) -> Outcome:
     """Digits: their pixels are integers, so that exact ties are common."""
-    images, labels = digits()
-    n, shown = (300, 150) if setting.quick else (len(labels), 450)
-    data = Data("digits", "scikit-learn's digits", images[:n], labels[:n], 1e-10)
-    setting.say(f"digits: {n} samples")
+    n, shown = (300, 150) if setting.quick else (None, 450)
+    data = Data("digits", "scikit-learn's digits", *study.digits(), 1e-10)[:n]
+    setting.say(f"digits: {len(data.labels)} samples")
     caption = (
         f"Exact ties of the first {shown} of {data.title}: 8 × 8 pixels, grey levels from 0 to 16. City block "
         "distances are whole numbers of at most 1024, Euclidean distances and cosines are roots."
     )
-    samples = "all" if n == len(labels) else f"0 to {n - 1}"
-    return _integers(data, shown, caption, samples, [rule_table(data, samples, setting)[0]], setting)
+    return _integers(data, shown, caption, [rule_table(data, setting)[0]], setting)
 
 
 def grid(setting: Setting) -> Outcome:
@@ -132,25 +152,21 @@ def grid(setting: Setting) -> Outcome:
         f"Exact ties of the {side} × {side} points (1, 1) to ({side}, {side}), whose class is the quadrant that they "
         "lie in. With cosine, points in the same direction from the origin tie."
     )
-    return _integers(data, len(labels), caption, "all", [], setting)
+    return _integers(data, len(labels), caption, [], setting)
 
 
-def _integers(data: Data, shown: int, caption: str, samples: str, tables: Sequence[Table], setting: Setting) -> Outcome:
+def _integers(data: Data, shown: int, caption: str, tables: Sequence[Table], setting: Setting) -> Outcome:
     """Exact ties: a picture of the first rows, what rounding does to their groups, and counts."""
-    images, findings = [], []
+    images, findings, first = [], [], data[:shown]
     for distance in DISTANCES:
-        first = data[:shown]
-        shown_ties = collisions(first.embeddings, first.labels, distance=distance, threads=setting.threads)
-        images.append((distance, shown_ties))
-        rankings = Rankings(data.embeddings, distance=distance, threads=setting.threads)
-        counted = collisions(data.embeddings, data.labels, distance=[distance], threads=setting.threads)[distance]
-        split, merged = split_and_merged(group_numbers(rankings), distances_of(data, distance))
+        how: dict[str, Any] = {"distance": distance, "threads": setting.threads}
+        images.append((distance, collisions(first.embeddings, first.labels, **how)))
+        counted = collisions(data.embeddings, data.labels, **how | {"distance": [distance]})[distance]
+        split, merged = split_and_merged(group_numbers(Rankings(data.embeddings, **how)), distances_of(data, distance))
         what = f"{data.name}, {distance}: exact tie groups, those that are mixed, those that float64 distances split"
         here = f"{counted.together.groups}, {counted.mixed.groups}, {split}"
         findings.append(Finding(what, here, why=f"groups of equal float64 distances that are not ties: {merged}"))
-    return Outcome(
-        findings, [row_of_images(data.name, caption, images)], [*tables, count_table(data, samples, setting)]
-    )
+    return Outcome(findings, [row_of_images(data.name, caption, images)], [*tables, count_table(data, setting)])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -159,59 +175,64 @@ def _integers(data: Data, shown: int, caption: str, samples: str, tables: Sequen
 
 def washington(setting: Setting) -> Outcome:
     """Figures 2 and 4, and what rounding the distances does."""
-    file = setting.file(GEORGE_WASHINGTON)
+    file = setting.file(study.GEORGE_WASHINGTON)
     if file is None:
-        return Outcome(
-            [
-                missing(what, GEORGE_WASHINGTON, published=printed, source=f"{published.TIES}, {figure}")
-                for what, printed, figure in (
-                    ("figure 2: collisions on George Washington", "a picture, no count", "figure 2"),
-                    ("figure 4: the matrices D and E", "a picture", "figure 4"),
-                )
-            ]
-        )
+        what = (("figure 2: collisions on George Washington", "a picture, no count", "figure 2"),
+                ("figure 4: the matrices D and E", "a picture", "figure 4"))  # fmt: skip
+        return Outcome([missing(each, study.GEORGE_WASHINGTON, published=printed, source=f"{study.TIES}, {figure}")
+                        for each, printed, figure in what])  # fmt: skip
     everything = load(file)
     first, last = (1000, 1000) if setting.quick else (650, 900)
     types = () if setting.quick else ("float32", "float16")
-    parts = [Outcome(_counted(everything))]
-    parts += [_drawn(everything[first:], f"{first} to {len(everything.labels) - 1}", types, setting)]
+    parts = [Outcome(_counted(everything)), _drawn(everything[first:], types, setting)]
     if not setting.quick:
-        parts.append(_all_samples(everything, types, setting))
-    return joined([*parts, Outcome(_nearest_pair(everything, setting), [matrices(everything[last:], last)])])
+        setting.say(f"{everything.title}: {everything.rows} {len(everything.labels)} samples")
+        findings, rule = _ruled(everything, "figure 2 shows some of them", setting)
+        counts = count_table(everything, setting, types)
+        parts.append(Outcome([*findings, *_noted(everything, counts, setting)], tables=[rule, counts]))
+    figure = style.figure(10, 4)
+    left, right = figure.subplots(1, 2)
+    shown = everything[last:]
+    distance_matrix(distances_of(shown, "cosine"), ax=left, label="cosine distance").set_title("D")
+    shift_matrix(shown.relevant, ax=right).set_title("E")
+    caption = (
+        f"Figure 4: the matrices D and E of {shown.samples}. The paper shifts the "
+        "distances D by E, so that e orders items at equal distances."
+    )
+    return joined([*parts, Outcome(_nearest_pair(everything, setting), [Picture("matrices", caption, figure)])])
 
 
-def _drawn(part: Data, samples: str, types: Sequence[str], setting: Setting) -> Outcome:
+def _drawn(part: Data, types: Sequence[str], setting: Setting) -> Outcome:
     setting.say(f"{part.title}: {len(part.labels)} samples for the pictures")
     caption = (
-        f"Figure 2: {part.title}, samples {samples}. Top: the published rule, two neighbours in rank whose "
+        f"Figure 2: {part.title}, {part.samples}. Top: the published rule, two neighbours in rank whose "
         "float64 distances differ by less than 1e-10, coloured by the farther one, with the query itself at rank 0. "
         "Bottom: the groups within 1e-10 in exact arithmetic, coloured by what the group holds."
     )
     picture, kinds = as_published(part, "gw", caption, setting)
     caption = (
-        "The bottom row of the picture above, each mark widened by 3 ranks and 3 queries on every side, so that single "
+        f"{_AMPLIFIED} on every side, so that single "
         "collisions can be seen. The area of the marks does not show how many there are."
     )
     amplified = row_of_images("gw-amplified", caption, kinds, amplify=3)
-    findings, rule = _ruled(part, samples, "figure 2", setting, judged=not setting.quick)
-    pictures = [picture, amplified, precision_picture(part, samples, setting)]
-    return Outcome(findings, pictures, [rule, count_table(part, samples, setting, types)])
+    short: dict[str, Ties] = {name: Rounded(name, of="distance") for name in study.WASHINGTON_ROUNDED}
+    images = [(name, collisions(part.embeddings, part.labels, ties=ties, threads=setting.threads))
+              for name, ties in ({"exact": Exact()} | short).items()]  # fmt: skip
+    caption = (
+        f"Ties of the cosine distance, {part.title}, {part.samples}, exact and with the exact distances rounded to "
+        "float32 and to float16: "
+        + ", ".join(f"{image.counts.together.groups} groups ({name})" for name, image in images)
+    )
+    findings, rule = _ruled(part, "figure 2", setting)
+    pictures = [picture, amplified, row_of_images("gw-precision", f"{caption}.", images)]
+    return Outcome(findings, pictures, [rule, count_table(part, setting, types)])
 
 
-def _ruled(data: Data, samples: str, figure: str, setting: Setting, *, judged: bool) -> tuple[list[Finding], Table]:
+def _ruled(data: Data, figure: str, setting: Setting) -> tuple[list[Finding], Table]:
     """The published rule: its collisions, what the paper says of them, and the table."""
-    rule, pairs = rule_table(data, samples, setting)
-    findings = rule_findings(data, samples, pairs, figure, Mark.NEW)
-    which = which_of(samples)
-    findings += [fewer(data, which, pairs, judged=judged), *right_side(data, which, pairs, judged=judged)]
-    return findings, rule
-
-
-def _all_samples(everything: Data, types: Sequence[str], setting: Setting) -> Outcome:
-    setting.say(f"{everything.title}: all {len(everything.labels)} samples")
-    findings, rule = _ruled(everything, "all", "figure 2 shows some of them", setting, judged=True)
-    counts = count_table(everything, "all", setting, types)
-    return Outcome([*findings, *_noted(everything, counts, setting)], tables=[rule, counts])
+    rule, pairs = rule_table(data, setting)
+    claims = [fewer(data, pairs, judged=not setting.quick), *right_side(data, pairs, judged=not setting.quick)]
+    return [*rule_findings(data, pairs, figure, Mark.NEW), *claims], rule
 
 
 def _counted(data: Data) -> list[Finding]:
@@ -221,43 +242,36 @@ def _counted(data: Data) -> list[Finding]:
     report = evaluate(data.embeddings, data.labels, measures=["mAP"])
     result, mixed = report["mAP"], report.ties.mixed_groups
     here = int(size[several].sum()), int(several.sum())
-    printed = published.WASHINGTON_QUERIES, published.WASHINGTON_CLASSES
     return [
         Finding("George Washington: queries with another sample of their class, and their classes",
-                "{}, {}".format(*here), Mark.of(here == printed), "{} samples, {} classes".format(*printed),
-                published.TIES_SLIDES, f"all {len(data.labels)} samples stay in the gallery, of {len(size)} classes"),
+                "{}, {}".format(*here), Mark.of(here == (QUERIES, CLASSES)), f"{QUERIES} samples, {CLASSES} classes",
+                study.TIES_SLIDES, f"all {len(data.labels)} samples stay in the gallery, of {len(size)} classes"),
         Finding("George Washington, cosine: tie groups that can change mAP, and by how much",
                 f"{mixed}; {100 * (result.upper - result.lower):.2f} points", Mark.of(mixed == 1),
-                f"one collision, about {published.WASHINGTON_EFFECT} %", published.TIES_SLIDES,
+                f"one collision, about {EFFECT} %", study.TIES_SLIDES,
                 "in float64 one pair of samples is at distance 0, which is not a tie of the real numbers (below); the "
                 "published code takes the wrong one of the two for the query itself (deadheat reproduce exploit)"),
     ]  # fmt: skip
 
 
 def load(file: Path) -> Data:
-    return Data("George Washington", "PHOCNet embeddings of George Washington", *george_washington(file), 1e-10)
+    return Data("George Washington", "PHOCNet embeddings of George Washington", *study.george_washington(file), 1e-10)
 
 
-def rule_findings(
-    data: Data, samples: str, pairs: dict[str, Ruled], figure: str, mark: Mark, why: str = ""
-) -> list[Finding]:
+def rule_findings(data: Data, pairs: dict[str, Ruled], figure: str, mark: Mark, why: str = "") -> list[Finding]:
     why = why or f"neighbours in rank, distances within {data.eps:g}; in a tie they are equal as real numbers"
-    what = f"{data.name}, {which_of(samples)}, {{}}: collisions by the published rule, and ties among them"
-    source = f"{published.TIES}, {figure}"
+    what = f"{data.name}, {data.samples}, {{}}: collisions by the published rule, and ties among them"
     return [
-        Finding(what.format(distance), f"{ruled.n_collision}, {ruled.n_tie}", mark, "a picture, no count", source, why)
+        Finding(what.format(distance), f"{ruled.n_collision}, {ruled.n_tie}", mark, "a picture, no count",
+                f"{study.TIES}, {figure}", why)
         for distance, ruled in pairs.items()
-    ]
-
-
-def which_of(samples: str) -> str:
-    return "all samples" if samples == "all" else f"samples {samples}"
+    ]  # fmt: skip
 
 
 def _noted(data: Data, counts: Table, setting: Setting) -> list[Finding]:
     mixed = {(row[2], row[3]): row[6] for row in counts.rows}
     findings = []
-    for distance, noted in WASHINGTON_MAP.items():
+    for distance, noted in study.WASHINGTON_MAP.items():
         report = evaluate(data.embeddings, data.labels, distance=distance, measures=["mAP"], threads=setting.threads)
         name = f"George Washington, {distance}"
         for end, value in (("lower", report["mAP"].lower), ("upper", report["mAP"].upper)):
@@ -265,7 +279,7 @@ def _noted(data: Data, counts: Table, setting: Setting) -> list[Finding]:
         for rule in ("exact", "float64 distance (SciPy)"):
             what = f"{name}: mixed tie groups, {rule}"
             findings.append(compared(what, mixed[distance, rule], 0, unit="", digits=0, source=_NOTES))
-    for name, (groups, lower, upper, decimals) in WASHINGTON_ROUNDED.items():
+    for name, (groups, lower, upper, decimals) in study.WASHINGTON_ROUNDED.items():
         rule, what = f"{name} distance", f"George Washington, cosine distance rounded to {name}"
         ties = Rounded(name, of="distance")
         result = evaluate(data.embeddings, data.labels, ties=ties, measures=["mAP"], threads=setting.threads)["mAP"]
@@ -303,79 +317,48 @@ def _nearest_pair(data: Data, setting: Setting) -> list[Finding]:
 # statements of the sources about their pictures, judged by the counts
 
 
-def fewer(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> Finding:
+def fewer(data: Data, pairs: Mapping[str, Ruled], *, judged: bool) -> Finding:
     """The ratio of collisions under cosine to those under euclidean, against "about 20", to one digit."""
     cosine, euclidean = pairs["cosine"].n_collision, pairs["euclidean"].n_collision
-    agrees = euclidean > 0 and float(f"{cosine / euclidean:.0e}") == published.FEWER_COLLISIONS
+    agrees = euclidean > 0 and float(f"{cosine / euclidean:.0e}") == FEWER_COLLISIONS
     return Finding(
-        f"{data.name}, {samples}, e = {data.eps:g}: collisions under cosine for each under euclidean",
+        f"{data.name}, {data.samples}, e = {data.eps:g}: collisions under cosine for each under euclidean",
         f"{cosine / euclidean:.1f} ({cosine} to {euclidean})" if euclidean else f"{cosine} to 0",
-        Mark.of(agrees) if judged else Mark.OTHER_DATA, f"about {published.FEWER_COLLISIONS}", published.TIES,
+        Mark.of(agrees) if judged else Mark.OTHER_DATA, f"about {FEWER_COLLISIONS}", study.TIES,
         "judged to one digit: about 20 is from 15 to 25" if judged else "fewer samples than in the figure",
     )  # fmt: skip
 
 
-def right_side(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> list[Finding]:
+def right_side(data: Data, pairs: Mapping[str, Ruled], *, judged: bool) -> list[Finding]:
     """The share of the collisions on the right side of the picture, by distance, unless there are fewer than `FEW`."""
+    what = "collisions in the right half of the ranks, and in the last quarter"
+    why = f"judged as {100 * ALMOST_ALL:.0f} % in the right half" if judged else "fewer samples than in the figure"
     return [
-        Finding(
-            f"{data.name}, {samples}, {distance}: collisions in the right half of the ranks, and in the last quarter",
-            f"{100 * ruled.right_half:.0f} %, {100 * ruled.last_quarter:.0f} %",
-            Mark.of(ruled.right_half >= ALMOST_ALL) if judged else Mark.OTHER_DATA,
-            "almost all on the right side",
-            published.TIES,
-            f"judged as {100 * ALMOST_ALL:.0f} % in the right half" if judged else "fewer samples than in the figure",
-        )
+        Finding(f"{data.name}, {data.samples}, {distance}: {what}",
+                f"{100 * ruled.right_half:.0f} %, {100 * ruled.last_quarter:.0f} %",
+                Mark.of(ruled.right_half >= ALMOST_ALL) if judged else Mark.OTHER_DATA,
+                "almost all on the right side", study.TIES, why)
         for distance, ruled in pairs.items()
         if ruled.n_collision >= FEW
-    ]
+    ]  # fmt: skip
 
 
-def noise_eps(part: Data, samples: str, *, judged: bool) -> list[Finding]:
+def noise_eps(part: Data, *, judged: bool) -> list[Finding]:
     """Collisions in white noise for the e of figure 2, and for 10,000 and 100,000 times that."""
     findings = []
     for eps, often in ((1e-10, "as in"), (1e-6, "10,000 times that of"), (1e-5, "100,000 times that of")):
         data = replace(part, eps=eps)
-        pairs: dict[str, Ruled] = {
-            distance: Ruled.of(published_rule(distances_of(data, distance), data.relevant, eps))
-            for distance in DISTANCES
-        }
-        what = f"{data.name}, {samples}, e = {eps:g}, {often} figure 2: collisions by distance"
+        pairs: dict[str, Ruled] = {distance: Ruled.of(rule_of(data, distance)) for distance in DISTANCES}
+        what = f"{data.name}, {data.samples}, e = {eps:g}, {often} figure 2: collisions by distance"
         here = ", ".join(f"{name} {ruled.n_collision}" for name, ruled in pairs.items())
-        findings.append(Finding(what, here, Mark.NEW, published.NOISE_EPS, published.TIES))
+        findings.append(Finding(what, here, Mark.NEW, NOISE_EPS, study.TIES))
         if eps == 1e-6:
-            findings.append(fewer(data, samples, pairs, judged=judged))
+            findings.append(fewer(data, pairs, judged=judged))
     return findings
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # the rule of the published picture: neighbours in rank collide within e
-
-
-DISTANCES: tuple[DistanceName, ...] = ("cosine", "euclidean", "cityblock")
-_TITLES = {"cityblock": "city block"}
-
-Matrix = NDArray[Any]
-Int64 = NDArray[np.int64]
-Bool = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Data:
-    """Embeddings and labels, their names in messages, and the e of the published picture."""
-
-    name: str
-    title: str
-    embeddings: Matrix
-    labels: Matrix
-    eps: float
-
-    def __getitem__(self, rows: slice) -> Data:
-        return replace(self, embeddings=self.embeddings[rows], labels=self.labels[rows])
-
-    @property
-    def relevant(self) -> Bool:
-        return np.asarray(self.labels[:, None] == self.labels)
 
 
 @dataclass(frozen=True)
@@ -417,15 +400,13 @@ class Ruled(NamedTuple):
         return cls(len(place), ties, *shares)
 
 
-def published_rule(distances: Matrix, relevant: Bool, eps: float) -> Published:
-    """Two neighbours in rank collide where their rounded distances differ by less than eps.
+def rule_of(data: Data, distance: str) -> Published:
+    """Two neighbours in rank collide where their rounded distances differ by less than e."""
+    return published_rule(distances_of(data, distance), data.relevant, data.eps)
 
-    Parameters
-    ----------
-    distances : (n, n) float64
-        Of every item to every item.
-    relevant : (n, n) bool
-    """
+
+def published_rule(distances: Matrix, relevant: Bool, eps: float) -> Published:
+    """The same by the distances (n, n) of every item to every item, and which of them are relevant."""
     order = np.argsort(distances, axis=1, kind="stable")
     gap = np.diff(np.take_along_axis(distances, order, axis=1), axis=1)
     return Published(order, gap, gap < eps, np.take_along_axis(relevant, order[:, 1:], axis=1))
@@ -494,7 +475,7 @@ def as_published(data: Data, name: str, caption: str, setting: Setting) -> tuple
     axes = figure.subplots(2, len(DISTANCES), sharex=True, sharey=True)
     kinds: list[tuple[str, Collisions]] = []
     for (above, below), distance in zip(axes.T, DISTANCES, strict=True):
-        pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
+        pairs = rule_of(data, distance)
         collision_image(pairs.kind, ax=above, legend=False).set_title(_TITLES.get(distance, distance))
         within = collisions(data.embeddings, data.labels, distance=distance, within=data.eps, threads=setting.threads)
         collision_image(within, ax=below, legend=False)
@@ -507,78 +488,44 @@ def as_published(data: Data, name: str, caption: str, setting: Setting) -> tuple
     return Picture(name, caption, figure), kinds
 
 
-def matrices(data: Data, first: int) -> Picture:
-    """Figure 4."""
-    figure = style.figure(10, 4)
-    left, right = figure.subplots(1, 2)
-    distance_matrix(distances_of(data, "cosine"), ax=left, label="cosine distance").set_title("D")
-    shift_matrix(data.relevant, ax=right).set_title("E")
-    caption = (
-        f"Figure 4: the matrices D and E of samples {first} to {first + len(data.labels) - 1}. The paper shifts the "
-        "distances D by E, so that e orders items at equal distances."
-    )
-    return Picture("matrices", caption, figure)
-
-
-def precision_picture(part: Data, samples: str, setting: Setting) -> Picture:
-    rules: dict[str, Ties] = {name: Rounded(name, of="distance") for name in ("float32", "float16")}
-    images = [
-        (name, collisions(part.embeddings, part.labels, ties=ties, threads=setting.threads))
-        for name, ties in ({"exact": Exact()} | rules).items()
-    ]
-    groups = ", ".join(f"{image.counts.together.groups} groups ({name})" for name, image in images)
-    caption = (
-        f"Ties of the cosine distance, {part.title}, samples {samples}, exact and with the exact distances rounded to "
-        f"float32 and to float16: {groups}."
-    )
-    return row_of_images("gw-precision", caption, images)
-
-
-def rule_table(data: Data, rows: str, setting: Setting) -> tuple[Table, dict[str, Ruled]]:
-    lines: list[list[Any]] = []
+def rule_table(data: Data, setting: Setting) -> tuple[Table, dict[str, Ruled]]:
+    rows: list[list[Any]] = []
     numbers: dict[str, Ruled] = {}
     for distance in DISTANCES:
-        pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
+        pairs = rule_of(data, distance)
         ties = real_ties(Rankings(data.embeddings, distance=distance, threads=setting.threads), pairs)
         numbers[distance] = ruled = Ruled.of(pairs, ties)
-        count, marks = ruled.n_collision, pairs.kind
-        relevant, irrelevant = (int((marks == kind).sum()) for kind in (Kind.RELEVANT, Kind.IRRELEVANT))
-        lines.append([data.name, rows, distance, data.eps, count, relevant, irrelevant, int(pairs.with_itself.sum()),
-                      int((pairs.gap == 0).sum()), ties, 1 - ties / count if count else np.nan,
-                      ruled.right_half, ruled.last_quarter])  # fmt: skip
-    columns = (
-        "set", "samples", "distance", "e", "collisions", "relevant", "irrelevant", "with the query itself",
-        "equal in float64", "ties of the real numbers", "share that are not ties",
-        "in the right half of the ranks", "in the last quarter",
-    )  # fmt: skip
+        count, kinds = ruled.n_collision, [int((pairs.kind == kind).sum()) for kind in (Kind.RELEVANT, Kind.IRRELEVANT)]
+        rows.append([data.name, data.rows, distance, data.eps, count, *kinds, int(pairs.with_itself.sum()),
+                     int((pairs.gap == 0).sum()), ties, 1 - ties / count if count else np.nan, ruled.right_half,
+                     ruled.last_quarter])  # fmt: skip
+    columns = ("set", "samples", "distance", "e", "collisions", "relevant", "irrelevant", "with the query itself",
+               "equal in float64", "ties of the real numbers", "share that are not ties",
+               "in the right half of the ranks", "in the last quarter")  # fmt: skip
     caption = (
         "The published rule on SciPy's float64 distances: neighbours in rank whose distances differ by less than e."
     )
-    return Table("published-rule", caption, columns, lines, percent=columns[-3:]), numbers
+    return Table("published-rule", caption, columns, rows, percent=columns[-3:]), numbers
 
 
-def count_table(data: Data, rows: str, setting: Setting, short_types: Sequence[str] = ()) -> Table:
+def count_table(data: Data, setting: Setting, short_types: Sequence[str] = ()) -> Table:
     """Collision groups by distance: exact, of SciPy's float64 distances, rounded to shorter types, and within e."""
-    lines = []
-    rules: list[tuple[str, dict[str, Any]]] = [("exact", {})]
-    rules += [(f"{name} distance", {"ties": Rounded(name, of="distance")}) for name in short_types]
-    rules += [(f"within {data.eps:g}", {"within": data.eps})]
-    for rule, how in rules:
+    rules: dict[str, dict[str, Any]] = {"exact": {}}
+    rules |= {f"{name} distance": {"ties": Rounded(name, of="distance")} for name in short_types}
+    rules |= {f"within {data.eps:g}": {"within": data.eps}}
+    found: list[tuple[str, str, Counts]] = []
+    for rule, how in rules.items():
         counted = collisions(data.embeddings, data.labels, distance=DISTANCES, threads=setting.threads, **how)
-        lines += [_count_row(data, rows, distance, rule, counted[distance]) for distance in counted]
+        found += [(distance, rule, counted[distance]) for distance in counted]
     for distance in DISTANCES:
         rounded = collisions_of_distances(distances_of(data, distance), data.relevant, leave_one_out=True)
-        lines.append(_count_row(data, rows, distance, "float64 distance (SciPy)", rounded.counts))
+        found.append((distance, "float64 distance (SciPy)", rounded.counts))
+    rows = [
+        [data.name, data.rows, distance, rule, counts.relevant.groups, counts.irrelevant.groups, counts.mixed.groups,
+         counts.together.items, counts.n_place, counts.together.queries, counts.together.largest]
+        for distance, rule, counts in found
+    ]  # fmt: skip
     caption = "Collision groups without the query itself. A group has at least two items; only a mixed one can matter."
-    columns = (
-        "set", "samples", "distance", "collision", "relevant groups", "irrelevant groups", "mixed groups",
-        "colliding items", "of items", "queries", "largest group",
-    )  # fmt: skip
-    return Table("counts", caption, columns, lines)
-
-
-def _count_row(data: Data, rows: str, distance: str, rule: str, counts: Counts) -> list[Any]:
-    together = counts.together
-    groups = [kind.groups for kind in (counts.relevant, counts.irrelevant, counts.mixed)]
-    numbers = (together.items, counts.n_place, together.queries, together.largest)
-    return [data.name, rows, distance, rule, *groups, *numbers]
+    columns = ("set", "samples", "distance", "collision", "relevant groups", "irrelevant groups", "mixed groups",
+               "colliding items", "of items", "queries", "largest group")  # fmt: skip
+    return Table("counts", caption, columns, rows)

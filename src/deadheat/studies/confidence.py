@@ -7,11 +7,11 @@ the figure that of all tests run together, where the toy examples are drawn firs
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
@@ -19,8 +19,9 @@ from deadheat.analyses.confidence import correlation as confidence_correlation
 from deadheat.analyses.confidence import hits, rejecting
 from deadheat.plots import style
 from deadheat.plots.confidences import error_reject, labelled_points
-from deadheat.studies import confidence_embeddings, confidence_images, published, toy
+from deadheat.studies import confidence_data, toy
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined
+from deadheat.studies.toy import RANKING_METRICS
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 
@@ -39,6 +40,11 @@ ABOUT = (
 )
 NEEDS = ("scipy", "sklearn", "arviz_stats")
 
+RANK_CORRELATION_PEAK = 6827.5  # confidence of the flipped points with the highest score, on their scale of 12500
+RANK_CORRELATION_FIGURE = "figures/rank_corr_over_simulated_sigmas.png, legend"
+RANK_CORRELATION_AVERAGE = 6777.5  # the same in the figure: "Avrg. of original confidences"
+MOVED_FIGURE = "figures/confidence_recall_metrics.png, right axis"
+MOVED_ERROR = 23  # per cent, read off: the error by Recall@1 where the flipped points have confidence 1
 STEPS = np.arange(1, 21) / 20
 SCALE = 12500.0  # a second scale for the same confidences, as in the study
 _ACCURACY, _DEFAULT, _BEST = "confidence against Recall@1", "by scikit-learn's default", "best accuracy"
@@ -55,37 +61,31 @@ def run(setting: Setting) -> Outcome:
     draws = [measured(flip(seed, n), setting.threads) for seed in seeds]
     setting.say("the study's own draws, real embeddings, σ-targets, highest densities, credible regions")
     steps = {name: np.stack([draw.steps[name] for draw in draws]) for name in draws[0].steps}
-    findings = [*_shapes(steps), *_numbers(draws, steps), *_correlations(draws, steps)]
-    ours = Outcome(findings, _pictures(draws), [_table(steps)])
-    parts = (
-        own_draws, confidence_embeddings.norms_and_entropies, confidence_images.targets,
-        confidence_embeddings.densities, confidence_images.regions,
-    )  # fmt: skip
-    return joined([ours, *(part(setting) for part in parts)], [_text(draws)], _conclusion(steps))
-
-
-def _conclusion(steps: Steps) -> str:
     area, accuracy = steps[_BY_HIT], steps[_ACCURACY][..., 1]
     first, last = 100 * area[:, 0, 1].mean(), 100 * area[:, -1, 1].mean()
-    return (
+    conclusion = (
         f"The error-reject area shows wrong confidences: it rises from {first:.1f} to {last:.1f} % as the flipped "
         f"points become the most confident. But where confidences tie it is not a single number: the order of equally "
         f"confident queries moves it by up to {_width(area)} points. Confidence against Recall@1 averages over all "
         f"thresholds ({_range(accuracy)}), and stays below the guess that every query is "
         f"right in {100 * (accuracy <= steps[_MAJORITY]).mean():.0f} % of the cases."
     )
-
-
-def _text(draws: Sequence[Draw]) -> str:
     flipped = [int(draw.data.flipped.sum()) for draw in draws]
     unflipped = np.concatenate([draw.data.original[~draw.data.flipped] for draw in draws])
     wrong = [1 - draw.hit.expected[draw.data.flipped].mean() for draw in draws]
-    return (
+    text = (
         f"The flipped points are drawn with replacement; {min(flipped)} to {max(flipped)} of them are "
         f"distinct. Of these, {100 * min(wrong):.0f} to {100 * max(wrong):.0f} % have a nearest neighbour of the "
         f"other label. The confidences of all other points lie between {unflipped.min():.3f} and "
         f"{unflipped.max():.3f}, so that nothing changes while that of the flipped points is below or above this range."
     )
+    pictures = [_points(draws[0]), _moved(draws), _curves(draws[0]), _correlation(draws[0])]
+    ours = Outcome([*_shapes(steps), *_numbers(draws, steps), *_correlations(draws, steps)], pictures, [_table(steps)])
+    parts = (
+        own_draws, confidence_data.norms_and_entropies, confidence_data.targets, confidence_data.densities,
+        confidence_data.regions,
+    )  # fmt: skip
+    return joined([ours, *(part(setting) for part in parts)], [text], conclusion)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -144,24 +144,20 @@ def measured(data: Flipped, threads: int | None = None) -> Draw:
 
 def _steps(data: Flipped, hit: Triple[Float64], map_at_r: Triple[Float64], scale: float = 1.0) -> Steps:
     """The measures at every confidence of the flipped points, all confidences times `scale`."""
-    found: dict[str, list[float | Triple[float]]] = {}
+    found: dict[str, list[float | Triple[float]]] = defaultdict(list)
     for confidence in STEPS.tolist():
         moved = data.moved(confidence, scale)
         accuracy = hits.confidence_accuracy(hit, moved)
         correlation = confidence_correlation.rank_correlation(moved, data.original)
-        values: dict[str, float | Triple[float]] = {
-            _ACCURACY: accuracy.mean_accuracy,
-            _DEFAULT: accuracy_over_roc(hit.expected, moved, drop_intermediate=True),
-            _BY_HIT: rejecting.error_reject_curve(hit, moved).area,
-            _BY_MAP: rejecting.error_reject_curve(map_at_r, moved).area,
-            _BEST: accuracy.best_accuracy,
-            "AUROC": accuracy.auroc,
-            "Spearman": correlation.spearman,
-            "Kendall": correlation.kendall,
-            _MAJORITY: accuracy.majority_accuracy,
-        }
-        for name, value in values.items():
-            found.setdefault(name, []).append(value)
+        found[_ACCURACY].append(accuracy.mean_accuracy)
+        found[_DEFAULT].append(accuracy_over_roc(hit.expected, moved, drop_intermediate=True))
+        found[_BY_HIT].append(rejecting.error_reject_curve(hit, moved).area)
+        found[_BY_MAP].append(rejecting.error_reject_curve(map_at_r, moved).area)
+        found[_BEST].append(accuracy.best_accuracy)
+        found["AUROC"].append(accuracy.auroc)
+        found["Spearman"].append(correlation.spearman)
+        found["Kendall"].append(correlation.kendall)
+        found[_MAJORITY].append(accuracy.majority_accuracy)
     return {name: np.array(values, dtype=np.float64) for name, values in found.items()}
 
 
@@ -192,7 +188,7 @@ def _shapes(steps: Steps) -> list[Finding]:
         what = f"draws in which {what} with the confidence of the flipped points"
         why = f"best while the flipped points are the least confident, up to a confidence of {_span(least)}"
         here, mark = f"{n_hold} of {len(curves)}", Mark.of_every_draw(n_hold, len(curves))
-        found.append(Finding(what, here, mark, said, published.RANKING_METRICS, why))
+        found.append(Finding(what, here, mark, said, RANKING_METRICS, why))
     return found
 
 
@@ -200,14 +196,8 @@ def _numbers(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
     """What the single numbers hide: ties, better guesses, and the scale."""
     bounds, majority, by_default = steps[_ACCURACY], steps[_MAJORITY], steps[_DEFAULT]
     accuracy = bounds[..., 1]
-    scaled = _steps(*draws[0][:3], SCALE)[_ACCURACY]
-    same = int((scaled == draws[0].steps[_ACCURACY]).all(axis=1).sum())
+    same = int((_steps(*draws[0][:3], SCALE)[_ACCURACY] == draws[0].steps[_ACCURACY]).all(axis=1).sum())
     why = "the order of equally confident queries decides, and a sort chooses that order"
-    areas = [
-        Finding(f"error-reject area by {by}: largest difference between lower and upper",
-                f"{_width(steps[name])} points", Mark.NEW, "a single number", "metrics.py, error_vs_reject_curve", why)
-        for by, name in (("Hit@1", _BY_HIT), ("MAP@R", _BY_MAP))
-    ]  # fmt: skip
     return [
         Finding("draws and steps at which confidence against Recall@1 beats guessing that every query is right",
                 f"{int((accuracy > majority).sum())} of {majority.size}",
@@ -220,11 +210,13 @@ def _numbers(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
                 f"{100 * abs(by_default - accuracy).max():.2f} points"),
         Finding(f"steps at which confidence against Recall@1 has the same bits with all confidences times {SCALE:g}",
                 f"{same} of {len(STEPS)}", Mark.of(same < len(STEPS)), "only works with confidences in [0, 1]",
-                published.RANKING_METRICS,
+                RANKING_METRICS,
                 "a ROC curve depends on the order of the confidences alone; only calibration needs probabilities"),
         Finding("confidence against Recall@1: largest difference between lower and upper", f"{_width(bounds)} points",
                 why="equal confidences are on the same side of every threshold, so that ties have no effect"),
-        *areas,
+        *(Finding(f"error-reject area by {by}: largest difference between lower and upper", f"{_width(steps[name])} "
+                  "points", Mark.NEW, "a single number", "metrics.py, error_vs_reject_curve", why)
+          for by, name in (("Hit@1", _BY_HIT), ("MAP@R", _BY_MAP))),
         _sorts(draws),
         _cut(draws[0]),
     ]  # fmt: skip
@@ -251,11 +243,9 @@ def _sorts(draws: Sequence[Draw]) -> Finding:
             moved, hit = draw.data.moved(confidence), draw.hit.expected
             areas.append((by_a_sort(hit, moved), by_a_sort(hit[::-1], moved[::-1]), confidence))
     forth, back, confidence = max(areas, key=lambda area: abs(area[0] - area[1]))
-    return Finding(
-        "error-reject area by Hit@1, one stable sort: samples in the order drawn, and reversed",
-        f"{100 * forth:.3f} and {100 * back:.3f} %",
-        why=f"the draw and step with the greatest difference, at a confidence of {confidence:g}",
-    )
+    what = "error-reject area by Hit@1, one stable sort: samples in the order drawn, and reversed"
+    why = f"the draw and step with the greatest difference, at a confidence of {confidence:g}"
+    return Finding(what, f"{100 * forth:.3f} and {100 * back:.3f} %", why=why)
 
 
 def _cut(draw: Draw) -> Finding:
@@ -284,7 +274,7 @@ def _correlations(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
                 Mark.of(abs(least - 1) < 1e-12), "1", "tests/test_uncertainty.py"),
         Finding("draws in which Spearman's rho peaks within a step of the flipped points' original average confidence",
                 f"{near} of {len(draws)}", Mark.NEW, "the score is the highest at the average",
-                published.RANKING_METRICS,
+                RANKING_METRICS,
                 f"averages of {averages.min():.3f} to {averages.max():.3f}, peaks at {_span(peaks)}; "
                 f"rho is {rho.min():.3f} at worst, and {rho.max(axis=1).min():.3f} or more at the peak"),
     ]  # fmt: skip
@@ -314,9 +304,9 @@ def own_draws(setting: Setting) -> Outcome:
     averages, areas, rows, default = [], [], [], []
     for toys_first, run, order, printed, source in (
         (False, "tests/test_uncertainty.py alone", "in the order in which this file draws",
-         published.RANK_CORRELATION_PEAK, published.RANKING_METRICS),
+         RANK_CORRELATION_PEAK, RANKING_METRICS),
         (True, "all tests together", "after the toy examples",
-         published.RANK_CORRELATION_AVERAGE, published.RANK_CORRELATION_FIGURE),
+         RANK_CORRELATION_AVERAGE, RANK_CORRELATION_FIGURE),
     ):  # fmt: skip
         data, value = drawn_there(toys_first)
         steps = measured(data, setting.threads).steps
@@ -324,14 +314,12 @@ def own_draws(setting: Setting) -> Outcome:
         why = f"the study's own points: PyTorch's generator with the seed 42, {order}"
         averages.append(compared(what, value, printed, unit="", digits=1, source=source, why=why))
         lower, expected, upper = 100 * steps[_BY_HIT][-1]  # the right end of the figure's axis
-        areas.append(
-            Finding(
-                f"error-reject area by Hit@1 at a confidence of 1, {run}",
-                f"{expected:.2f} % [{lower:.2f}, {upper:.2f}]", Mark.of(abs(expected - published.MOVED_ERROR) <= 0.5),
-                f"about {published.MOVED_ERROR} %", published.MOVED_FIGURE,
-                "read off the axis, to half a point; the study's sort decides where in the interval its number lies",
-            )
-        )  # fmt: skip
+        areas.append(Finding(
+            f"error-reject area by Hit@1 at a confidence of 1, {run}",
+            f"{expected:.2f} % [{lower:.2f}, {upper:.2f}]", Mark.of(abs(expected - MOVED_ERROR) <= 0.5),
+            f"about {MOVED_ERROR} %", MOVED_FIGURE,
+            "read off the axis, to half a point; the study's sort decides where in the interval its number lies",
+        ))  # fmt: skip
         if not toys_first:
             what = "confidence against Recall@1 at a confidence of 0.5: all thresholds, and scikit-learn's default"
             why = (
@@ -353,34 +341,21 @@ def own_draws(setting: Setting) -> Outcome:
 # pictures and table
 
 
-def _pictures(draws: Sequence[Draw]) -> list[Picture]:
-    one = draws[0]
-    return [
-        Picture("points", "Example 2 with flipped labels (ringed). The fainter a point, the less confident; the "
-                "flipped points have confidence 1, as in the study's picture.", _points(one)),
-        Picture("moved", "Effect of the confidence of the flipped points. One draw is drawn dark, with a band where "
-                "the order of equally confident queries decides; the other draws are pale.", _moved(draws)),
-        Picture("curves", "Error against reject by Hit@1, one draw, at three confidences of the flipped points. In the "
-                "bands, their order decides.", _curves(one)),
-        Picture("correlation", "Rank correlation with the original confidences, on two scales: the values are the "
-                "same. One draw.", _correlation(one)),
-    ]  # fmt: skip
-
-
-def _points(draw: Draw) -> Figure:
-    figure = style.figure(6.4, 3.6)
+def _points(draw: Draw) -> Picture:
+    figure, data = style.figure(6.4, 3.6), draw.data
     ax = figure.subplots()
-    data = draw.data
-    labelled_points(
-        data.points, data.labels, confidence=data.moved(1.0), marked=data.flipped, mark="flipped label", ax=ax,
-        legend=False,
-    )  # fmt: skip
+    labelled_points(data.points, data.labels, confidence=data.moved(1.0), marked=data.flipped, mark="flipped label",
+                    ax=ax, legend=False)  # fmt: skip
     ax.set(xlim=(-1.03, 1.03), ylim=(-0.03, 1.03), xticks=[-1, 0, 1], yticks=[0, 1])
     figure.legend(loc="outside upper right", ncols=3, frameon=False, markerscale=1.6)
-    return figure
+    caption = (
+        "Example 2 with flipped labels (ringed). The fainter a point, the less confident; the flipped points have "
+        "confidence 1, as in the study's picture."
+    )
+    return Picture("points", caption, figure)
 
 
-def _moved(draws: Sequence[Draw]) -> Figure:
+def _moved(draws: Sequence[Draw]) -> Picture:
     figure = style.figure(8.6, 3.6)
     left, right = figure.subplots(1, 2)
     for number, (name, label) in enumerate(
@@ -397,20 +372,28 @@ def _moved(draws: Sequence[Draw]) -> Figure:
         ax.set(xlabel="confidence given to the flipped", ylabel=what)
         ax.yaxis.set_major_formatter(style.per_cent)
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
-    return figure
+    caption = (
+        "Effect of the confidence of the flipped points. One draw is drawn dark, with a band where the order of "
+        "equally confident queries decides; the other draws are pale."
+    )
+    return Picture("moved", caption, figure)
 
 
-def _curves(draw: Draw) -> Figure:
+def _curves(draw: Draw) -> Picture:
     figure = style.figure(6.0, 4.0)
     ax = figure.subplots()
     for number, confidence in enumerate((0.05, 0.6, 1.0)):
         curve = rejecting.error_reject_curve(draw.hit, draw.data.moved(confidence))
         label = f"flipped at {confidence:g}"
         error_reject(curve, ax=ax, label=label, number=number, references=number == 0, legend=False)
-    return figure
+    caption = (
+        "Error against reject by Hit@1, one draw, at three confidences of the flipped points. In the bands, their "
+        "order decides."
+    )
+    return Picture("curves", caption, figure)
 
 
-def _correlation(draw: Draw) -> Figure:
+def _correlation(draw: Draw) -> Picture:
     figure = style.figure(8.2, 3.4)
     average = float(draw.data.original[draw.data.flipped].mean())
     for ax, scale in zip(figure.subplots(1, 2, sharey=True), (1.0, SCALE), strict=True):
@@ -424,7 +407,8 @@ def _correlation(draw: Draw) -> Figure:
         ax.set(xlabel="confidence given to the flipped", ylabel="rank correlation with the original")
     figure.axes[1].set(xlabel=f"the same times {SCALE:g}", ylabel="")
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
-    return figure
+    caption = "Rank correlation with the original confidences, on two scales: the values are the same. One draw."
+    return Picture("correlation", caption, figure)
 
 
 def _table(steps: Steps) -> Table:

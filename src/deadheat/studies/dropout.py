@@ -26,14 +26,23 @@ from deadheat.plots import style
 from deadheat.plots.grouped import Band, measure_against_classes
 from deadheat.reports.evaluating import evaluate
 from deadheat.studies import dropout_network as network
-from deadheat.studies import published
 from deadheat.studies.dropout_network import Embedded, Pictures, Recipe
-from deadheat.studies.grouped_populations import GROUPED, MEASURE, PLAIN, ends
-from deadheat.studies.published import GROUP_SIZE
+from deadheat.studies.grouped_populations import (
+    DROPOUTS,
+    GROUP_SIZE,
+    GROUPED,
+    IMAGE_SETS,
+    MEASURE,
+    PAPER,
+    PLAIN,
+    TABLE_2,
+    Dropout,
+    ends,
+)
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table, joined, missing
 
 TITLE = "Dropout, and the gap between train and test"
-SOURCE = published.GROUPED
+SOURCE = PAPER
 ABOUT = (
     "A network that overfits its training classes retrieves them better than new ones. Recall@1 (Hit@1) should show "
     "this as a gap between train and test, but it also falls with the number of classes, so that the gap between sets "
@@ -68,7 +77,7 @@ def run(setting: Setting) -> Outcome:
 
 
 def from_files(setting: Setting) -> Outcome:
-    return joined(_by_files(setting, name, stem) for name, stem in published.IMAGE_SETS.items())
+    return joined(_by_files(setting, name, stem) for name, stem in IMAGE_SETS.items())
 
 
 def _by_files(setting: Setting, name: str, stem: str) -> Outcome:
@@ -86,12 +95,11 @@ def _by_files(setting: Setting, name: str, stem: str) -> Outcome:
         setting.say(f"  {about}")
         train, test = (Sample(*read(pairs[dropout][part])) for part in ("train", "test"))
         try:
-            row = compare(train, test, dropout=dropout, threads=setting.threads)
+            case.rows.append(compare(train, test, dropout=dropout, threads=setting.threads))
         except ValueError as error:
             raise FileError(pairs[dropout]["train"], f" and {pairs[dropout]['test']}: {error}") from None
-        case.rows.append(row)
         why = "embeddings from files, not the paper's"
-        findings.append(Finding(about, both_gaps(row), Mark.OTHER_DATA, printed, source, why))
+        findings.append(Finding(about, both_gaps(case.rows[-1]), Mark.OTHER_DATA, printed, source, why))
     if not case.rows:
         return Outcome(findings)
     picture = Picture(case.name, f"{case.caption} Hit@1 and its gap.", cases_figure([case]))
@@ -107,15 +115,14 @@ def _pairs(folder: Path | None, stem: str) -> dict[float | None, dict[str, Path]
     for path in sorted(folder.iterdir(), key=lambda path: (path.suffix != ".npz", path.name)) if folder else ():
         found = _FILE.fullmatch(path.name)
         if found and found["stem"] == stem and path.is_file():
-            pairs.setdefault(_amount(found["dropout"]), {}).setdefault(found["part"], path)
+            text = found["dropout"]
+            try:
+                dropout = None if text is None else float(text)
+            except ValueError:
+                rule = f"must be a number such as 0.5, but is {text!r}"
+                raise InvalidValueError("a file's dropout", rule) from None
+            pairs.setdefault(dropout, {}).setdefault(found["part"], path)
     return pairs
-
-
-def _amount(text: str | None) -> float | None:
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        raise InvalidValueError("a file's dropout", f"must be a number such as 0.5, but is {text!r}") from None
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -126,11 +133,22 @@ def of_words(setting: Setting, extent: Extent) -> Outcome:
     words = render(setting, extent)
     about = "Words as drawn by the fonts (left, one font per column), and distorted, as the networks see them (right)."
     sheet = Picture("words", about, contact_sheet(words))
-    text = [about_words(extent, len(words.fonts))]
+    text = (
+        "CARS196, CUB200, InShop, SOP and CIFAR-100 are read as files of embeddings in the folder given as --data "
+        "(cars196-train.npz and cars196-test.npz; cars196-dropout0.5-train.npz and so on). In their place, "
+        f"pseudo-words are the classes, each drawn {extent.per_word} times in fonts of the system "
+        f"({len(words.fonts)} here), slanted, stretched, blurred and noisy. A small convolutional network learns some "
+        "of the words, and never sees the others. It shows the effect; its values are not those of the paper, and they "
+        "change with the fonts and the version of PyTorch."
+    )
+    columns = ["dropout", *Dropout._fields]
+    rows = [[dropout, *(value / 100 for value in row)] for dropout, row in DROPOUTS.items()]
+    caption = "Table 2 of the paper, as printed: ResNet34 on CIFAR-100; gaps are train less test"
+    printed = Table("table-2", caption, columns, rows, percent=columns[1:])
     if not network.is_installed():
         why = "PyTorch is not installed: pip install 'deadheat[torch]'"
         what = ("words: the table of dropouts", "words: the size figure")
-        return Outcome([Finding(each, "", Mark.NO_DATA, why=why) for each in what], [sheet], [printed_table()], text)
+        return Outcome([Finding(each, "", Mark.NO_DATA, why=why) for each in what], [sheet], [printed], [text])
     cases, sizes = _measure(setting, extent, words)
     caption = (
         f"Left: {MEASURE} against dropout, filled marks for train and open ones for test, in the first of "
@@ -138,30 +156,18 @@ def of_words(setting: Setting, extent: Extent) -> Outcome:
         "other trainings. In the last row neither set was learned: a gap there is not overfitting."
     )
     table = Picture("dropout", caption, cases_figure(cases))
-    size = sizes_picture(sizes, extent.many, extent.draws)
-    findings = [*of_cases(cases), *sizes_findings(sizes, extent.draws)]
-    tables = [printed_table(), *map(table_of, cases), sizes_table(sizes)]
-    return Outcome(findings, [sheet, table, size], tables, text, _conclusion(cases))
-
-
-def printed_table() -> Table:
-    columns = ["dropout", *published.Dropout._fields]
-    rows = [[dropout, *(value / 100 for value in row)] for dropout, row in published.DROPOUTS.items()]
-    caption = "Table 2 of the paper, as printed: ResNet34 on CIFAR-100; gaps are train less test"
-    return Table("table-2", caption, columns, rows, percent=columns[1:])
-
-
-def _conclusion(cases: Sequence[Case]) -> str:
     many, _, unseen = (by_kind(case.rows) for case in cases)
     ranges = [
         f"{100 * min(side.gap for side in sides):.1f} to {100 * max(side.gap for side in sides):.1f}"
         for sides in (many[PLAIN], many[GROUPED], unseen[PLAIN], unseen[GROUPED])
     ]
-    return (
+    conclusion = (
         f"The plain gap mixes overfitting with the number of classes: for many learned words it is {ranges[0]} points "
         f"by dropout, {GROUPED} {ranges[1]}. Between two sets of unseen words, where nothing can be overfitted, it is "
         f"still {ranges[2]} points; {GROUPED} {ranges[3]}."
     )
+    ours = Outcome(of_cases(cases), [sheet, table], [printed, *map(table_of, cases)])
+    return joined([ours, of_sizes(sizes, extent.many, extent.draws)], [text], conclusion)
 
 
 def _measure(setting: Setting, extent: Extent, words: Words) -> tuple[list[Case], dict[str, dict[str, Band]]]:
@@ -171,12 +177,13 @@ def _measure(setting: Setting, extent: Extent, words: Words) -> tuple[list[Case]
         Case("few-learned", f"{few} learned words against {many} unseen ones.", []),
         Case("unseen", f"{few} unseen words (as train) against {many} other unseen ones (as test).", []),
     ]
-    sizes = {}
+    sizes, cut = {}, few * extent.per_word
     for seed in range(extent.seeds):
         for dropout in extent.dropouts:
-            larger = _network(setting, extent, words, many, dropout, seed)
-            smaller = _network(setting, extent, words, few, dropout, seed)
-            pairs = _pairs_of_sets(extent, larger, smaller)
+            larger, smaller = (_network(setting, extent, words, n_word, dropout, seed) for n_word in (many, few))
+            unseen = Sample(larger.test[:cut], larger.test_labels[:cut])
+            others, by_smaller = (Sample(each.test[cut:], each.test_labels[cut:]) for each in (larger, smaller))
+            pairs = (Sample(*larger[:2]), unseen), (Sample(*smaller[:2]), by_smaller), (unseen, others)
             for case, pair in zip(cases, pairs, strict=True):
                 case.rows.append(compare(*pair, dropout=dropout, seed=seed, threads=setting.threads))
             if seed == 0 and dropout in (extent.dropouts[0], 0.5):
@@ -195,21 +202,10 @@ def _network(setting: Setting, extent: Extent, words: Words, n_word: int, dropou
     rows = slice(n_word * extent.per_word)
     learned = Pictures(words.learned.images[rows], words.learned.words[rows])
     recipe = Recipe(dropout=dropout, seed=seed, epochs=extent.epochs, batch=extent.batch)
+    threads = 1 if setting.threads is None else setting.threads
     return network.embedded(
-        learned,
-        words.unseen,
-        recipe,
-        setting.cache,
-        threads=1 if setting.threads is None else setting.threads,
-        say=lambda line: setting.say(f"  {line}"),
+        learned, words.unseen, recipe, setting.cache, threads=threads, say=lambda line: setting.say(f"  {line}")
     )
-
-
-def _pairs_of_sets(extent: Extent, larger: Embedded, smaller: Embedded) -> list[tuple[Sample, Sample]]:
-    cut = extent.few * extent.per_word
-    few = Sample(larger.test[:cut], larger.test_labels[:cut])
-    many, by_smaller = (Sample(each.test[cut:], each.test_labels[cut:]) for each in (larger, smaller))
-    return [(Sample(*larger[:2]), few), (Sample(*smaller[:2]), by_smaller), (few, many)]
 
 
 class Words(NamedTuple):
@@ -242,35 +238,6 @@ def contact_sheet(words: Words, n_word: int = 6, n_font: int = 4) -> Figure:
     return figure
 
 
-def about_words(extent: Extent, n_font: int) -> str:
-    return (
-        "CARS196, CUB200, InShop, SOP and CIFAR-100 are read as files of embeddings in the folder given as --data "
-        "(cars196-train.npz and cars196-test.npz; cars196-dropout0.5-train.npz and so on). In their place, "
-        f"pseudo-words are the classes, each drawn {extent.per_word} times in fonts of the system "
-        f"({n_font} here), slanted, stretched, blurred and noisy. A small convolutional network learns some of the "
-        "words, and never sees the others. It shows the effect; its values are not those of the paper, and they change "
-        "with the fonts and the version of PyTorch."
-    )
-
-
-def _worst_dropout(case: Case) -> Finding:
-    rows = [row for row in case.rows if row.seed == 0]
-    ours = {kind: max(zip(sides, rows, strict=True), key=lambda pair: pair[0].gap)[1].dropout
-            for kind, sides in by_kind(rows).items()}  # fmt: skip
-    printed = published.DROPOUTS.items()
-    theirs = {
-        PLAIN: max(printed, key=lambda item: item[1].gap_recall)[0],
-        GROUPED: max(printed, key=lambda item: item[1].gap_grouped)[0],
-    }
-    here, there = ("; ".join(f"{kind} {value:g}" for kind, value in each.items()) for each in (ours, theirs))
-    why = (
-        "in Table 2 the gap in groups grows with dropout up to 0.7, and the two measures point to different amounts; "
-        "with the words it falls with dropout, as intended"
-    )
-    what = f"{case.caption.rstrip('.')}: the dropout with the largest gap"
-    return Finding(what, here, Mark.OTHER_DATA, there, published.GROUPED_TABLE_2, why)
-
-
 def of_cases(cases: Sequence[Case]) -> list[Finding]:
     why = "words rendered here and a small network, not the paper's photographs and ResNet34"
     each = [
@@ -278,12 +245,22 @@ def of_cases(cases: Sequence[Case]) -> list[Finding]:
                 Mark.OTHER_DATA, *printed_gaps(row.dropout), why)
         for case in cases for row in case.rows if row.seed == 0
     ]  # fmt: skip
-    unseen = cases[-1].rows
+    first, unseen = [row for row in cases[0].rows if row.seed == 0], cases[-1].rows
+    worst = {kind: max(zip(sides, first, strict=True), key=lambda pair: pair[0].gap)[1].dropout
+             for kind, sides in by_kind(first).items()}  # fmt: skip
+    gaps = {PLAIN: {at: row.gap_recall for at, row in DROPOUTS.items()},
+            GROUPED: {at: row.gap_grouped for at, row in DROPOUTS.items()}}  # fmt: skip
+    printed = {kind: max(by_dropout, key=by_dropout.__getitem__) for kind, by_dropout in gaps.items()}
+    here, there = ("; ".join(f"{kind} {value:g}" for kind, value in each.items()) for each in (worst, printed))
     away = {kind: sum(s.low > 0 or s.high < 0 for s in sides) for kind, sides in by_kind(unseen).items()}
     open_ties = sum(s.least < s.most for case in cases for row in case.rows for s in (row.plain, row.grouped))
     return [
         *each,
-        _worst_dropout(cases[0]),
+        Finding(
+            f"{cases[0].caption.rstrip('.')}: the dropout with the largest gap", here, Mark.OTHER_DATA, there, TABLE_2,
+            "in Table 2 the gap in groups grows with dropout up to 0.7, and the two measures point to different "
+            "amounts; with the words it falls with dropout, as intended",
+        ),
         Finding(
             f"two unseen sets, {len(unseen)} networks: 95 % intervals of the gap that exclude 0",
             f"{PLAIN} {away[PLAIN]}, {GROUPED} {away[GROUPED]}", Mark.OTHER_DATA,
@@ -358,20 +335,20 @@ def by_kind(rows: Sequence[Compared]) -> dict[str, list[Values]]:
 
 
 def both_gaps(row: Compared) -> str:
-    return f"{PLAIN} {_points(row.plain)}; {GROUPED} {_points(row.grouped)} points"
+    """Both gaps in points, with their intervals."""
+    shown = []
+    for kind, side in ((PLAIN, row.plain), (GROUPED, row.grouped)):
+        around = "no interval" if math.isnan(side.low) else f"{100 * side.low:.1f} to {100 * side.high:.1f}"
+        shown.append(f"{kind} {100 * side.gap:.1f} ({around})")
+    return f"{'; '.join(shown)} points"
 
 
 def printed_gaps(dropout: float | None) -> tuple[str, str]:
     """The gaps in Table 2 of the paper for an amount of dropout, and their source; empty where it has no such row."""
-    row = None if dropout is None else published.DROPOUTS.get(dropout)
+    row = None if dropout is None else DROPOUTS.get(dropout)
     if row is None:
         return "", ""
-    return f"{PLAIN} {row.gap_recall:.1f}; {GROUPED} {row.gap_grouped:.1f} points", published.GROUPED_TABLE_2
-
-
-def _points(side: Values) -> str:
-    around = "no interval" if math.isnan(side.low) else f"{100 * side.low:.1f} to {100 * side.high:.1f}"
-    return f"{100 * side.gap:.1f} ({around})"
+    return f"{PLAIN} {row.gap_recall:.1f}; {GROUPED} {row.gap_grouped:.1f} points", TABLE_2
 
 
 def table_of(case: Case) -> Table:
@@ -393,45 +370,38 @@ def cases_figure(cases: Sequence[Case]) -> Figure:
     figure = style.figure(7.6, 0.7 + 2.3 * len(cases))
     grid = figure.subplots(len(cases), 2, squeeze=False, sharex="row")
     for (left, right), case in zip(grid, cases, strict=True):
-        _draw_values(left, case)
-        _draw_gaps(right, case)
+        first = [row for row in case.rows if not row.seed]
+        _draw_values(left, first)
+        _draw_gaps(right, first, [row for row in case.rows if row.seed])
+        names = ["not known" if row.dropout is None else f"{row.dropout:g}" for row in first]
+        for ax, what in ((left, f"{MEASURE} (%)"), (right, "train less test (points)")):
+            style.quiet(ax).set(ylabel=what, xlim=(-0.4, len(first) - 0.6))
+            ax.set_xticks(range(len(first)), names)
         left.set_title(case.caption.rstrip("."), fontsize="small", loc="left")
     for ax in grid[-1]:
         ax.set_xlabel("dropout")
     return legend(figure, grid[0, 0])
 
 
-def _draw_values(ax: Axes, case: Case) -> None:
-    rows = [row for row in case.rows if not row.seed]
+def _draw_values(ax: Axes, rows: Sequence[Compared]) -> None:
     for number, (kind, sides) in enumerate(by_kind(rows).items()):
         look: dict[str, Any] = {"color": style.CYCLE[1 - number], "marker": style.MARKERS[1 - number]}
         ax.plot([100 * s.train for s in sides], "-", label=f"train, {kind}", **look)
         ax.plot([100 * s.test for s in sides], "--", label=f"test, {kind}", mfc="white", **look)
-    ax.set_ylabel(f"{MEASURE} (%)")
-    _dropouts(ax, rows)
 
 
-def _draw_gaps(ax: Axes, case: Case) -> None:
-    rows = [row for row in case.rows if not row.seed]
+def _draw_gaps(ax: Axes, rows: Sequence[Compared], later: Sequence[Compared]) -> None:
     places = {row.dropout: place for place, row in enumerate(rows)}
     ax.axhline(0, color=style.INK, linewidth=0.8)
     for number, (kind, sides) in enumerate(by_kind(rows).items()):
-        shift, colour = 0.16 * number - 0.08, style.CYCLE[1 - number]
-        marker = style.MARKERS[1 - number]
+        shift = 0.16 * number - 0.08
+        look: dict[str, Any] = {"color": style.CYCLE[1 - number], "marker": style.MARKERS[1 - number]}
         values, low, high = (100 * np.array([getattr(s, name) for s in sides]) for name in ("gap", "low", "high"))
-        ax.errorbar(np.arange(len(rows)) + shift, values, [values - low, high - values], color=colour, marker=marker,
-                    linestyle=":", linewidth=0.9, elinewidth=1.1, capsize=2.5)  # fmt: skip
-        later = [row for row in case.rows if row.seed]
+        ax.errorbar(np.arange(len(rows)) + shift, values, [values - low, high - values],
+                    linestyle=":", linewidth=0.9, elinewidth=1.1, capsize=2.5, **look)  # fmt: skip
         at = [places[row.dropout] + shift * 2.6 for row in later]
-        ax.plot(at, [100 * s.gap for s in by_kind(later)[kind]], linestyle="", color=colour, marker=marker,
-                markersize=3.5, mfc="white")  # fmt: skip
-    ax.set_ylabel("train less test (points)")
-    _dropouts(ax, rows)
-
-
-def _dropouts(ax: Axes, rows: Sequence[Compared]) -> None:
-    style.quiet(ax).set_xlim(-0.4, len(rows) - 0.6)
-    ax.set_xticks(range(len(rows)), ["not known" if row.dropout is None else f"{row.dropout:g}" for row in rows])
+        gaps = [100 * s.gap for s in by_kind(later)[kind]]
+        ax.plot(at, gaps, linestyle="", markersize=3.5, mfc="white", **look)
 
 
 def legend(figure: Figure, ax: Axes) -> Figure:
@@ -466,14 +436,32 @@ def subset_values(sample: Sample, size: int, draw: int, threads: int | None) -> 
     return plain[MEASURE].expected, inside[MEASURE].expected
 
 
-def sizes_picture(by_size: dict[str, dict[str, Band]], n_learned: int, n_draw: int) -> Picture:
+def of_sizes(sizes: dict[str, dict[str, Band]], n_learned: int, n_draw: int) -> Outcome:
     figure = style.figure(7.6, 3.6)
-    axes = figure.subplots(1, len(by_size), sharey=True, squeeze=False)[0]
-    for ax, (name, bands) in zip(axes, by_size.items(), strict=True):
+    axes = figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
+    findings, rows = [], []
+    for ax, (name, bands) in zip(axes, sizes.items(), strict=True):
         measure_against_classes(bands, measure=MEASURE, ax=ax)
         ax.set_xlabel(f"words ({name})")
         ax.get_legend().remove()
-    lowest = 100 * min(np.min(band.low) for bands in by_size.values() for band in bands.values())
+        percent = {line: 100 * np.asarray(band.value) for line, band in bands.items()}
+        first, last = np.asarray(bands[f"unseen, {PLAIN}"].at)[[0, -1]].tolist()
+        for kind in (PLAIN, GROUPED):
+            value = percent[f"unseen, {kind}"]
+            findings.append(Finding(
+                f"{name}, unseen words: {MEASURE} {kind} of {first} and of {last} words",
+                f"{value[0]:.1f} % and {value[-1]:.1f} %", Mark.OTHER_DATA,
+                "falls as classes are added" if kind == PLAIN else "does not fall",
+                "arXiv:2306.13357, figure 1, which prints no values", f"means of {n_draw} draws",
+            ))  # fmt: skip
+        plain, inside = (percent[f"learned, {kind}"][-1] - percent[f"unseen, {kind}"][-1] for kind in (PLAIN, GROUPED))
+        here = f"{PLAIN} {plain:.1f}, {GROUPED} {inside:.1f} points"
+        why = "sets of the same size are comparable without groups too, but the gap is for this size only"
+        findings.append(Finding(f"{name}, {last} words each, learned less unseen", here, Mark.OTHER_DATA, why=why))
+        for line, band in bands.items():
+            columns = np.column_stack([np.asarray(column, dtype=np.float64) for column in band])
+            rows += [[name, *line.split(", "), *row] for row in columns.tolist()]
+    lowest = 100 * min(np.min(band.low) for bands in sizes.values() for band in bands.values())
     axes[0].set_ylim(10 * np.floor(lowest / 10), 102)  # so that no mark at 100 is cut
     for ax in axes[1:]:
         ax.set_ylabel("")
@@ -482,35 +470,6 @@ def sizes_picture(by_size: dict[str, dict[str, Band]], n_learned: int, n_draw: i
         f"{MEASURE} of random subsets of the words, plain and in groups of {GROUP_SIZE} words, by a network that "
         f"learned {n_learned} words. Lines: means of {n_draw} draws; bands: the middle 95 % of the draws."
     )
-    return Picture("size", caption, figure)
-
-
-def sizes_findings(by_size: dict[str, dict[str, Band]], n_draw: int) -> list[Finding]:
-    found = []
-    for name, bands in by_size.items():
-        for kind in (PLAIN, GROUPED):
-            band = bands[f"unseen, {kind}"]
-            at, value = np.asarray(band.at), 100 * np.asarray(band.value)
-            found.append(
-                Finding(f"{name}, unseen words: {MEASURE} {kind} of {at[0]} and of {at[-1]} words",
-                        f"{value[0]:.1f} % and {value[-1]:.1f} %", Mark.OTHER_DATA,
-                        "falls as classes are added" if kind == PLAIN else "does not fall",
-                        "arXiv:2306.13357, figure 1, which prints no values", f"means of {n_draw} draws")
-            )  # fmt: skip
-        last = {line: np.asarray(band.value)[-1] for line, band in bands.items()}
-        plain, inside = (100 * (last[f"learned, {kind}"] - last[f"unseen, {kind}"]) for kind in (PLAIN, GROUPED))
-        here = f"{PLAIN} {plain:.1f}, {GROUPED} {inside:.1f} points"
-        why = "sets of the same size are comparable without groups too, but the gap is for this size only"
-        found.append(Finding(f"{name}, {at[-1]} words each, learned less unseen", here, Mark.OTHER_DATA, why=why))
-    return found
-
-
-def sizes_table(by_size: dict[str, dict[str, Band]]) -> Table:
-    rows = [
-        [name, *line.split(", "), *row]
-        for name, bands in by_size.items()
-        for line, band in bands.items()
-        for row in np.stack([np.asarray(column, dtype=np.float64) for column in band], axis=1).tolist()
-    ]
-    columns = ["network", "words", "measure", "number of words", MEASURE, "2.5th percentile", "97.5th percentile"]
-    return Table("size", f"{MEASURE} of random subsets of the words.", columns, rows, percent=columns[4:])
+    names = ["network", "words", "measure", "number of words", MEASURE, "2.5th percentile", "97.5th percentile"]
+    table = Table("size", f"{MEASURE} of random subsets of the words.", names, rows, percent=names[4:])
+    return Outcome(findings, [Picture("size", caption, figure)], [table])

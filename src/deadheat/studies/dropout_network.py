@@ -14,8 +14,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import util
@@ -144,8 +144,11 @@ def draw(word: str, fonts: Sequence[str], copy: int, *, seed: int, distortion: D
     turns = np.random.default_rng([seed, *letters]).permutation(len(fonts))  # the fonts, in this word's own order
     random = np.random.default_rng([seed, copy, *letters])
     font = fonts[int(turns[copy % len(fonts)])]
-    ink = _ink(word, font, int(random.integers(0, distortion.stroke + 1)))
-    return _spoil(_fit(ink, random, distortion), random, distortion)
+    fine = _fit(_ink(word, font, int(random.integers(0, distortion.stroke + 1))), random, distortion)
+    blur = _pillow("ImageFilter").GaussianBlur(random.uniform(0, distortion.blur) * _FINE)
+    grey = np.asarray(fine.filter(blur).reduce(_FINE), dtype=np.float64) * random.uniform(distortion.ink, 1.0)
+    grey += random.normal(size=grey.shape) * random.uniform(0, distortion.noise)
+    return np.clip(np.rint(grey), 0, 255).astype(np.uint8)
 
 
 def _ink(word: str, path: str, stroke: int) -> Image:
@@ -173,14 +176,6 @@ def _fit(ink: Image, random: np.random.Generator, how: Distortion) -> Image:
     where = (back[0, 0], back[0, 1], shift[0], back[1, 0], back[1, 1], shift[1])
     pillow = _pillow("Image")
     return ink.transform((width, height), pillow.Transform.AFFINE, where, pillow.Resampling.BICUBIC)
-
-
-def _spoil(fine: Image, random: np.random.Generator, how: Distortion) -> Grey:
-    blur = _pillow("ImageFilter").GaussianBlur(random.uniform(0, how.blur) * _FINE)
-    blurred = fine.filter(blur).reduce(_FINE)
-    grey = np.asarray(blurred, dtype=np.float64) * random.uniform(how.ink, 1.0)
-    grey += random.normal(size=grey.shape) * random.uniform(0, how.noise)
-    return np.clip(np.rint(grey), 0, 255).astype(np.uint8)
 
 
 def _letters(path: str) -> NDArray[np.float64]:
@@ -304,11 +299,16 @@ def learn(pictures: Pictures, to_embed: Sequence[Grey], recipe: Recipe, threads:
     """
     torch = require("torch", "torch", "training a network")
     classes, targets = np.unique(pictures.words, return_inverse=True)
-    with torch.random.fork_rng(devices=[]), _threads(torch, checks.thread_count(threads)):
+    before = torch.get_num_threads()
+    with torch.random.fork_rng(devices=[]), ExitStack() as stack:
+        stack.callback(torch.set_num_threads, before)
+        torch.set_num_threads(checks.thread_count(threads))
         torch.default_generator.manual_seed(recipe.seed)  # of the CPU only
         network = _build(torch, recipe, pictures.images.shape[1:])
         _train(torch, network, pictures.images, targets, len(classes), recipe)
-        return [_embed(torch, network, images) for images in to_embed]
+        network.eval()
+        with torch.inference_mode():
+            return [_embed(torch, network, images) for images in to_embed]
 
 
 def _build(torch: Any, recipe: Recipe, shape: tuple[int, ...]) -> Any:
@@ -345,21 +345,9 @@ def _train(torch: Any, network: Any, images: Grey, targets: NDArray[np.intp], n_
 
 
 def _embed(torch: Any, network: Any, images: Grey) -> Float32:
-    network.eval()
-    with torch.inference_mode():
-        parts = [network(_input(torch, images[at : at + _AT_ONCE])) for at in range(0, len(images), _AT_ONCE)]
-        return np.ascontiguousarray(torch.cat(parts).numpy(), dtype=np.float32)
+    parts = [network(_input(torch, images[at : at + _AT_ONCE])) for at in range(0, len(images), _AT_ONCE)]
+    return np.ascontiguousarray(torch.cat(parts).numpy(), dtype=np.float32)
 
 
 def _input(torch: Any, images: Grey) -> Any:
     return (torch.from_numpy(images[:, None]).to(torch.float32) / 255).to(memory_format=torch.channels_last)
-
-
-@contextmanager
-def _threads(torch: Any, threads: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

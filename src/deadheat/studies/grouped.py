@@ -7,45 +7,47 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.gaps import Gap, generalization_gap
+from deadheat.analyses.gaps import generalization_gap
 from deadheat.analyses.grouped import grouped
 from deadheat.engine.literals import DistanceName
 from deadheat.inputs.samples import read
 from deadheat.plots import style
-from deadheat.plots.grouped import Band, gap_histogram, measure_against_classes, processor_time
+from deadheat.plots.grouped import Band, gap_histogram, interval_coverage, measure_against_classes, processor_time
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.statistics import intervals
 from deadheat.studies import grouped_populations as populations
-from deadheat.studies import published
-from deadheat.studies.grouped_paper import by_claims, by_models, by_table
 from deadheat.studies.grouped_populations import (
     CLUSTERED,
     DISTANCE,
     FULL,
+    GROUP_SIZE,
     GROUPED,
     LEVEL_TEXT,
     MEASURE,
     PLAIN,
     QUICK,
     RANDOM,
+    Coverage,
     Extent,
     Known,
-    by_coverage,
+    by_claims,
+    by_models,
+    by_table,
     ends,
     percent,
 )
-from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import LEVEL, WIDE, Finding, Mark, Outcome, Picture, Setting, Table, joined, missing
+from deadheat.support.lazy import require
 
 TITLE = "Grouped Recall@K: the number of classes, intervals, and cost"
-SOURCE = published.GROUPED
+SOURCE = populations.PAPER
 ABOUT = (
     "Hit@1, which metric learning calls Recall@1, falls as classes are added, so that sets with different numbers of "
     "classes cannot be compared by it. The grouped measure averages it over groups of 10 classes: it does not depend "
@@ -57,6 +59,17 @@ _CLAIM = "arXiv:2306.13357, abstract and figure 1, which prints no values"
 _CLASSES = (200, 50)  # of the gap that should be 0
 _SAMPLES, _DIM, _MOST_PLAIN = 10, 64, 64_000
 _SEED = 7
+_GROUPS, _REPEATED_AT = (5, 10, 20, 50), 10
+_NAIVE = "plain, z over queries"
+_WHY = {
+    "z": "with few groups the standard deviation is itself uncertain, which z ignores",
+    "Student's t": "the mean of a few skewed values is not normal",
+    "bootstrap": "as z with few groups, and it divides by N instead of N - 1",
+    populations.REPEATED: "a mean over repeats varies less than a single draw, whose error it is given: too wide",
+    _NAIVE: "queries of one class are dependent",
+    "plain, z over classes": "classes are in each other's gallery, so that they are not fully independent",
+}
+_WHY_RANDOM = f"about {RANDOM.samples - 1} hits are expected in all, for any number of classes: far from normal"
 
 
 def run(setting: Setting) -> Outcome:
@@ -72,7 +85,7 @@ def run(setting: Setting) -> Outcome:
         by_models(setting, extent),
         by_claims(setting, extent),
         by_cost(setting, extent),
-        *(by_file(setting, name, stem) for name, stem in published.IMAGE_SETS.items()),
+        *(by_file(setting, name, stem) for name, stem in populations.IMAGE_SETS.items()),
     ]
     return joined(parts, _text(known, extent))  # each part has its conclusion
 
@@ -204,55 +217,129 @@ def by_file(setting: Setting, name: str, stem: str) -> Outcome:
 
 def _printed_values(name: str, *which: str) -> tuple[str, str]:
     """The values of Table 1 for a data set, and their source; empty for CIFAR-100, which is not in it."""
-    printed = published.TEST_SETS.get(name)
+    printed = populations.TEST_SETS.get(name)
     if printed is None:
         return "", ""
     values = {PLAIN: printed.recall, GROUPED: printed.grouped}
     shown = ", ".join(f"{values[what]} % {what}" for what in which or values)
-    return f"{shown} (all {printed.n_class:,} classes)", published.GROUPED_TABLE_1
+    return f"{shown} (all {printed.n_class:,} classes)", populations.TABLE_1
 
 
 def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
     setting.say(f"  gaps of {_CLASSES[0]} to {_CLASSES[1]} classes of one population")
     pairs = populations.null_gaps(CLUSTERED, _CLASSES, extent.null_draws)
     sides = {PLAIN: [plain for _, plain in pairs], GROUPED: [inside for inside, _ in pairs]}
+    values = {name: [gap.expected for gap in gaps] for name, gaps in sides.items()}
+    means = {name: math.fsum(each) / len(each) for name, each in values.items()}
     figure = style.figure(5.6, 2.8)
-    gap_histogram({name: [gap.expected for gap in gaps] for name, gaps in sides.items()}, ax=figure.subplots())
+    gap_histogram(values, ax=figure.subplots())
     caption = (
         f"The gap in {MEASURE} between {_CLASSES[0]} and {_CLASSES[1]} classes of the clustered population, "
         f"{extent.null_draws} draws. The true gap is 0."
     )
     columns = ["what", "draw", "gap", "low", "high", "bound"]
-    rows = [
-        [name, number, gap.expected, *ends(gap.interval(confidence_level=LEVEL)), gap.bound(confidence_level=LEVEL)]
-        for name, gaps in sides.items()
-        for number, gap in enumerate(gaps)
-    ]
+    findings, rows = [], []
+    for name, gaps in sides.items():
+        error = intervals.standard_error(values[name])
+        expected = [gap.interval(confidence_level=LEVEL).expected for gap in gaps]
+        held = sum(interval.low <= 0 <= interval.high for interval in expected)
+        share = populations.binomial(held, len(gaps), LEVEL)
+        agrees = abs(means[name]) <= 3 * error and share.high >= LEVEL
+        half_width = max(3 * error, (share.high - share.low) / 2)  # of a gap of shares, and of a share
+        findings.append(Finding(
+            f"gap of {_CLASSES[0]} to {_CLASSES[1]} classes of one population, {name}",
+            f"{100 * means[name]:.2f} points (s.e. {100 * error:.2f}); {held} of {len(gaps)} {LEVEL_TEXT} intervals "
+            "hold 0",
+            Mark.by_interval(agrees, half_width, 1.0), "0 points", "by construction",
+            "" if agrees else "with more classes there are more wrong neighbours",
+        ))  # fmt: skip
+        rows += [
+            [name, number, gap.expected, *ends(gap.interval(confidence_level=LEVEL)), gap.bound(confidence_level=LEVEL)]
+            for number, gap in enumerate(gaps)
+        ]
     return Outcome(
-        [_null_finding(name, gaps) for name, gaps in sides.items()],
+        findings,
         [Picture("gaps", caption, figure)],
         [Table("gaps", "Gaps between two sets of one population", columns, rows, percent=columns[2:])],
         conclusion=f"Between sets of {_CLASSES[0]} and {_CLASSES[1]} classes that differ in nothing else, the mean "
-        f"gap in {MEASURE} is {100 * _mean_gap(sides[PLAIN]):.1f} points, and {GROUPED} "
-        f"{100 * _mean_gap(sides[GROUPED]):.1f}.",
+        f"gap in {MEASURE} is {100 * means[PLAIN]:.1f} points, and {GROUPED} {100 * means[GROUPED]:.1f}.",
     )
 
 
-def _mean_gap(gaps: Sequence[Gap]) -> float:
-    return math.fsum(gap.expected for gap in gaps) / len(gaps)
+# ---------------------------------------------------------------------------------------------------------------------
+# coverage: how many intervals hold the true value
 
 
-def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
-    mean, error = _mean_gap(gaps), intervals.standard_error([gap.expected for gap in gaps])
-    expected = [gap.interval(confidence_level=LEVEL).expected for gap in gaps]
-    held = sum(interval.low <= 0 <= interval.high for interval in expected)
-    share = populations.binomial(held, len(gaps), LEVEL)
-    agrees = abs(mean) <= 3 * error and share.high >= LEVEL
-    mark = Mark.by_interval(agrees, max(3 * error, (share.high - share.low) / 2), 1.0)  # of shares and a gap of shares
-    what = f"gap of {_CLASSES[0]} to {_CLASSES[1]} classes of one population, {name}"
-    here = f"{100 * mean:.2f} points (s.e. {100 * error:.2f}); {held} of {len(gaps)} {LEVEL_TEXT} intervals hold 0"
-    why = "" if agrees else "with more classes there are more wrong neighbours"
-    return Finding(what, here, mark, "0 points", "by construction", why)
+def by_coverage(setting: Setting, extent: Extent, known: Known) -> Outcome:
+    coverages: list[Coverage] = []
+    for population in (RANDOM, CLUSTERED):
+        for n_group in _GROUPS:
+            setting.say(f"  coverage: {population.name}, {n_group} groups")
+            inside, n_class, n_draw = known, n_group * GROUP_SIZE, extent.plain_draws
+            if population is RANDOM:
+                inside, plain = (Known(population.chance(n), 0.0) for n in (GROUP_SIZE, n_class))
+            else:
+                plain = populations.value_of_plain(population, n_class, n_draw)
+            how = {"repeated": n_group == _REPEATED_AT}
+            coverages += populations.coverages_over_groups(population, n_group, extent.draws, inside, **how)
+            coverages += populations.coverages_of_plain(population, n_group, n_draw, plain)
+    kinds: dict[tuple[str, str], list[Coverage]] = {}
+    for each in coverages:
+        kinds.setdefault((each.population, each.method), []).append(each)
+    columns = ["population", "method", "n_group", "n_draw", "n_hold", "share", "low", "high",
+               "population_value", "population_error", "mean_value", "mean_width"]  # fmt: skip
+    rows = [
+        [*each[:5], each.share, *each.interval(LEVEL), each.known.value, each.known.error, each.mean, each.width]
+        for each in coverages
+    ]
+    caption = (
+        f"Intervals that hold the population's value, with the {LEVEL_TEXT} interval of Clopper and Pearson; that "
+        "value and its standard error (0: exact); mean value and mean width of the interval over the draws"
+    )
+    over = ([each.share for each in coverages if each.method == name] for name in ("Student's t", _NAIVE))
+    ranges = [f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %" for shares in over]
+    return Outcome(
+        [finding_of(each) for each in kinds.values()],
+        [_coverage_picture(kinds)],
+        [Table("coverage", caption, columns, rows, percent=columns[5:])],
+        conclusion=f"Of {LEVEL_TEXT} intervals, Student's t over groups holds the value in {ranges[0]} of the draws; "
+        f"z over the queries of the plain measure in {ranges[1]}.",
+    )
+
+
+def finding_of(coverages: Sequence[Coverage]) -> Finding:
+    """Coverages of one population and method; it differs if the level is excluded for any number of groups."""
+    around = [each.interval(1 - (1 - LEVEL) / len(coverages)) for each in coverages]
+    holds = all(end.low <= LEVEL <= end.high for end in around)
+    mark = Mark.by_interval(holds, max((end.high - end.low) / 2 for end in around), 1.0)  # of a share
+    population, method, _, n_draw, *_ = coverages[0]
+    why = _WHY_RANDOM if population == RANDOM.name and method in populations.OF_PLAIN else _WHY[method]
+    shares = ", ".join(f"{each.n_group}: {100 * each.share:.1f}" for each in coverages)
+    what = f"{LEVEL_TEXT} intervals that hold, {population}, {method}; by number of groups"
+    here = f"{shares} % of {n_draw} draws"
+    return Finding(what, here, mark, LEVEL_TEXT, "the intervals' own level", "" if holds else why)
+
+
+def _coverage_picture(kinds: Mapping[tuple[str, str], Sequence[Coverage]]) -> Picture:
+    figure = style.figure(7.6, 3.6)
+    both = figure.subplots(1, 2, sharey=True)
+    for ax, population in zip(both, (RANDOM, CLUSTERED), strict=True):
+        bands = {}
+        for name in (*populations.OVER_GROUPS, _NAIVE):
+            rows = [(each.n_group, each.share, *each.interval(LEVEL)) for each in kinds[population.name, name]]
+            bands[name] = Band(*map(np.array, zip(*rows, strict=True)))
+        interval_coverage(bands, level=LEVEL, ax=ax)
+        ax.set_xlabel(f"groups of {GROUP_SIZE} classes, {population.name}")
+        ax.get_legend().remove()
+    both[1].set_ylabel("")
+    handles, names = both[0].get_legend_handles_labels()
+    look: dict[str, Any] = {"ncols": len(names), "frameon": False, "fontsize": "small", "handlelength": 3.0}
+    figure.legend(handles, names, loc="outside upper center", **look)
+    caption = (
+        f"How many of the {LEVEL_TEXT} intervals for {MEASURE} hold the population's value. Bars: confidence "
+        "intervals of this share. The plain measure is of as many classes as the groups have, and for their value."
+    )
+    return Picture("coverage", caption, figure)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -261,27 +348,25 @@ def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
 
 def by_cost(setting: Setting, extent: Extent) -> Outcome:
     rows = []
+    how: dict[str, Any] = {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
     for n_class in extent.cost:
         labels = np.repeat(np.arange(n_class), _SAMPLES)
         embeddings = np.random.default_rng(_SEED).standard_normal((len(labels), _DIM), dtype=np.float32)
         setting.say(f"  cost: {len(labels)} samples")
-        settings = {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
         ways: dict[str, Callable[..., Any]] = {GROUPED: partial(grouped, group_size=GROUP_SIZE)}
         if len(labels) <= _MOST_PLAIN:
             ways[PLAIN] = evaluate
         for what, way in ways.items():
-            report, seconds = _timed(partial(way, embeddings, labels, **settings), extent.times)
+            report, seconds = _timed(partial(way, embeddings, labels, **how), extent.times)
             rows.append((what, len(labels), int(report.profile.n_ranked.sum()), seconds))
     table = np.array(rows, dtype=[("what", "U32"), ("samples", int), ("pairs", int), ("seconds", float)])
     figure = style.figure(5.6, 3.6)
     sides = {what: table[table["what"] == what] for what in (PLAIN, GROUPED)}
     processor_time({what: (side["samples"], side["seconds"]) for what, side in sides.items()}, ax=figure.subplots())
     caption = f"Processor time for {MEASURE} on one thread, {_SAMPLES} samples a class in {_DIM} dimensions."
-    return Outcome(
-        _cost_findings(table),
-        [Picture("cost", caption, figure)],
-        [Table("cost", "Pairs ranked, and processor seconds on one thread", table.dtype.names or (), table.tolist())],
-    )
+    about = "Pairs ranked, and processor seconds on one thread"
+    of_pairs = Table("cost", about, table.dtype.names or (), table.tolist())
+    return Outcome(_cost_findings(table), [Picture("cost", caption, figure)], [of_pairs])
 
 
 def _timed(work: Callable[[], Any], times: int) -> tuple[Any, float]:
@@ -311,8 +396,5 @@ def _cost_findings(table: NDArray[Any]) -> list[Finding]:
 
 def slope_of(n: ArrayLike, values: ArrayLike) -> tuple[float, float]:
     """The least-squares slope of the logarithms, and its standard error."""
-    x, y = np.log(np.asarray(n, dtype=np.float64)), np.log(np.asarray(values, dtype=np.float64))
-    x, y = x - x.mean(), y - y.mean()
-    slope = float(x @ y / (x @ x))
-    unexplained = float(np.square(y - slope * x).sum())
-    return slope, math.sqrt(unexplained / (len(x) - 2) / float(x @ x)) if len(x) > 2 else math.nan
+    line = require("scipy.stats", "stats", "a slope").linregress(np.log(n), np.log(values))
+    return float(line.slope), float(line.stderr)

@@ -44,38 +44,34 @@ class Kind(NamedTuple):
 
 def run(setting: Setting) -> Outcome:
     sizes, n_set = ((10, 20), 10) if setting.quick else ((10, 20, 40), 1000)
-    found = {}
+    curves: dict[Kind, list[float]] = {}
     for n_class in sizes:
-        found[n_class] = false_alarms(n_class, n_set, setting.threads)
-        shown = "; ".join(f"{kind} {percent_of(share, n_set)}" for kind, share in found[n_class].items())
+        found = false_alarms(n_class, n_set, setting.threads)
+        shown = "; ".join(f"{kind} {percent_of(share, n_set)}" for kind, share in found.items())
         setting.say(f"{n_class} classes of {PER_CLASS}, p < {ALPHA:g} in {shown}")
-    kinds = list(found[sizes[0]])
+        for kind, share in found.items():
+            curves.setdefault(kind, []).append(share)
     findings = [
-        Finding(f"{kind}; {n_class} classes", percent_of(shares[kind], n_set))
-        for n_class, shares in found.items()
-        for kind in kinds
+        Finding(f"{kind}; {n_class} classes", percent_of(shares[at], n_set))
+        for at, n_class in enumerate(sizes)
+        for kind, shares in curves.items()
     ]
-    columns = ["classes", *map(str, kinds)]
+    columns = ["classes", *map(str, curves)]
     caption = f"Share of {n_set} test sets without any difference for which the test gives p < {ALPHA:g}."
-    rows = [[n_class, *shares.values()] for n_class, shares in found.items()]
-    curves = {kind: [shares[kind] for shares in found.values()] for kind in kinds}
     named = {str(kind): shares for kind, shares in curves.items()}
     figure = sampling.shares_figure(sizes, named, ALPHA, f"test sets with p < {ALPHA:g} (%)")
     figure.axes[0].set_ylim(0, None)
-    table = Table("size", caption, columns, rows, percent=columns[1:])
-    return Outcome(findings, [Picture("size", caption, figure)], [table], conclusion=_conclusion(curves))
-
-
-def _conclusion(curves: dict[Kind, list[float]]) -> str:
+    table = Table("size", caption, columns, list(zip(sizes, *curves.values(), strict=True)), percent=columns[1:])
     alone, in_classes, separate = (
         range_of([share for kind, shares in curves.items() if kind[:2] == chosen for share in shares])
         for chosen in (("leave one out", "query"), ("leave one out", "class"), ("separate gallery", "query"))
     )
-    return (
+    conclusion = (
         f"Where nothing differs, p < {ALPHA:g} should occur in {100 * ALPHA:.0f} % of the test sets. In leave one out "
         f"a test over queries gives it in {alone}, one over classes in {in_classes}; with a separate gallery, a test "
         f"over queries in {separate}."
     )
+    return Outcome(findings, [Picture("size", caption, figure)], [table], conclusion=conclusion)
 
 
 def false_alarms(n_class: int, n_set: int, threads: int | None = None, seed: int = 0) -> dict[Kind, float]:

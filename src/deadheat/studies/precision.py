@@ -20,9 +20,8 @@ from deadheat.plots.precisions import format_changes
 from deadheat.plots.ties import mixed_queries
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
-from deadheat.studies import published
-from deadheat.studies.published import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, missing
+from deadheat.studies import study
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined, missing
 
 TITLE = "The same embeddings in fewer bits"
 SOURCE = (
@@ -39,8 +38,7 @@ NEEDS = ("sklearn",)
 MEASURES = ("mAP", "Hit@1")
 _FORMATS = ("float64", "float32", "bfloat16", "float16", "int8", "1 bit")
 _SCORE_TYPES = ("float32", "bfloat16", "float16")
-_PAPER = published.TIES
-_RANGE = "{} to {} %".format(*published.WASHINGTON_RANGE)
+_RANGE = "{} to {} %".format(*study.WASHINGTON_RANGE)
 _BY_CDIST = "not published: SciPy's cdist in float64 and a sort, the query excluded by its index"
 _TEXT = (
     "float64, float32, bfloat16 and float16: each number is rounded to the nearest of the type. int8: x / max|x| · "
@@ -60,28 +58,32 @@ class Data(NamedTuple):
 
 
 def run(setting: Setting) -> Outcome:
-    findings: list[Finding] = []
-    pictures, tables, conclusions = [], [], []
+    parts = []
+    if setting.file(study.GEORGE_WASHINGTON) is None:
+        what = "George Washington, mAP"
+        parts.append(Outcome([missing(what, study.GEORGE_WASHINGTON, published=_RANGE, source=study.TIES)]))
     for data in _data(setting):
         setting.say(f"  {data.title}")
         reports = rounded(data, setting.threads)
+        findings = []
         if data.name == "washington":
             findings += _exact_values(data, reports["float64"], setting.threads)
-            for dtype in WASHINGTON_ROUNDED:
+            for dtype in study.WASHINGTON_ROUNDED:
                 findings += _rounded_distances(dtype, reports[f"distance in {dtype}"])
-        findings += [_range(data, name, reports[name]) for name in reports if name.startswith(("int8", "1 bit"))]
-        pictures.append(_picture(data, reports))
-        tables.append(_table(data, reports))
-        conclusions.append(_conclusion(data, reports))
-    if setting.file(GEORGE_WASHINGTON) is None:
-        findings.insert(0, missing("George Washington, mAP", GEORGE_WASHINGTON, published=_RANGE, source=_PAPER))
-    return Outcome(findings, pictures, tables, _TEXT, " ".join(conclusions))
+        for name, report in reports.items():
+            if name.startswith(("int8", "1 bit")):
+                here = f"{100 * report['mAP'].lower:.2f} to {100 * report['mAP'].upper:.2f} %"
+                ties = f"{report.ties.mixed_groups} mixed tie groups"
+                findings.append(Finding(f"{data.title}: mAP in {name}, lower to upper", here, why=ties))
+        pictures, tables = [_picture(data, reports)], [_table(data, reports)]
+        parts.append(Outcome(findings, pictures, tables, conclusion=_conclusion(data, reports)))
+    return joined(parts, _TEXT)
 
 
 def _data(setting: Setting) -> list[Data]:
-    file = setting.file(GEORGE_WASHINGTON)
-    letters = [] if file is None else [washington_letters(*george_washington(file))]
-    images, labels = digits()
+    file = setting.file(study.GEORGE_WASHINGTON)
+    letters = [] if file is None else [washington_letters(*study.george_washington(file))]
+    images, labels = study.digits()
     kept = slice(300 if setting.quick else None)
     title = "scikit-learn's digits, 64 grey levels from 0 to 16"
     return [*letters, Data("digits", title, images[kept], labels[kept], 8.0), clusters(20 if setting.quick else 100)]
@@ -113,11 +115,11 @@ def rounded(data: Data, threads: int | None) -> dict[str, Report]:
 
 
 def _exact_values(data: Data, cosine: Report, threads: int | None) -> list[Finding]:
-    value, (low, high) = 100 * cosine["mAP"].expected, published.WASHINGTON_RANGE
+    value, (low, high) = 100 * cosine["mAP"].expected, study.WASHINGTON_RANGE
     why = "their code takes the first item of a ranking for the query itself, and counts a miss at rank 1: docs/ties.md"
     mark = Mark.of(low <= value <= high)
-    findings = [Finding("George Washington, mAP, cosine", f"{value:.4f} %", mark, _RANGE, _PAPER, why)]
-    for distance, known in WASHINGTON_MAP.items():
+    findings = [Finding("George Washington, mAP, cosine", f"{value:.4f} %", mark, _RANGE, study.TIES, why)]
+    for distance, known in study.WASHINGTON_MAP.items():
         report = evaluate(data.embeddings, data.labels, measures="mAP", distance=distance, threads=threads)
         title, value = f"George Washington, mAP, exact, {distance}", 100 * report["mAP"].expected
         findings.append(compared(title, value, known, digits=4, source=_BY_CDIST))
@@ -125,7 +127,7 @@ def _exact_values(data: Data, cosine: Report, threads: int | None) -> list[Findi
 
 
 def _rounded_distances(dtype: str, report: Report) -> list[Finding]:
-    groups, lower, upper, decimals = WASHINGTON_ROUNDED[dtype]
+    groups, lower, upper, decimals = study.WASHINGTON_ROUNDED[dtype]
     title = f"George Washington, cosine distance in {dtype}"
     result, mixed = report["mAP"], report.ties.mixed_groups
     return [
@@ -133,12 +135,6 @@ def _rounded_distances(dtype: str, report: Report) -> list[Finding]:
         compared(f"{title}: mAP, lower", 100 * result.lower, lower, digits=decimals, source=_BY_CDIST),
         compared(f"{title}: mAP, upper", 100 * result.upper, upper, digits=decimals, source=_BY_CDIST),
     ]
-
-
-def _range(data: Data, name: str, report: Report) -> Finding:
-    here = "{:.2f} to {:.2f} %".format(*(100 * end for end in (report["mAP"].lower, report["mAP"].upper)))
-    ties = f"{report.ties.mixed_groups} mixed tie groups"
-    return Finding(f"{data.title}: mAP in {name}, lower to upper", here, why=ties)
 
 
 def _conclusion(data: Data, reports: Mapping[str, Report]) -> str:

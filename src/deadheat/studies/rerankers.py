@@ -58,12 +58,19 @@ def run(setting: Setting) -> Outcome:
     columns = ["cut at", "queries with one score", *rules, "lower", "upper"]
     rows = [[length, row.constant, *row.rules.values(), row.lower, row.upper] for length, row in found.items()]
     caption = f"{MEASURE} by rule for ties, over {n_query} queries of {n_candidate} candidates."
-    return Outcome(
-        findings,
-        [Picture("lengths", caption + " The band is between the bounds.", _figure(found))],
-        [Table("lengths", caption, columns, rows, percent=columns[1:])],
-        conclusion=_conclusion(found, rules[0]),
+    some = min(found, key=lambda length: abs(found[length].constant - 0.5))
+    shown = [found[0], found[some], found[lengths[-1]]]
+    listed = [f"{100 * each.rules[rules[0]]:.1f}" for each in shown]
+    lower = [f"{100 * each.lower:.1f}" for each in shown]
+    conclusion = (
+        f"The less the reranker sees, the higher its {MEASURE} where ties keep the order of the list: {listed[2]} % "
+        f"with inputs cut at {lengths[-1]} words, {listed[1]} % at {some}, where {100 * shown[1].constant:.0f} % of "
+        f"the queries have one score, {listed[0]} % where it sees nothing. The lower bound falls instead: {lower[2]}, "
+        f"{lower[1]} and {lower[0]} %."
     )
+    picture = Picture("lengths", f"{caption} The band is between the bounds.", _figure(found))
+    table = Table("lengths", caption, columns, rows, percent=columns[1:])
+    return Outcome(findings, [picture], [table], conclusion=conclusion)
 
 
 def truncated(length: int, n_query: int, n_candidate: int, seed: int = 0) -> Truncated:
@@ -94,19 +101,6 @@ def constant_ndcg(n_candidate: int) -> float:
     """nDCG@10 of a constant scorer where ids are numbered in the order of the list and ties are broken descending."""
     scores = {"q": {f"{i:04}": 0.0 for i in range(n_candidate)}}
     return by_rule("by id, descending", scores, {"q": {"0000": 1}}, ["q"], ["nDCG@10"], "skip")["nDCG@10"]
-
-
-def _conclusion(found: dict[int, Truncated], first: str) -> str:
-    some = min(found, key=lambda length: abs(found[length].constant - 0.5))
-    nothing, row, whole = (found[length] for length in (min(found), some, max(found)))
-    listed = [f"{100 * each.rules[first]:.1f}" for each in (nothing, row, whole)]
-    lower = [f"{100 * each.lower:.1f}" for each in (nothing, row, whole)]
-    return (
-        f"The less the reranker sees, the higher its {MEASURE} where ties keep the order of the list: {listed[2]} % "
-        f"with inputs cut at {max(found)} words, {listed[1]} % at {some}, where {100 * row.constant:.0f} % of the "
-        f"queries have one score, {listed[0]} % where it sees nothing. The lower bound falls instead: {lower[2]}, "
-        f"{lower[1]} and {lower[0]} %."
-    )
 
 
 def _figure(found: dict[int, Truncated]) -> Figure:

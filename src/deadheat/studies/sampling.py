@@ -42,35 +42,30 @@ Float64 = NDArray[np.float64]
 
 def run(setting: Setting) -> Outcome:
     sizes, n_set = ((10, 20), 20) if setting.quick else ((10, 20, 40, 80), 1000)
-    rows = []
+    names, rows = [*KINDS, SINGLY], []
     for n_class in sizes:
         setting.say(f"{n_set} test sets of {n_class} classes")
         shares = whole_classes(n_class, n_set, setting.threads)
-        rows.append([n_class, *shares.values(), single_queries(n_class, n_set, setting.threads)])
+        rows.append([*shares.values(), single_queries(n_class, n_set, setting.threads)])
+    held = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     findings = [
-        Finding(f"{name}; {row[0]} classes {'in the gallery' if name == SINGLY else 'drawn whole'}",
-                percent_of(row[1 + at], n_set))
-        for at, name in enumerate([*KINDS, SINGLY]) for row in rows
+        Finding(f"{name}; {n_class} classes {'in the gallery' if name == SINGLY else 'drawn whole'}",
+                percent_of(share, n_set))
+        for name, shares in held.items() for n_class, share in zip(sizes, shares, strict=True)
     ]  # fmt: skip
-    columns = ["classes", *KINDS, SINGLY]
     caption = f"Share of {n_set} intervals at level 0.95 for mAP that hold the population's value."
-    table = Table("coverage", caption, columns, rows, percent=columns[1:])
-    curves = {
-        f"{name}, classes drawn whole" if name in KINDS else name: [row[1 + at] for row in rows]
-        for at, name in enumerate(columns[1:])
-    }
+    lines = [[n_class, *row] for n_class, row in zip(sizes, rows, strict=True)]
+    table = Table("coverage", caption, ["classes", *names], lines, percent=names)
+    curves = {f"{name}, classes drawn whole" if name in KINDS else name: shares for name, shares in held.items()}
     figure = shares_figure(sizes, curves, LEVEL, "intervals that hold the mean (%)")
     figure.axes[0].set_ylim(40, 100)
-    return Outcome(findings, [Picture("coverage", caption, figure)], [table], conclusion=_conclusion(rows))
-
-
-def _conclusion(rows: Sequence[Sequence[float]]) -> str:
-    held = dict(zip([*KINDS, SINGLY], (range_of(column) for column in list(zip(*rows, strict=True))[1:]), strict=True))
-    return (
+    conclusion = (
         f"Where whole classes are drawn, as with leave one out, 95 % intervals over queries hold the value in only "
-        f"{held['query, percentile']} of the test sets; over classes in {held['class, t']} (Student's t). Where "
-        f"queries are drawn singly against a fixed gallery, intervals over queries hold it in {held[SINGLY]}."
+        f"{range_of(held['query, percentile'])} of the test sets; over classes in {range_of(held['class, t'])} "
+        "(Student's t). Where queries are drawn singly against a fixed gallery, intervals over queries hold it in "
+        f"{range_of(held[SINGLY])}."
     )
+    return Outcome(findings, [Picture("coverage", caption, figure)], [table], conclusion=conclusion)
 
 
 def whole_classes(n_class: int, n_set: int, threads: int | None = None, seed: int = 0) -> dict[str, float]:

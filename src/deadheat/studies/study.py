@@ -1,24 +1,58 @@
-"""The input and output of a study: values compared with published ones, tables and pictures.
+"""What studies share: what one is given and finds, data sets that several read, and the runner of `deadheat reproduce`.
 
 A study is a module with `TITLE`, its heading on the page; `SOURCE`, what was published where; `ABOUT`, what is done;
 and `run`. A part of it, like the whole, takes a `Setting` and returns an `Outcome`. `NEEDS` names the optional packages
-without which it cannot run, as they are imported; Matplotlib and Jinja are always needed. Only
-`deadheat.studies.runner` writes files.
+without which it cannot run, as they are imported; Matplotlib and Jinja are always needed.
+
+Only the runner writes files: PNG, CSV, and one page that shows all of a folder. Every study leaves ``outcome.json``
+there, and the page is made from all of these, so that a study can be run again by itself.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
+import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import starmap
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat import __version__
+from deadheat.engine.literals import DistanceName
+from deadheat.errors import InvalidValueError, MissingPackageError
+from deadheat.inputs.samples import read
+from deadheat.support import checks
+from deadheat.support.atomic import replacing
+from deadheat.support.lazy import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+STUDIES = {  # by module, in the order of the page: the question of each
+    "toy": "three toy embeddings that Hit@1 cannot distinguish",
+    "confidence": "ranking measures with a model's confidence",
+    "collisions": "which neighbours are at equal distances",
+    "exploit": "how far the order of the samples changes a score",
+    "words": "edit distances and PHOC codes, where nearly all distances tie",
+    "precision": "the same embeddings in fewer bits",
+    "grouped": "Grouped Recall@K: cost, intervals, and the number of classes",
+    "sampling": "coverage of intervals when queries, or whole classes, are sampled",
+    "null": "how often a test gives p < 0.05 where nothing differs",
+    "rerankers": "five rules for ties, and a reranker whose inputs are truncated",
+    "dropout": "a network on rendered words: train, test, and the gap between them",
+}
+PAGE = "index.html"
+_RECORD = "outcome.json"
+_SHOWN_ROWS = 40  # of a table on the page; its file has them all
 WIDE = 0.1  # of the value compared: the half-width of an interval above which nothing is decided
 LEVEL = 0.95  # of confidence intervals
 
@@ -139,7 +173,7 @@ class Table:
 
     def cells(self) -> list[list[Any]]:
         """The rows with values that JSON and CSV can hold: None for NaN, and per cent without digits from rounding."""
-        return [list(starmap(self._cell, zip(self.columns, row, strict=True))) for row in self.rows]
+        return [[self._cell(*cell) for cell in zip(self.columns, row, strict=True)] for row in self.rows]
 
     def _cell(self, column: str, value: Any) -> Any:
         value = value.item() if hasattr(value, "item") else value
@@ -183,3 +217,159 @@ def joined(parts: Iterable[Outcome], text: Sequence[str] = (), conclusion: str =
         [*text, *(paragraph for part in outcomes for paragraph in part.text)],
         conclusion or " ".join(part.conclusion for part in outcomes if part.conclusion),
     )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the data sets that several studies read, and what was published of them, in per cent as printed
+
+TIES = "arXiv:1806.07171"
+TIES_SLIDES = 'slides of arXiv:1806.07171, "Can we hack mAP?"'
+WASHINGTON_RANGE = (95.34, 95.36)
+
+GEORGE_WASHINGTON = "phocnet_gw.npz"
+# Measured with SciPy's float64 distances: mAP in per cent by distance; and for the cosine distance rounded to a shorter
+# type, mixed tie groups, lower and upper mAP, and their digits.
+WASHINGTON_MAP: dict[DistanceName, float] = {"cosine": 95.5491, "euclidean": 95.7809, "cityblock": 95.6911}
+WASHINGTON_ROUNDED = {"float32": (33, 95.54905, 95.54910, 5), "float16": (173, 95.5351, 95.5620, 4)}
+
+
+def george_washington(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    """PHOCNet's embeddings of the George Washington words, (1164, 504) float32, and the labels of the words."""
+    embeddings, labels = read(path, embeddings_key="phocnet_features", labels_key="phocnet_labels")
+    return np.asarray(embeddings), labels
+
+
+def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Scikit-learn's handwritten digits as rows (1797, 64) of grey levels from 0 to 16, and which digit each one shows.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If scikit-learn is not installed.
+    """
+    try:
+        datasets = require("sklearn.datasets", "demo", "the demo")
+    except MissingPackageError as error:
+        text = "the demo's images come with scikit-learn: pip install 'deadheat[demo]'"
+        raise MissingPackageError(text, name=error.name) from None
+    images, labels = datasets.load_digits(return_X_y=True)
+    return images, labels
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the runner
+
+
+def load(name: str) -> Any:
+    """Import a study. A `ModuleNotFoundError` says what to install if Matplotlib or what it needs is not there."""
+    require("matplotlib", "reproduce", "reproduce")  # studies import it without saying who needs it
+    study = import_module(f"deadheat.studies.{name}")
+    for package in ("jinja2", *getattr(study, "NEEDS", ())):
+        require(package, "reproduce", "reproduce")
+    return study
+
+
+def reproduce(
+    names: Iterable[str] = (),
+    out: str | os.PathLike[str] = "reproduced",
+    *,
+    data: str | os.PathLike[str] | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    quick: bool = False,
+    threads: int | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> dict[str, Outcome]:
+    """Run studies and write their figures (PNG), their tables (CSV), and ``index.html``, which shows them together.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names from `STUDIES`; none for all of them.
+    out : path
+        A folder, created if needed. Results of other studies in it stay on the page.
+    data : path, optional
+        A folder with data that is not part of deadheat: ``phocnet_gw.npz``, ``words.txt``, embeddings of CARS196 and
+        so on. Findings without their data are marked "no data".
+    cache : path, optional
+        Where trained networks are kept; by default ``cache`` in `out`.
+    quick : bool
+        Smaller sizes, for a first look.
+    threads : int, optional
+    say : callable
+        Takes lines about the progress.
+
+    Returns
+    -------
+    dict of str to Outcome
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, or a folder is a file.
+    ModuleNotFoundError
+        If what a study needs is not installed; the message says how to install it. Nothing was run then.
+    """
+    chosen = list(dict.fromkeys(checks.choice(name, STUDIES, "study") for name in names)) or list(STUDIES)
+    if data is not None and not Path(data).is_dir():
+        raise InvalidValueError("data", f"must be a folder, but {data} is not one")
+    studies = {name: load(name) for name in chosen}
+    folder = _folder(Path(out), "out")
+    store = _folder(folder / "cache" if cache is None else Path(cache), "cache")
+    setting = Setting(None if data is None else Path(data), store, quick, threads, say)
+    outcomes = {}
+    for name, study in studies.items():
+        say(f"{name}: {STUDIES[name]}")
+        outcomes[name] = study.run(setting)
+        _write_study(folder / name, study, outcomes[name], quick)
+        _write_page(folder)
+    return outcomes
+
+
+def _folder(place: Path, argument: str) -> Path:
+    if place.exists() and not place.is_dir():
+        raise InvalidValueError(argument, f"must be a folder, but {place} is a file")
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def _write_study(own: Path, study: Any, outcome: Outcome, quick: bool) -> None:
+    own.mkdir(exist_ok=True)
+    for picture in outcome.pictures:
+        with replacing(own / f"{picture.name}.png") as file:
+            picture.figure.savefig(file, format="png", dpi=160)
+    for table in outcome.tables:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([table.headings, *table.cells()])
+        _write(own / f"{table.name}.csv", text.getvalue())
+    record = {
+        "name": own.name,
+        "title": study.TITLE,
+        "source": study.SOURCE,
+        "about": study.ABOUT,
+        "quick": quick,
+        "conclusion": outcome.conclusion,
+        "text": list(outcome.text),
+        "marks": dict(Counter(str(finding.mark) for finding in outcome.findings)),
+        "findings": [vars(finding) for finding in outcome.findings],
+        "pictures": [{"name": each.name, "caption": each.caption} for each in outcome.pictures],
+        "tables": [
+            {"name": each.name, "caption": each.caption, "columns": each.headings, "rows": each.cells()}
+            for each in outcome.tables
+        ],
+    }
+    _write(own / _RECORD, json.dumps(record, indent=1))
+
+
+def _write_page(folder: Path) -> None:
+    jinja2 = require("jinja2", "reproduce", "reproduce")
+    paths = [folder / name / _RECORD for name in STUDIES]
+    records = [json.loads(path.read_text()) for path in paths if path.is_file()]
+    loader = jinja2.PackageLoader("deadheat.studies", "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    page = environment.get_template("page.html")
+    _write(folder / PAGE, page.render(studies=records, marks=list(Mark), version=__version__, shown=_SHOWN_ROWS))
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as file:
+        file.write(text.encode())

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 import deadheat as dh
 from deadheat.plots import style
 from deadheat.plots.confidences import labelled_points
-from deadheat.studies import published
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, joined
 
 TITLE = "Three toy embeddings that Hit@1 cannot distinguish"
 SOURCE = (
@@ -33,6 +32,10 @@ ABOUT = (
     "under each example, with their spread over several draws of the points."
 )
 
+RANKING_METRICS = "README of arrrrrmin/ranking-metrics"
+FIGURES = "figures/reality_check_example1.png to example3.png, titles"
+TITLE_MEASURES = ("Hit@1", "R-Precision", "MAP@R")  # Hit@1 is printed as Recall@1
+TITLES = {1: (99.2, 76.1, 68.3), 2: (99.6, 82.6, 77.1), 3: (100.0, 98.6, 98.6)}  # per cent
 MEASURES = ("R-Precision", "MAP@R", "Hit@1", "Hit@10")
 STRIPES = {
     1: ((-1, -2 / 3), (-1 / 3, 0), (0, 1 / 3), (2 / 3, 1)),
@@ -43,8 +46,6 @@ WIDER = {1: ((-3, -2), (-1, 0), (0, 1), (2, 3)), 2: ((-1, 0), (0, 1)), 3: ((-3, 
 SEED = 42  # of the study
 
 Values = dict[int, NDArray[np.float64]]  # by example: (draws, measures)
-Titles = dict[int, tuple[list[float], list[float]]]  # by example: by the study's code, and by deadheat
-Versions = dict[tuple[str, int], tuple["Scores", "Scores"]]  # by version and example: the same
 
 
 class Points(NamedTuple):
@@ -152,78 +153,101 @@ def run(setting: Setting) -> Outcome:
             report = measured(draw(example, seed, n), setting.threads)  # not kept: a profile is large
             table[at] = [report[name].lower for name in MEASURES]
             n_tied += report.ties.mixed_groups
-    versions, titles = _versions(n, setting), _titles(setting)
-    return Outcome(
-        findings=[
-            *_shapes(values), *_printed(titles), *_other_code(versions, n),
-            Finding(f"mixed tie groups in all {3 * len(seeds)} evaluations", str(n_tied), Mark.NEW,
-                    why="the tables have lower bounds" if n_tied else "so lower, expected and upper are one value"),
-            Finding("values printed with the original examples", "", Mark.NO_DATA, "", "arXiv:2003.08505",
-                    "the figure prints NMI, F1, Recall@1, R-Precision and MAP@R of points that were "
-                    "not published"),
-        ],
-        pictures=[
-            Picture("examples", f"One draw of each example; means ± standard deviation of {len(seeds)} draws.",
-                    _examples(values, n)),
-            Picture("draws", f"The measures of {len(seeds)} draws: one mark per draw.", _draws(values)),
-        ],
-        tables=[_measures_table(values), _titles_table(titles, values), _versions_table(versions)],
-        conclusion=_conclusion(values),
-    )  # fmt: skip
-
-
-def _conclusion(values: Values) -> str:
+    columns = ["example", "measure", "mean", "standard deviation", "lowest", "highest", "draws"]
+    rows = [
+        [example, name, drawn.mean(), drawn.std(ddof=1), drawn.min(), drawn.max(), len(drawn)]
+        for example, table in values.items()
+        for drawn, name in zip(table.T, MEASURES, strict=True)
+    ]
+    found = Finding(
+        f"mixed tie groups in all {3 * len(seeds)} evaluations",
+        str(n_tied),
+        Mark.NEW,
+        why="the tables have lower bounds" if n_tied else "so lower, expected and upper are one value",
+    )
+    lost = Finding(
+        "values printed with the original examples",
+        "",
+        Mark.NO_DATA,
+        "",
+        "arXiv:2003.08505",
+        "the figure prints NMI, F1, Recall@1, R-Precision and MAP@R of points that were not published",
+    )
+    caption = f"One draw of each example; means ± standard deviation of {len(seeds)} draws."
+    pictures = [
+        Picture("examples", caption, _examples(values, n)),
+        Picture("draws", f"The measures of {len(seeds)} draws: one mark per draw.", _draws(values)),
+    ]
+    measures = Table("measures", "The measures over the draws", columns, rows, percent=columns[2:-1])
     hit, mapr = (
         ", ".join(f"{100 * table[:, MEASURES.index(name)].mean():.1f}" for table in values.values())
         for name in ("Hit@1", "MAP@R")
     )
-    text = f"Hit@1 is nearly the same for the three embeddings ({hit} %); MAP@R distinguishes them ({mapr} %)."
-    return f"{text} Report both."
+    conclusion = f"Hit@1 is nearly the same for the three embeddings ({hit} %); MAP@R distinguishes them ({mapr} %)."
+    parts = [
+        Outcome(_shapes(values), pictures, [measures]), _own_points(values, setting), _versions(n, setting),
+        Outcome([found, lost]),
+    ]  # fmt: skip
+    return joined(parts, conclusion=f"{conclusion} Report both.")
 
 
 def _shapes(values: Values) -> list[Finding]:
     mapr, hit = MEASURES.index("MAP@R"), MEASURES.index("Hit@1")
     first, second, third = (values[example][:, mapr] for example in (1, 2, 3))
     ordered = int(((first < second) & (second < third)).sum())
-    means = [table.mean(axis=0) for table in values.values()]
-    spread = {name: 100 * (max(m[at] for m in means) - min(m[at] for m in means)) for at, name in enumerate(MEASURES)}
+    spread = 100 * np.ptp([table.mean(axis=0) for table in values.values()], axis=0)
     worst = 100 * min(table[:, hit].min() for table in values.values())
     return [
         Finding("draws in which MAP@R puts example 1 below 2 below 3", f"{ordered} of {len(first)}",
                 Mark.of_every_draw(ordered, len(first)), "MAP@R rewards well clustered embedding spaces",
-                published.RANKING_METRICS, "each step brings a class closer together or the classes further apart"),
+                RANKING_METRICS, "each step brings a class closer together or the classes further apart"),
         Finding("the lowest Hit@1 of all draws and examples", f"{worst:.2f} %"),
         *(Finding(f"{name}: from the worst to the best of the three means", f"{value:.2f} points")
-          for name, value in spread.items()),
+          for name, value in zip(MEASURES, spread, strict=True)),
     ]  # fmt: skip
 
 
-def _titles(setting: Setting) -> Titles:
+def _own_points(values: Values, setting: Setting) -> Outcome:
     """What the titles of the study's figures print, from its own points in the order in which its tests draw them."""
-    found, twister = {}, np.random.RandomState(SEED)
+    findings, rows, twister = [], [], np.random.RandomState(SEED)
     for example, stripes in STRIPES.items():
         toy = points_there(twister, stripes)
         theirs, report = as_published(toy), measured(toy, setting.threads)
         by_code = [theirs.recall_at_1, theirs.r_precision, theirs.map_at_r]
-        found[example] = by_code, [report[name].lower for name in published.TOY_MEASURES]
-    return found
+        ours = [report[name].lower for name in TITLE_MEASURES]
+        findings.append(_printed(example, by_code, ours))
+        for at, name in enumerate(TITLE_MEASURES):
+            drawn = values[example][:, MEASURES.index(name)]
+            printed = TITLES[example][at] / 100
+            rows.append([example, name, printed, by_code[at], ours[at], drawn.mean(), drawn.std(ddof=1)])
+    columns = ["example", "measure", "printed", "study's points and code", "study's points, deadheat",
+               "new draws, mean", "new draws, deviation"]  # fmt: skip
+    return Outcome(
+        findings, tables=[Table("printed", "The titles of the study's figures", columns, rows, percent=columns[2:])]
+    )
 
 
-def _printed(titles: Titles) -> list[Finding]:
-    findings = []
-    for example, (theirs, ours) in titles.items():
-        here = " / ".join(f"{100 * value:.1f}" for value in theirs)
-        printed = " / ".join(f"{value:.1f}" for value in published.TOY_TITLES[example])
-        what = f"example {example}, the study's own points and code: Recall@1 / R-Precision / MAP@R"
-        why = f"by deadheat on the same points {' / '.join(f'{100 * value:.2f}' for value in ours)} %"
-        mark = Mark.of(here == printed)
-        findings.append(Finding(what, f"{here} %", mark, f"{printed} %", published.TOY_FIGURES, why))
-    return findings
+def _printed(example: int, theirs: Sequence[float], ours: Sequence[float]) -> Finding:
+    here = " / ".join(f"{100 * value:.1f}" for value in theirs)
+    printed = " / ".join(f"{value:.1f}" for value in TITLES[example])
+    what = f"example {example}, the study's own points and code: Recall@1 / R-Precision / MAP@R"
+    why = f"by deadheat on the same points {' / '.join(f'{100 * value:.2f}' for value in ours)} %"
+    return Finding(what, f"{here} %", Mark.of(here == printed), f"{printed} %", FIGURES, why)
 
 
-def _other_code(versions: Versions, n: int) -> list[Finding]:
-    (later, ours), (first, plain), size = versions["later", 3], versions["first", 2], n // 2
-    return [
+def _versions(n: int, setting: Setting) -> Outcome:
+    """The two versions of the study's code next to the definitions, on one draw of each example."""
+    scores, rows = {}, []
+    for version, code in (("first", as_first_published), ("later", as_published)):
+        for example in STRIPES:
+            toy = draw(example, 0, n, wider=version == "first")
+            report = measured(toy, setting.threads)
+            both = code(toy), Scores(*(report[name].lower for name in MEASURES))
+            scores[version, example] = both
+            rows += [[version, example, who, *each]
+                     for who, each in zip(("the study's code", "deadheat"), both, strict=True)]  # fmt: skip
+    (later, ours), (first, plain), size = scores["later", 3], scores["first", 2], n // 2
+    findings = [
         Finding("example 3: R-Precision, and by the study's code", f"{100 * ours.r_precision:.2f} %", Mark.DIFFERS,
                 f"{100 * later.r_precision:.2f} % (recomputed)", "metrics.py, r_precision",
                 f"it counts hits among the {size - 1} nearest other points but divides by the size of the class, "
@@ -235,49 +259,9 @@ def _other_code(versions: Versions, n: int) -> list[Finding]:
                 Mark.DIFFERS, f"{100 * first.recall_at_10:.2f} % (recomputed)", "embed_metrics.py at its first commit",
                 "it took the query for its own nearest neighbour, and printed the share of hits among ten as recall"),
     ]  # fmt: skip
-
-
-def _versions(n: int, setting: Setting) -> Versions:
-    scores = {}
-    for version, code in (("first", as_first_published), ("later", as_published)):
-        for example in STRIPES:
-            toy = draw(example, 0, n, wider=version == "first")
-            report = measured(toy, setting.threads)
-            scores[version, example] = code(toy), Scores(*(report[name].lower for name in MEASURES))
-    return scores
-
-
-def _measures_table(values: Values) -> Table:
-    rows = [
-        [example, name, drawn.mean(), drawn.std(ddof=1), drawn.min(), drawn.max(), len(drawn)]
-        for example, table in values.items()
-        for drawn, name in zip(table.T, MEASURES, strict=True)
-    ]
-    columns = ["example", "measure", "mean", "standard deviation", "lowest", "highest", "draws"]
-    return Table("measures", "The measures over the draws", columns, rows, percent=columns[2:-1])
-
-
-def _titles_table(titles: Titles, values: Values) -> Table:
-    rows = []
-    for example, (theirs, ours) in titles.items():
-        for at, name in enumerate(published.TOY_MEASURES):
-            drawn = values[example][:, MEASURES.index(name)]
-            printed = published.TOY_TITLES[example][at] / 100
-            rows.append([example, name, printed, theirs[at], ours[at], drawn.mean(), drawn.std(ddof=1)])
-    columns = ["example", "measure", "printed", "study's points and code", "study's points, deadheat",
-               "new draws, mean", "new draws, deviation"]  # fmt: skip
-    return Table("printed", "The titles of the study's figures", columns, rows, percent=columns[2:])
-
-
-def _versions_table(versions: Versions) -> Table:
-    rows = [
-        [version, example, who, *scores]
-        for (version, example), both in versions.items()
-        for who, scores in zip(("the study's code", "deadheat"), both, strict=True)
-    ]
     columns = ["version", "example", "by", "R-Precision", "MAP@R", "Recall@1 / Hit@1", "Recall@10 / Hit@10"]
     caption = "The study's code and the definitions on one draw: first (wider stripes) and later"
-    return Table("versions", caption, columns, rows, percent=columns[3:])
+    return Outcome(findings, tables=[Table("versions", caption, columns, rows, percent=columns[3:])])
 
 
 def _examples(values: Values, n: int) -> Figure:
@@ -298,12 +282,10 @@ def _draws(values: Values) -> Figure:
     figure = style.figure(6.2, 3.2)
     ax = style.quiet(figure.subplots(), grid="x")
     for number, (example, table) in enumerate(values.items()):
-        for at in range(len(MEASURES)):
-            height = np.full(len(table), at + 0.22 * (number - 1))
-            ax.scatter(
-                100 * table[:, at], height, s=18, marker=style.MARKERS[number], facecolor="none",
-                edgecolor=style.CYCLE[number], linewidth=0.8, label=f"example {example}" if at == 0 else None,
-            )  # fmt: skip
+        for at, drawn in enumerate(100 * table.T):
+            ax.scatter(drawn, np.full(len(drawn), at + 0.22 * (number - 1)), s=18, marker=style.MARKERS[number],
+                       facecolor="none", edgecolor=style.CYCLE[number], linewidth=0.8,
+                       label=f"example {example}" if at == 0 else None)  # fmt: skip
     ax.set(yticks=range(len(MEASURES)), yticklabels=MEASURES, xlabel="value (%)", ylim=(len(MEASURES) - 0.5, -0.5))
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     return figure

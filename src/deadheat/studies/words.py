@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat import reference
 from deadheat.analyses.words import ALPHABET, LEVELS, belongs, edit_distances, phoc
 from deadheat.engine.counting.profiling import profile
 from deadheat.engine.counting.scored import profile_scores
@@ -62,64 +63,58 @@ def run(setting: Setting) -> Outcome:
     words = listed(chosen)
     setting.say(f"  {len(words.words)} words of {len(chosen)} families, from {word_list.source}")
     rankings = list(ranked(words, setting))
-    rows = [[root, len(members), " ".join(members)] for root, members in chosen.items()]
-    families = Table("words-families", "The families of the sample", ["root", "words", "forms"], rows)
-    return Outcome(
-        findings=[*_findings(rankings), _rounded_phoc(word_list.words)],
-        pictures=_pictures(rankings),
-        tables=[_bounds_table(rankings), _ties_table(rankings), _sorts_table(rankings), families],
-        text=_text(word_list, joined, chosen, words),
-        conclusion=_conclusion(rankings),
-    )
-
-
-def _conclusion(rankings: Sequence[Ranking]) -> str:
     widths = [(100 * (each.report["mAP"].upper - each.report["mAP"].lower), each.name) for each in rankings]
     (least, narrow), *_, (most, wide) = sorted(widths, key=lambda width: width[0])
-    sorts = max(rankings, key=spread_of_sorts)
-    return (
+    sorts = max(rankings, key=lambda each: np.ptp(list(each.sorts.values())))
+    conclusion = (
         f"With distances that take few values, one mAP is not enough: lower and upper differ by {most:.1f} points by "
         f"{wide}, and by {least:.2g} by {narrow}. The order of the samples alone changes a plain sort by up to "
-        f"{100 * spread_of_sorts(sorts):.1f} points ({sorts.name}). Report the interval, or a distance with fewer ties."
+        f"{100 * np.ptp(list(sorts.sorts.values())):.1f} points ({sorts.name}). Report the interval, or a distance "
+        "with fewer ties."
     )
-
-
-def spread_of_sorts(ranking: Ranking) -> float:
-    return max(ranking.sorts.values()) - min(ranking.sorts.values())
+    several = sum(len(members) > 1 for members in joined.values())
+    text = [
+        f"The list is {word_list.source}: {len(word_list.words)} words in lower case (digest {word_list.digest}). They "
+        f"form {len(joined)} families, {several} of them of two words or more; {len(chosen)} of these were sampled, "
+        f"with {len(words.words)} words.",
+        "A family is a word with its inflected forms: the endings 's, s, es, ed and ing are removed as long as the "
+        "rest, perhaps with an e added, a doubled consonant made single or a final i replaced by y, is in the list. "
+        "The rule ignores meaning, and so is sometimes wrong.",
+        f"PHOC has levels {', '.join(map(str, LEVELS))} and {len(ALPHABET)} characters; bigrams are counted with both "
+        "ends of a word marked; the floats are the PHOC codes times a random matrix, in float32, for contrast.",
+        "Word spotting by PHOC reports one mAP for a data set, from a sort. Where codes or strings are compared with "
+        "each other, as in a lexicon, that number is one of many between lower and upper.",
+    ]
+    rows = [[root, len(members), " ".join(members)] for root, members in chosen.items()]
+    families = Table("words-families", "The families of the sample", ["root", "words", "forms"], rows)
+    findings = [*_findings(rankings), _rounded_phoc(word_list.words)]
+    return Outcome(findings, _pictures(rankings), [*_tables(rankings), families], text, conclusion)
 
 
 def _findings(rankings: Sequence[Ranking]) -> list[Finding]:
     named = {ranking.name: ranking for ranking in rankings}
     digests = {named[f"PHOC, {distance}"].report.profile.digest() for distance in ("hamming", "euclidean", "cityblock")}
     cosine = named["PHOC, cosine"]
-    edits = [ranking for ranking in rankings if ranking.name.startswith(("Levenshtein", "indel"))]
-    return [
-        *map(_width, rankings),
-        Finding(
-            "tie profiles of PHOC under hamming, euclidean and city block distance",
-            "the same" if len(digests) == 1 else f"{len(digests)} different ones",
-            why="for bits, they are the number of differing bits, its root, and the same number",
-        ),
-        Finding(
-            "PHOC, cosine: mixed tie groups in float64, of the exact ones",
-            f"{cosine.floats.ties.mixed_groups} of {cosine.report.ties.mixed_groups}",
-            why="some equal cosines, rounded, differ in their last bit, and a sort orders them by it",
-        ),
-        *(_best_first(edits, column) for column in ("lower", "upper")),
-    ]
-
-
-def _width(ranking: Ranking) -> Finding:
-    result, sorts = ranking.report["mAP"], ranking.sorts.values()
-    here = f"{100 * result.lower:.2f} to {100 * result.upper:.2f} %"
-    sorted_to = f"plain sorts give {100 * min(sorts):.2f} to {100 * max(sorts):.2f} %"
-    return Finding(f"mAP, {ranking.name}: lower to upper", here, why=sorted_to)
-
-
-def _best_first(rankings: Sequence[Ranking], column: str) -> Finding:
-    ordered = sorted(rankings, key=lambda ranking: getattr(ranking.report["mAP"], column), reverse=True)
-    here = " > ".join(ranking.name for ranking in ordered)
-    return Finding(f"edit distances by their {column} mAP", here, why="which is best depends on how ties are broken")
+    findings = []
+    for name, ranking in named.items():
+        result, sorts = ranking.report["mAP"], ranking.sorts.values()
+        here = f"{100 * result.lower:.2f} to {100 * result.upper:.2f} %"
+        why = f"plain sorts give {100 * min(sorts):.2f} to {100 * max(sorts):.2f} %"
+        findings.append(Finding(f"mAP, {name}: lower to upper", here, why=why))
+    findings += [
+        Finding("tie profiles of PHOC under hamming, euclidean and city block distance",
+                "the same" if len(digests) == 1 else f"{len(digests)} different ones",
+                why="for bits, they are the number of differing bits, its root, and the same number"),
+        Finding("PHOC, cosine: mixed tie groups in float64, of the exact ones",
+                f"{cosine.floats.ties.mixed_groups} of {cosine.report.ties.mixed_groups}",
+                why="some equal cosines, rounded, differ in their last bit, and a sort orders them by it"),
+    ]  # fmt: skip
+    edits = [name for name in named if name.startswith(("Levenshtein", "indel"))]
+    for end in ("lower", "upper"):
+        ordered = sorted(edits, key=lambda name: getattr(named[name].report["mAP"], end), reverse=True)
+        why = "which is best depends on how ties are broken"
+        findings.append(Finding(f"edit distances by their {end} mAP", " > ".join(ordered), why=why))
+    return findings
 
 
 def _rounded_phoc(words: Sequence[str]) -> Finding:
@@ -141,66 +136,43 @@ def differs_in_floats(length: int) -> bool:
     return False
 
 
-def _bounds_table(rankings: Sequence[Ranking]) -> Table:
-    rows = [
-        [ranking.name, name, result.lower, result.expected, result.upper, result.upper - result.lower]
-        for ranking in rankings
-        for name in MEASURES
-        for result in [ranking.report[name]]
-    ]
-    columns = ["distance", "measure", "lower", "expected", "upper", "upper - lower"]
-    return Table("words-bounds", "Bounds and expectation", columns, rows, percent=columns[2:])
-
-
-def _ties_table(rankings: Sequence[Ranking]) -> Table:
-    columns = [
-        "distance", "distinct distances per query", "items with a shared distance", "mixed tie groups",
-        "queries with one", "share of queries", "largest", "mixed in float64", "digest of the profile",
-    ]  # fmt: skip
-    rows = []
+def _tables(rankings: Sequence[Ranking]) -> list[Table]:
+    values, ties, sorts = [], [], []
     for each in rankings:
-        ties, share = each.report.ties, each.report.ties.queries / each.report.n_query
-        rows.append([each.name, each.distinct, each.shared, ties.mixed_groups, ties.queries, share, ties.largest,
+        for name, result in each.report.items():
+            bounds = result.lower, result.expected, result.upper
+            values.append([each.name, name, *bounds, result.upper - result.lower])
+        found, share = each.report.ties, each.report.ties.queries / each.report.n_query
+        ties.append([each.name, each.distinct, each.shared, found.mixed_groups, found.queries, share, found.largest,
                      each.floats.ties.mixed_groups, each.report.profile.digest()[:16]])  # fmt: skip
-    caption = "Ties, counted exactly; the first two columns of numbers are for float64 distances, a median and a share"
-    return Table("words-ties", caption, columns, rows, percent=(columns[2], columns[5]))
-
-
-def _sorts_table(rankings: Sequence[Ranking]) -> Table:
-    rows = [[ranking.name, *ranking.sorts.values(), spread_of_sorts(ranking)] for ranking in rankings]
-    caption = "mAP by a plain stable sort of float64 distances, by the order of the samples"
-    columns = ["distance", *rankings[0].sorts, "largest - smallest"]
-    return Table("words-sorts", caption, columns, rows, percent=columns[1:])
+        sorts.append([each.name, *each.sorts.values(), np.ptp(list(each.sorts.values()))])
+    of_values = ["distance", "measure", "lower", "expected", "upper", "upper - lower"]
+    of_ties = ["distance", "distinct distances per query", "items with a shared distance", "mixed tie groups",
+               "queries with one", "share of queries", "largest", "mixed in float64",
+               "digest of the profile"]  # fmt: skip
+    of_sorts = ["distance", *rankings[0].sorts, "largest - smallest"]
+    about_ties = (
+        "Ties, counted exactly; the first two columns of numbers are for float64 distances, a median and a share"
+    )
+    about_sorts = "mAP by a plain stable sort of float64 distances, by the order of the samples"
+    return [
+        Table("words-bounds", "Bounds and expectation", of_values, values, percent=of_values[2:]),
+        Table("words-ties", about_ties, of_ties, ties, percent=(of_ties[2], of_ties[5])),
+        Table("words-sorts", about_sorts, of_sorts, sorts, percent=of_sorts[1:]),
+    ]
 
 
 def _pictures(rankings: Sequence[Ranking]) -> list[Picture]:
-    reports = {ranking.name: ranking.report for ranking in rankings}
-    sorts = {ranking.name: list(ranking.sorts.values()) for ranking in rankings}
     first, second = (style.figure(7.2, height) for height in (5.2, 4.6))
-    bounds(reports, sorts=sorts, ax=first.subplots())
-    tie_sizes({name: report.profile for name, report in reports.items()}, ax=second.subplots())
+    sorts = {ranking.name: list(ranking.sorts.values()) for ranking in rankings}
+    bounds({ranking.name: ranking.report for ranking in rankings}, sorts=sorts, ax=first.subplots())
+    tie_sizes({ranking.name: ranking.report.profile for ranking in rankings}, ax=second.subplots())
     return [
         Picture("words-bounds", "mAP by distance: lower bound, expectation, upper bound; the ticks below each bar are "
                 "the values of a plain stable sort for five orders of the samples.", first),
         Picture("words-tie-sizes", "Number of items exactly at the distance of a relevant item, over all pairs of a "
                 "query and a relevant item: median, middle half, middle 90 %, and largest.", second),
     ]  # fmt: skip
-
-
-def _text(word_list: WordList, joined: dict[str, list[str]], chosen: dict[str, list[str]], words: Words) -> list[str]:
-    several = sum(len(members) > 1 for members in joined.values())
-    return [
-        f"The list is {word_list.source}: {len(word_list.words)} words in lower case (digest {word_list.digest}). They "
-        f"form {len(joined)} families, {several} of them of two words or more; {len(chosen)} of these were sampled, "
-        f"with {len(words.words)} words.",
-        "A family is a word with its inflected forms: the endings 's, s, es, ed and ing are removed as long as the "
-        "rest, perhaps with an e added, a doubled consonant made single or a final i replaced by y, is in the list. "
-        "The rule ignores meaning, and so is sometimes wrong.",
-        f"PHOC has levels {', '.join(map(str, LEVELS))} and {len(ALPHABET)} characters; bigrams are counted with both "
-        "ends of a word marked; the floats are the PHOC codes times a random matrix, in float32, for contrast.",
-        "Word spotting by PHOC reports one mAP for a data set, from a sort. Where codes or strings are compared with "
-        "each other, as in a lexicon, that number is one of many between lower and upper.",
-    ]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -439,11 +411,8 @@ def plain_map(distances: Matrix, family: Codes, order: Codes) -> float:
     values: list[float] = []
     for start in range(0, len(order), _BLOCK):
         rows = order[start : start + _BLOCK]
-        ranking = np.argsort(distances[rows][:, order], axis=1, kind="stable")
-        relevant = family[order][ranking] == family[rows][:, None]
-        own = ranking == np.arange(start, start + len(rows))[:, None]
-        relevant = relevant[~own].reshape(len(rows), -1)
-        row, rank = np.nonzero(relevant)
-        precision = relevant.cumsum(axis=1)[row, rank] / (rank + 1)
-        values += list(np.bincount(row, precision) / np.bincount(row))  # average precisions
+        own = np.arange(len(rows)), np.arange(start, start + len(rows))
+        ordered, relevant = distances[rows][:, order].astype(np.float64), family[rows][:, None] == family[order]
+        ordered[own], relevant[own] = np.inf, False  # last, where it changes nothing
+        values += reference.average_precision(reference.sorted_relevance(ordered, relevant, kind="stable")).tolist()
     return math.fsum(values) / len(values)

@@ -29,7 +29,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import reason
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
-from deadheat.measures.catalogue import FAMILIES
+from deadheat.measures.names import FAMILIES
 from deadheat.measures.family import Measure, NoRankSum
 from deadheat.reports.tables import plain
 from deadheat.support import checks
