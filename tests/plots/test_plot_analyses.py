@@ -16,7 +16,7 @@ from plots.drawn import rows, words
 from deadheat import collisions, exploit, plots
 from deadheat.analyses import confidence as measures
 from deadheat.analyses.collisions import Kind
-from deadheat.plots.images import amplified, colours, least_reach
+from deadheat.plots.ties import amplified, colours, least_reach
 from deadheat.support.triple import Triple
 
 

@@ -15,7 +15,7 @@ from deadheat.analyses.pooled import Classification
 from deadheat.analyses.precision_recall import PrecisionRecall
 from deadheat.analyses.score_leaderboard import ScoreLeaderboard
 from deadheat.plots import style
-from deadheat.plots.pages import drawing
+from deadheat.plots.pages import middle, per_query_name
 from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
@@ -223,11 +223,11 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     """
     ax = style.quiet(style.axes(ax))
     values = 100 * np.stack(difference.per_query)
-    values, middle = values[:, ~np.isnan(values[0])], 100 * drawing.middle(difference.per_query)
+    values, shown = values[:, ~np.isnan(values[0])], 100 * middle(difference.per_query)
     (low, _, high), ties = values, values[0] < values[2]
     kinds = np.select([low > 0, high < 0, ties], [0, 3, 1], 2)
-    order = np.lexsort((-low, -middle, kinds))
-    place, low, high, middle, kinds = 1 + np.arange(len(order)), low[order], high[order], middle[order], kinds[order]
+    order = np.lexsort((-low, -shown, kinds))
+    place, low, high, shown, kinds = 1 + np.arange(len(order)), low[order], high[order], shown[order], kinds[order]
     a, b = difference.names
     wins_a, wins_b, n_open = difference.n_wins_a, difference.n_wins_b, difference.n_open
     colours = style.BLUE, style.ORANGE, style.INK, style.VERMILION
@@ -235,10 +235,10 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     for kind, (colour, label) in enumerate(zip(colours, labels, strict=True)):
         own = kinds == kind
         if own.any():
-            ax.bar(place[own], middle[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
+            ax.bar(place[own], shown[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
     _open(ax, place, low, high, style.INK)
     ax.axhline(0, color=style.INK, linewidth=0.8)
-    what = textwrap.fill(f"{drawing.per_query_name(difference.name)} of {a} − {b} (points)", _LABEL)
+    what = textwrap.fill(f"{per_query_name(difference.name)} of {a} − {b} (points)", _LABEL)
     ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(place) + 1))
     rest = f", ties decide {n_open}" if n_open else ""
     title = f"Of {count(len(place), 'query', 'queries')}, {a} wins {wins_a} and {b} {wins_b}{rest}"
@@ -463,24 +463,24 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
     """
     result = report[first_measure(report) if measure is None else measure]
     values = 100 * np.stack(result.per_query)
-    values, middle = values[:, ~np.isnan(values[0])], 100 * drawing.middle(result.per_query)
-    order = np.lexsort((values[2], values[0], middle))
-    place, (lower, _, upper), middle = np.arange(1, len(order) + 1), values[:, order], middle[order]
+    values, shown = values[:, ~np.isnan(values[0])], 100 * middle(result.per_query)
+    order = np.lexsort((values[2], values[0], shown))
+    place, (lower, _, upper), shown = np.arange(1, len(order) + 1), values[:, order], shown[order]
     tied, few = lower < upper, len(order) <= _SINGLE
     ax = style.quiet(style.axes(ax))
     _open(ax, place, lower, upper, style.ORANGE)
     dot: dict[str, Any] = {"linestyle": "", "markersize": 4 if few else 2.5, "zorder": 3}
     if tied.any():
-        ax.plot(place[tied], middle[tied], "o", color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
+        ax.plot(place[tied], shown[tied], "o", color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
     if not tied.all():
-        ax.plot(place[~tied], middle[~tied], "D", color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
+        ax.plot(place[~tied], shown[~tied], "D", color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
     low, high = 100 * result.lower, 100 * result.upper
     if low < high:
         ax.axhspan(low, high, color=style.GREY, alpha=0.25, linewidth=0, zorder=0)
     mean = (low + high) / 2 if np.isnan(result.expected) else 100 * result.expected
     label = "mean, lower to upper" if low < high else "mean"
     ax.axhline(mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label=label)
-    name = drawing.per_query_name(result.name)
+    name = per_query_name(result.name)
     ax.set(xlabel="queries, from worst to best", ylabel=f"{name} (%)", xlim=(0, len(order) + 1))
     title = f"Ties affect {name} in {tied.sum()} of {count(len(order), 'query', 'queries')}"
     return style.legend_above(ax, title=title)

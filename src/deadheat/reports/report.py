@@ -38,7 +38,7 @@ from deadheat.support.arrays import Int64
 from deadheat.support.triple import ByName, Triple
 
 if TYPE_CHECKING:
-    from deadheat.reports.statistics.interval import Intervals
+    from deadheat.reports.statistics.intervals import Intervals
 
 
 _COUNTS = ("n_query", "n_undefined")

@@ -21,7 +21,7 @@ from deadheat.engine.literals import DistanceName
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.plots import style
-from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
+from deadheat.plots.ties import collision_image, collision_legend, distance_matrix, shift_matrix
 from deadheat.reports.evaluating import evaluate
 from deadheat.studies import published
 from deadheat.studies.published import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington

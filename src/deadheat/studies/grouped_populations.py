@@ -17,7 +17,7 @@ from deadheat.plots.grouped import Band, interval_coverage
 from deadheat.reports.averaging import Average
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.statistics import intervals
-from deadheat.reports.statistics.interval import Interval, Intervals
+from deadheat.reports.statistics.intervals import Interval, Intervals
 from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table
 from deadheat.support.lazy import require

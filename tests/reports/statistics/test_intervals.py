@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike
 from deadheat import TieProfile, compare, evaluate, measure
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.reports.statistics import intervals as bootstrap
-from deadheat.reports.statistics.interval import METHODS, Interval
 from deadheat.reports.statistics.intervals import (
+    METHODS,
+    Interval,
     difference_interval,
     mean_interval,
     mean_intervals,

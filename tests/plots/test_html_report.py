@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli.main import main
-from deadheat.plots.pages import drawing
+from deadheat.plots import pages
 
 pytest.importorskip("jinja2", reason="pages need jinja2")
 LABELS = np.array([f"class {i // 6:02d}" for i in range(180)])
@@ -104,7 +104,7 @@ def test_a_grid_holds_what_the_report_says(report: dh.Report) -> None:
 def test_tie_sizes_count_every_mixed_group(report: dh.Report) -> None:
     profile = report.profile
     mixed = profile.tied[profile.tied_relevant < profile.tied]
-    sizes = drawing.tie_sizes(profile)
+    sizes = pages.tie_sizes(profile)
     assert sum(row["groups"] for row in sizes["rows"]) == len(mixed) == sizes["groups"]
     for row in sizes["rows"]:
         low, _, high = row["sizes"].partition(" to ")
@@ -115,7 +115,7 @@ def test_differences_are_drawn_to_scale(report: dh.Report) -> None:
     other = dh.evaluate(EMBEDDINGS[:, :2], LABELS, measures=["mAP", "Hit@1", "AUC"])
     comparison = dh.compare(report, other, measures="mAP, AUC")
     found = [comparison[name] for name in comparison]
-    drawn = drawing.differences(found)
+    drawn = pages.differences(found)
     (first, low), (last, high) = ((place, float(text)) for place, text in (drawn["ticks"][0], drawn["ticks"][-1]))
     assert (first, last) == (0, 100)
     assert "0" in [text for _, text in drawn["ticks"]]
@@ -180,13 +180,11 @@ def test_the_top_says_when_of_what_and_by_what(report: dh.Report) -> None:
 
 
 def test_every_query_is_in_the_distribution(report: dh.Report) -> None:
-    counts = drawing.spread(report["mAP"])
+    counts = pages.spread(report["mAP"])
     values = np.array([float(value) for value in report["mAP"].per_query.expected])
     assert counts.sum() == report["mAP"].n_query
     assert counts[0] == np.count_nonzero(values < 0.05)
-    assert (
-        drawing.steps(np.array([1, 2]), 4) == "0.00,50.00 0.00,37.50 50.00,37.50 50.00,25.00 100.00,25.00 100.00,50.00"
-    )
+    assert pages.steps(np.array([1, 2]), 4) == "0.00,50.00 0.00,37.50 50.00,37.50 50.00,25.00 100.00,25.00 100.00,50.00"
 
 
 def test_undefined_values_and_a_tolerance_are_no_trouble() -> None:
