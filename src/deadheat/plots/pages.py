@@ -27,7 +27,7 @@ from deadheat.reports import tables
 from deadheat.reports.breakdown import Breakdown, triples
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
-from deadheat.reports.tables import DIGITS, columns_of_values, decimals, has_ties, number, program, value
+from deadheat.reports.tables import DIGITS, columns_of_values, decimals, has_ties, headline, number, program, value
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
@@ -261,7 +261,7 @@ def _grid(name: str, title: str, found: Breakdown, digits: int) -> dict[str, Any
 
 def _key(triple: Triple[float]) -> float | None:
     """What a cell is sorted by: the expected value, or the lower one where there is none; None comes last."""
-    key = triple.lower if math.isnan(triple.expected) else triple.expected
+    key = float(headline(triple))
     return None if math.isnan(key) else round(key, 12)
 
 

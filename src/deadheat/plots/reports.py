@@ -19,7 +19,7 @@ from deadheat.plots.pages import middle, per_query_name
 from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
-from deadheat.reports.tables import count, value
+from deadheat.reports.tables import count, headline, value
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
@@ -283,9 +283,8 @@ def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, 
     cutoffs = sorted({checks.positive_integer(each, "k") for each in asked})
     ax = style.quiet(style.axes(ax))
     for number, (name, report) in enumerate(named.items()):
-        lower, expected, upper = _per_cent(report[f"Hit@{k}"] for k in cutoffs)
-        expected = np.where(np.isnan(expected), lower, expected)  # under a tolerance
-        _line(ax, number, name, cutoffs, (lower, expected, upper), alone=len(named) == 1)
+        ends = Triple(*_per_cent(report[f"Hit@{k}"] for k in cutoffs))
+        _line(ax, number, name, cutoffs, ends._replace(expected=headline(ends)), alone=len(named) == 1)
     ax.set(xlabel="k", ylabel="Hit@k (%)")
     ax.set_ylim(top=min(101.0, ax.get_ylim()[1]))
     step = next((step for step in (1, 5, 10, 20, 25, 50, 100) if cutoffs[-1] <= 6 * step), cutoffs[-1] // 5)
@@ -301,13 +300,11 @@ def _named(results: Any, what: str) -> Mapping[str, Any]:
     return named
 
 
-def _line(
-    ax: Axes, number: int, name: str, x: Any, ends: tuple[Float64, ...], *, alone: bool, marked: bool = True
-) -> None:
+def _line(ax: Axes, number: int, name: str, x: Any, ends: Triple[Float64], *, alone: bool, marked: bool = True) -> None:
     """A line with a mark at each point, and the band that ties leave."""
     look = style.marked_line(number) | ({} if marked else {"marker": None})
-    style.band(ax, x, ends[0], ends[2], look["color"], "lower to upper: ties" if alone else f"{name}: ties")
-    ax.plot(x, ends[1], markersize=4, linewidth=1.4, label=name, **look)
+    style.band(ax, x, ends.lower, ends.upper, look["color"], "lower to upper: ties" if alone else f"{name}: ties")
+    ax.plot(x, ends.expected, markersize=4, linewidth=1.4, label=name, **look)
 
 
 def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *, ax: Axes | None = None) -> Axes:
@@ -335,7 +332,7 @@ def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *,
     named = _named(curves, "curve")
     ax = style.quiet(style.axes(ax))
     for number, (name, curve) in enumerate(named.items()):
-        ends = 100 * curve.lower, 100 * curve.expected, 100 * curve.upper
+        ends = Triple(100 * curve.lower, 100 * curve.expected, 100 * curve.upper)
         few = len(curve.recall) <= _MANY_LEVELS
         _line(ax, number, name, 100 * curve.recall, ends, alone=len(named) == 1, marked=few)
     interpolated = all(curve.interpolated for curve in named.values())
@@ -420,8 +417,8 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     (values,) = every.per_row.values()
     n_class = int(np.count_nonzero(~np.isnan(values.lower)))  # those without a value come last
     names, counts = (column[: min(checks.positive_integer(n, "n"), n_class)] for column in every.rows.values())
-    lower, expected, upper = (100 * end[: len(names)] for end in values)
-    rows, length = np.arange(len(names)), np.where(np.isnan(expected), lower, expected)
+    lower, length, upper = (100 * end[: len(names)] for end in (values.lower, headline(values), values.upper))
+    rows = np.arange(len(names))
     ax = style.quiet(style.axes(ax, (6.4, 1.5 + 0.24 * len(names))), grid="x")
     ax.barh(rows, length, height=0.66, color=style.SKY, edgecolor=style.INK, linewidth=0.6, label="mean of the class")
     tied = lower < upper
@@ -429,8 +426,7 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
         label = "lower to upper: ties"
         ax.hlines(rows[tied], lower[tied], upper[tied], color=style.INK, linewidth=2.2, label=label)
     whole = report[measure]
-    mean = whole.lower if np.isnan(whole.expected) else whole.expected
-    ax.axvline(100 * mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
+    ax.axvline(100 * headline(whole), color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
     style.rows(ax, list(map(str, names)))
     style.right_column(ax, "queries", map(str, counts))
     some = "classes" if len(names) == n_class else f"the worst {len(names)} of {n_class} classes"
