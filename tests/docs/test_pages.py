@@ -32,10 +32,8 @@ _BLOCK = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^```$", re.MULTI
 _LANGUAGES = {"", "python", "console", "text", "bibtex"}  # others would be code that nothing runs
 
 INSTALLS, OFFICE = "needs a network; .ci/run installs", "for who works on deadheat; .ci/run does most of it"
-STUDY, THEIRS = (
-    "minutes; tests/studies run the parts",
-    "what another library is called with: the block below it is ours",
-)
+STUDY = "minutes; tests/studies run the parts"
+THEIRS = "what another library is called with: the block below it is ours"
 NOT_RUN = {  # by page, how a block begins that is no session and not only commands that run in `folder`, and why
     "AGENTS.md": {"python3 -m venv": OFFICE},
     "README.md": {"python3 -m venv": INSTALLS},
@@ -104,10 +102,8 @@ def name_of(page: Path) -> str:
 
 def commands(*codes: str) -> list[list[str]]:
     """The `deadheat` commands in code, also behind an &&."""
-    lines = [part for code in codes for line in code.splitlines() for part in line.split("&&")]
-    found = (
-        shlex.split(line.removeprefix("$ "), comments=True) for line in map(str.strip, lines) if "deadheat" in line
-    )
+    parts = (part.strip() for code in codes for line in code.splitlines() for part in line.split("&&"))
+    found = (shlex.split(part.removeprefix("$ "), comments=True) for part in parts if "deadheat" in part)
     return [words[1:] for words in found if words and words[0] == "deadheat"]
 
 
@@ -140,11 +136,9 @@ def test_agents_are_told_the_layers_that_imports_follow() -> None:
 def test_the_extras_of_the_installation_page_are_those_there_are() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     page = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
-    cells = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    listed = re.findall(r"`([\w-]+)`", " ".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)))
     apart = {"all", "test", "evaluators"}  # of everything, and for who works on deadheat
-    assert {name for cell in cells for name in re.findall(r"`([\w-]+)`", cell)} == {
-        *project["optional-dependencies"]
-    } - apart
+    assert {*listed} == {*project["optional-dependencies"]} - apart
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)

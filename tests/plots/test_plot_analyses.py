@@ -11,34 +11,32 @@ from matplotlib import image
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
-from plots.drawn import rows, words
+from plots.drawn import line, rows, words
 
 from deadheat import collisions, exploit, plots
 from deadheat.analyses import confidence as measures
 from deadheat.analyses.collisions import Kind
 from deadheat.plots.ties import amplified, colours, least_reach
+from deadheat.reports.tables import value
 from deadheat.support.triple import Triple
 
 
 def test_reject_curves_show_what_ties_leave_open(ax: Any) -> None:
     tied = measures.error_reject_curve([1, 0, 1, 0], [3, 2, 2, 1])
     assert plots.error_reject(tied, ax=ax, label="model") is ax
-    lower, expected, upper = (f"{100 * area:.2f}" for area in tied.area)
     named = ["random order: area 50.00 %", f"perfect order: area {100 * tied.optimal_area.expected:.2f} %",
-             f"model: area {expected} [{lower}, {upper}] %", "model: what ties decide"]  # fmt: skip
+             f"model: area {value(tied.area)} %", "model: what ties decide"]  # fmt: skip
     assert words(ax) == named
-    (line,) = [line for line in ax.get_lines() if str(line.get_label()).startswith("model")]
-    assert_array_equal(line.get_xdata(), [0.75, 0.5, 0.25, 0])
-    assert_array_equal(line.get_ydata(), tied.expected)
+    assert_array_equal(line(ax, named[2]).get_xydata(), np.column_stack([[0.75, 0.5, 0.25, 0], tied.expected]))
     title = "Rejecting model saves 22.9 points of area, the perfect order saves 29.2"
     assert ax.get_title().replace("\n", " ") == title
     separated = measures.error_reject_curve([1, 0], [2, 1])
     plots.risk_coverage(separated, ax=ax, label="other", number=1, references=False)
     assert words(ax)[2:] == [*named[2:], "other: area 25.00 %"]  # no band where nothing is open
-    assert ax.get_title().replace("\n", " ") == title
-    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
-    assert ax.get_legend().get_window_extent().y1 <= ax.title.get_window_extent().y0  # the title of the first has moved
     assert ax.get_xlabel() == "kept queries (coverage) (%)"
+    assert ax.get_title().replace("\n", " ") == title
+    ax.figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().y1 <= ax.title.get_window_extent().y0  # the title of the first has moved
 
 
 def test_open_values_have_two_references(ax: Any) -> None:
@@ -54,8 +52,7 @@ def test_bins_points_and_densities(ax: Any) -> None:
     assert_array_equal(points.get_offsets(), np.column_stack([found.confidence, found.right.expected]))
     assert points.get_sizes()[0] < points.get_sizes()[1]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean confidence of the bin (%)", "right queries (%)")
-    for axis in (ax.xaxis, ax.yaxis):  # per cent on both
-        assert axis.get_major_formatter()(0.2, 0) == "20"
+    assert [axis.get_major_formatter()(0.2, 0) for axis in (ax.xaxis, ax.yaxis)] == ["20", "20"]  # per cent
     assert words(ax) == ["as confident as right", "queries of a bin: area by number, 1 to 2"]
     figure = Figure()
     scatter, density = figure.subplots(1, 2)
@@ -118,14 +115,13 @@ def test_no_single_mark_is_lost_in_a_small_picture(shape, dpi, place):
 
 
 def test_marks_are_widened_only_as_far_as_needed():
-    def reach(shape, dpi):
-        figure = Figure(figsize=(4, 4), dpi=dpi)
-        return least_reach(figure.subplots(), shape)
-
-    assert reach((100, 100), 100) == 0
-    assert reach((1000, 100), 100) == reach((100, 1000), 100) > 0
-    assert reach((1000, 1000), 500) == 0
-    assert reach((4000, 100), 100) > reach((1000, 100), 100)
+    shapes = ((100, 100), (1000, 100), (100, 1000), (4000, 100), (1000, 1000))
+    none, rows, columns, more, sharp = (
+        least_reach(Figure(figsize=(4, 4), dpi=500 if shape[1] == shape[0] == 1000 else 100).subplots(), shape)
+        for shape in shapes
+    )
+    assert (none, sharp) == (0, 0)
+    assert 0 < rows == columns < more
 
 
 def test_widening_by_plain_loops():
@@ -144,19 +140,16 @@ def test_colours_keep_their_order_in_grey():
     assert min(-np.diff(order)) > 0.15
 
 
-def test_axes_say_what_is_there():
-    figure = Figure(figsize=(5, 5), dpi=100)
+def test_axes_say_what_is_there(ax: Any) -> None:
     found = collisions(np.arange(6)[:, None], [0, 1] * 3, distance="cityblock", depth=8)
-    ax = plots.collision_image(found, ax=figure.subplots())
+    plots.collision_image(found, ax=ax, amplify=0)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("rank", "query")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["relevant", "irrelevant", "mixed", "no rank"]
-    assert ax.get_xlim() == (-0.5, 9.5)  # and one cell around it
-    assert ax.get_ylim() == (6.5, -1.5)
+    assert words(ax) == ["relevant", "irrelevant", "mixed", "no rank"]
+    assert (ax.get_xlim(), ax.get_ylim()) == ((-0.5, 9.5), (6.5, -1.5))  # and one cell around it
     wide = plots.collision_image(found, ax=Figure().subplots(), amplify=2)
     assert wide.get_xlabel() == "rank\n(each mark widened by 2)"
     empty = plots.collision_image(np.zeros((2, 2), dtype=np.int8), ax=Figure().subplots(), legend=False)
-    assert [text.get_text() for text in empty.texts] == ["no collision"]
-    assert empty.get_legend() is None
+    assert ([text.get_text() for text in empty.texts], empty.get_legend()) == (["no collision"], None)
 
 
 def test_matrices():
@@ -165,8 +158,7 @@ def test_matrices():
     assert plots.distance_matrix([[0.0, 1.0], [1.0, 0.0]], ax=left, label="cosine distance") is left
     assert plots.shift_matrix(np.eye(2, dtype=bool), ax=right) is right
     assert_array_equal(right.images[0].get_array(), [[0, 1], [1, 0]])
-    labels = [text.get_text() for text in figure.axes[-1].get_yticklabels()]
-    assert labels == ["0 (relevant)", "e (irrelevant)"]
+    assert rows(figure.axes[-1]) == ["0 (relevant)", "e (irrelevant)"]
 
 
 @pytest.mark.parametrize(("amplify", "error"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)])
@@ -175,9 +167,12 @@ def test_bad_widening(amplify, error):
         plots.collision_image(np.ones((2, 2), dtype=np.int8), ax=Figure().subplots(), amplify=amplify)
 
 
-def test_nothing_to_draw():
+def test_nothing_to_draw(ax: Any) -> None:
     with pytest.raises(ValueError, match=r"^collisions must have at least one query and one rank, but has shape"):
-        plots.collision_image(collisions([[1.0]], [0]), ax=Figure().subplots())
+        plots.collision_image(collisions([[1.0]], [0]), ax=ax)
+    plots.collision_legend(ax.figure)
+    (legend,) = ax.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["relevant", "irrelevant", "mixed"]
 
 
 # Orders
@@ -197,8 +192,8 @@ def test_ranges_are_drawn_between_the_bounds(ax: Any) -> None:
     plots.order_ranges({"tied": tied, "separated": separated}, ax=ax)
     (bar,) = ax.patches
     width = tied.bounds.upper - tied.bounds.lower
-    assert bar.get_x() == pytest.approx(100 * (tied.lowest.value - tied.bounds.lower) / width)
-    assert bar.get_width() == pytest.approx(100 * (tied.highest.value - tied.lowest.value) / width)
+    ends = [100 * (end.value - tied.bounds.lower) / width for end in (tied.lowest, tied.highest)]
+    assert [bar.get_x(), bar.get_x() + bar.get_width()] == pytest.approx(ends)
     assert rows(ax) == ["tied", "separated"]
     low, high = 100 * tied.bounds.lower, 100 * tied.bounds.upper
     shown = {text.get_text() for text in ax.texts}

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
-from plots.drawn import line, segments
+from plots.drawn import line, rows, segments, words
 
 import deadheat as dh
 from deadheat.engine.ties.tolerance import Tolerance
@@ -19,24 +19,19 @@ OPTIONS = {"group_size": 4, "distance": "euclidean"}
 def test_groups_have_a_dot_each_and_their_mean_an_interval(ax: Axes) -> None:
     reports = {"one": dh.grouped(POINTS, LABELS, **OPTIONS), "two": dh.grouped(POINTS[:40], LABELS[:40], **OPTIONS)}
     assert dh.plots.group_values(reports, "mAP", confidence_level=0.9, ax=ax) is ax
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["one", "two"]
-    assert ax.get_xlabel() == "mAP in a group of 4 (%)"
-    dots = [each for each in ax.lines if each.get_marker() == "o"]
-    diamonds = [each for each in ax.lines if each.get_marker() == "D"]
-    whiskers = [segments(each) for each in ax.collections][1::2]
+    assert (rows(ax), ax.get_xlabel()) == (["one", "two"], "mAP in a group of 4 (%)")
+    dots, diamonds = ([each for each in ax.lines if each.get_marker() == marker] for marker in "oD")
     for row, report in enumerate(reports.values()):
         result = report["mAP"]
         assert_array_equal(dots[row].get_xdata(), 100 * result.per_group.expected)
         assert_array_equal(diamonds[row].get_xdata(), [100 * result.expected])
         found = result.interval(confidence_level=0.9)
-        assert [x for x, _ in whiskers[row][0]] == [100 * found.lower.low, 100 * found.upper.high]
-        tied = segments(ax.collections[2 * row])
-        assert [ends[0][0] for ends in tied] == [
-            100 * low for low, high in zip(result.per_group.lower, result.per_group.upper, strict=True) if low < high
-        ]
-        assert tied
-    labels = {text.get_text() for text in ax.get_legend().get_texts()}  # type: ignore[union-attr]
-    assert labels == {"a group", "90 % interval of the mean", "mean", "lower to upper: ties"}
+        (whisker,) = segments(ax.collections[2 * row + 1])
+        assert [x for x, _ in whisker] == [100 * found.lower.low, 100 * found.upper.high]
+        lower, _, upper = result.per_group
+        tied = [[low, high] for (low, _), (high, _) in segments(ax.collections[2 * row])]
+        assert tied == [[100 * low, 100 * high] for low, high in zip(lower, upper, strict=True) if low < high] != []
+    assert set(words(ax)) == {"a group", "90 % interval of the mean", "mean", "lower to upper: ties"}
 
 
 def test_groups_under_a_tolerance_are_drawn_at_their_lower_values(ax: Axes) -> None:
@@ -53,9 +48,8 @@ def test_models_are_points_with_what_ties_leave_open(ax: Axes) -> None:
     found = dh.model_correlation(plain, inside)
     assert dh.plots.model_correlation(found, ax=ax) is ax
     assert ax.get_title() == f"3 models: Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
-    dots = line(ax, "a model")
-    assert_array_equal(dots.get_xdata(), 100 * found.first.expected)
-    assert_array_equal(dots.get_ydata(), 100 * found.second.expected)
+    shown = np.column_stack([found.first.expected, found.second.expected])
+    assert_array_equal(line(ax, "a model").get_xydata(), 100 * shown)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Hit@1, plain (%)", "Hit@1 in groups of 4 (%)")
     for place, (drawn, each) in enumerate(zip(ax.collections, (found.first, found.second), strict=True)):
         ends = [[end[place] for end in segment] for segment in segments(drawn)]
@@ -88,20 +82,19 @@ def test_measure_against_classes_draws_lines_and_bands(ax: Axes) -> None:
     assert ax.lines[0].get_xydata().tolist() == [[50, 40], [100, 20]]
     assert ax.lines[2].get_ydata()[0] == 45
     assert (ax.get_xscale(), ax.get_ylabel(), ax.get_ylim()) == ("log", "mAP (%)", (0, 100))
-    assert (
-        len({line.get_linestyle() for line in ax.lines[:2]}) == len({line.get_marker() for line in ax.lines[:2]}) == 2
-    )
+    for look in ("get_linestyle", "get_marker"):
+        assert len({getattr(line, look)() for line in ax.lines[:2]}) == 2
     assert ax.get_xticks().tolist() == [50, 100]
 
 
 def test_coverage_draws_the_level_and_a_place_for_each_number(ax: Axes) -> None:
-    dh.plots.interval_coverage({"z": dh.plots.Band([5, 50], [0.9, 0.95], [0.88, 0.94], [0.92, 0.96])}, level=0.9, ax=ax)
-    assert ax.lines[0].get_ydata() == [90, 90]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["5", "50"]
-    assert ax.lines[1].get_ydata().tolist() == [90, 95]
     band = dh.plots.Band([5, 50], [0.9, 0.95], [0.88, 0.94], [0.92, 0.96])
-    two = dh.plots.interval_coverage({"y": band, "z": band}, level=0.9, ax=Figure().subplots())
-    assert {tuple(line.get_xdata()) for line in two.lines[1:]} == {(-0.125, 0.875), (0.125, 1.125)}
+    dh.plots.interval_coverage({"y": band, "z": band}, level=0.9, ax=ax)
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["5", "50"]
+    assert_array_equal(ax.lines[0].get_ydata(), [90, 90])
+    shown = {(*line.get_xdata(), *np.round(line.get_ydata(), 9)) for line in ax.lines[1:]}
+    marks = ((88, 94), (90, 95), (92, 96))  # low ends, values, high ends
+    assert shown == {(*places, *each) for places in ((-0.125, 0.875), (0.125, 1.125)) for each in marks}
 
 
 def test_gaps_and_cost_are_drawn(ax: Axes) -> None:
