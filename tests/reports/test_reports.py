@@ -143,17 +143,22 @@ def test_columns_are_fractions() -> None:
 
 def test_latex_html_and_frame_show_the_same_table() -> None:
     report = measure(WINDOWS, "mAP")
-    rows = report.to_latex(std=True).splitlines()
-    assert " ".join(rows[2].split()) == r"measure (\%) & lower & expected & upper & std \\"
-    assert " ".join(rows[4].split()) == r"mAP & 50.00 & - & 100.00 & - \\"
-    row = '<tr><th scope="row">mAP</th><td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+    rows = [" ".join(row.split()) for row in report.to_latex(std=True).splitlines()]
+    assert rows[2] == r"measure (\%) & lower & expected & upper & std \\"
+    assert rows[4] == r"mAP & 50.00 & - & 100.00 & - \\"
+    page = report._repr_html_()
     bar = '<path class="axis" d="M0 4H100"/><rect x="50.00" y="2" width="50.00" height="4"/></svg></td>'
-    assert f"{row}{bar}<td>50.00</td><td>-</td><td>100.00</td></tr>" in report._repr_html_()
-    assert report._repr_html_().endswith("that has no expectation.</p></div>")
+    assert f'aria-hidden="true">{bar}<td>50.00</td><td>-</td><td>100.00</td></tr>' in page
+    assert page.endswith("that has no expectation.</p></div>")
+    single = measure(PROFILE, "mAP")["mAP"]._repr_html_()
+    assert '<path d="M75.00 0V8"/></svg></td><td>66.67</td><td>75.00</td><td>83.33</td>' in single
+    assert single.endswith("<p>Mean over 3 queries with a value.</p></div>")
+    assert "<td>75.00</td></tr>" in measure(NO_TIES)["mAP"]._repr_html_()
+    interval = measure(PROFILE).interval("mAP")
+    assert f"<td>{interval.lower.per_cent()}</td></tr>" in interval._repr_html_()
     frame = report.to_pandas(std=True)
     assert list(frame) == ["measure", "lower", "expected", "upper", "std", "n_query", "n_undefined"]
-    assert (frame["lower"][0], frame["upper"][0]) == (0.5, 1.0)
-    assert math.isnan(frame["expected"][0])
+    np.testing.assert_array_equal(frame.loc[0, "lower":"upper"].astype(float), [0.5, np.nan, 1])
 
 
 def close_call(closer: int) -> Report:
@@ -172,16 +177,6 @@ def test_two_decimals_unless_others_are_asked_for_or_distinguish_the_bounds() ->
     assert "& 9.0909 &" in " ".join(far.to_latex(digits=4).split())
 
 
-def test_single_results_are_shown_in_a_notebook_too() -> None:
-    report = measure(PROFILE, "mAP")
-    page = report["mAP"]._repr_html_()
-    assert '<path d="M75.00 0V8"/></svg></td><td>66.67</td><td>75.00</td><td>83.33</td>' in page
-    assert page.endswith("<p>Mean over 3 queries with a value.</p></div>")
-    assert "<td>75.00</td></tr>" in measure(NO_TIES)["mAP"]._repr_html_()
-    interval = report.interval("mAP")
-    assert f"<td>{interval.lower.per_cent()}</td></tr>" in interval._repr_html_()
-
-
 @pytest.mark.parametrize(("digits", "message"), [(-1, "at least 0"), (2.5, "an integer"), (16, "at most 15")])
 def test_digits_are_checked(digits: object, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=f"^digits must be {message}, but is {digits}$"):
@@ -192,19 +187,13 @@ def test_digits_are_checked(digits: object, message: str) -> None:
 def test_one_column_where_no_tie_affects_a_value() -> None:
     # The tie is at rank 2, so that it affects mAP and not the first rank.
     profile = TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 2, 1)]], n_ranked=[3])
-    assert measure(profile, "Hit@1").to_text().splitlines() == [
-        "measure (%)   value",
-        "Hit@1        100.00",
-        "",
-        "1 query, each with a relevant item.",
-        "Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items; none affects a value shown, so "
-        "that lower = expected = upper.",
-    ]
-    assert measure(profile, "Hit@1, mAP").to_text().splitlines()[:3] == [
-        "measure (%)   lower  expected   upper",
-        "Hit@1        100.00    100.00  100.00",
-        "mAP           83.33     91.67  100.00",
-    ]
+    alone, both = (measure(profile, names).to_text().splitlines() for names in ("Hit@1", "Hit@1, mAP"))
+    assert alone[:2] == ["measure (%)   value", "Hit@1        100.00"]
+    said = "1 group in 1 query, of 2 items; none affects a value shown, so that lower = expected = upper."
+    assert alone[3:] == [
+        "1 query, each with a relevant item.", f"Ties between relevant and irrelevant items: {said}"
+    ]  # fmt: skip
+    assert both[:2] == ["measure (%)   lower  expected   upper", "Hit@1        100.00    100.00  100.00"]
 
 
 def test_the_number_to_report() -> None:
@@ -241,18 +230,12 @@ def test_a_report_is_a_mapping_of_its_measures() -> None:
 
 def test_rankings_that_were_cut() -> None:
     found = profile_neighbors([["a", "b"]], [[2.0, 1.0]], relevant=[{"a", "c"}], n_gallery=9)
+    cut = "n 1 query relevant items were not returned or may tie with the last returned"
     assert str(measure(found, "Hit@1, mAP")).splitlines()[-1] == (
-        "Needs more neighbours: in 1 query relevant items were not returned or may tie with the last returned, so that "
-        "mAP has bounds and no expected value. A value at k needs k + 1 neighbours, and one more where the query's own "
-        "row is excluded."
+        f"Needs more neighbours: i{cut}, so that mAP has bounds and no expected value. "
+        "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
     )
-    assert str(measure(found, "Hit@1")).splitlines()[-1].endswith("this affects no value shown.")
-
-
-def test_repr_is_one_line_without_arrays() -> None:
-    report = measure(PROFILE, "mAP")
-    assert repr(report) == "Report(mAP 75.00 [66.67, 83.33] %; 4 queries)"
-    assert repr(report["mAP"]).startswith("Result('mAP', lower=0.6666")
+    assert str(measure(found, "Hit@1")).splitlines()[-1] == f"I{cut}; this affects no value shown."
 
 
 # From arrays
@@ -260,11 +243,11 @@ def test_repr_is_one_line_without_arrays() -> None:
 
 def test_evaluate_leave_one_out() -> None:
     report = evaluate([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", measures=["mAP"])
-    assert (report.n_query, report.n_singleton, report.ties.mixed_groups) == (3, 1, 1)
-    assert (report.distance, report.tie_rule) == ("euclidean", "exact")
     said = "Ties between relevant and irrelevant items (euclidean, exact): 1 group in 1 query, of 2 items."
     assert said in str(report)
     assert repr(report) == "Report(mAP 87.50 [75.00, 100.00] %; 3 queries, euclidean, exact)"
+    assert repr(report["mAP"]) == "Result('mAP', lower=0.75, expected=0.875, upper=1.0)"
+    assert repr(measure(report.profile, "mAP")) == "Report(mAP 87.50 [75.00, 100.00] %; 3 queries)"
 
 
 def test_evaluate_with_a_gallery_and_over_classes() -> None:
@@ -303,17 +286,14 @@ def test_bad_options_are_refused_before_the_work(
     options: dict[str, object], kind: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
-    with pytest.raises(kind) as caught:
+    with pytest.raises(kind, match=f"^[^\\n]*{message}[^\\n]*$"):
         evaluate(np.eye(3), [1, 1, 2], **options)  # type: ignore[arg-type]
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("singletons", ["skip", "zero", "one", "balanced"])
 def test_nothing_relevant_anywhere_is_refused(singletons: Singletons) -> None:
-    with pytest.raises(UndefinedError, match=r"^no query has a relevant item, .* but got 3 queries") as caught:
+    with pytest.raises(UndefinedError, match=r"^no query has a relevant item, .* but got 3 queries"):
         evaluate(np.eye(3), [1, 2, 3], singletons=singletons)
-    assert isinstance(caught.value, ValueError)
 
 
 @pytest.mark.parametrize(
