@@ -152,19 +152,8 @@ def test_the_site_has_its_addresses_once_they_are_filled_in() -> None:
 def test_parameters_that_are_described_together_are_one_entry(site: Path) -> None:
     """griffe alone repeats the description, and gives all of them the default of the first."""
     griffe = pytest.importorskip("griffe", reason="the hooks of the site need mkdocstrings")
-    lines = [
-        "Do.",
-        "",
-        "Parameters",
-        "-" * 10,
-        "a : int",
-        "    One.",
-        "b, c : int",
-        "    Two.",
-        "c, d : str",
-        "    Three.",
-    ]
-    code = 'def f(a, b=1, c=1, d=2):\n    """{}\n    """\n'.format("\n    ".join(lines))
+    docstring = "Do.||Parameters|----------|a : int|    One.|b, c : int|    Two.|c, d : str|    Three.|"
+    code = f"def f(a, b=1, c=1, d=2):|'''{docstring}'''".replace("|", "\n    ")
     numpydoc = griffe.load_extensions(hooks()["Numpydoc"]())
     module = griffe.visit("m", Path("m.py"), code, extensions=numpydoc, docstring_parser="numpy")
     (parameters,) = [section for section in module["f"].docstring.parsed if section.kind.value == "parameters"]
