@@ -11,7 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.reports import trec
-from deadheat.reports.trec import LEFT_OUT, expanded
+from deadheat.reports.trec import LEFT_OUT, expanded, trec_lines
 
 NAMES = [name for name in expanded("all_trec") if name not in LEFT_OUT and name not in ("runid", "num_q")]
 BOUNDS_ONLY = ("gm_map", "gm_bpref")
@@ -33,6 +33,23 @@ def test_gains_where_the_best_order_changes_its_grade() -> None:
     value = of_all({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1, "b": 2}}, 1)["Rndcg"]
     second = (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
     assert value.expected == pytest.approx((1 / 2 + second) / 2, abs=1e-15)
+
+
+def test_lines_of_each_query_come_first() -> None:
+    """In order of id; a query without a value has none, and geometric means and `num_q` have no line of a query."""
+    run = {"q2": {"a": 2.0, "b": 1.0}, "q1": {"a": 1.0, "b": 1.0}, "q3": {"a": 1.0}}
+    report = dh.evaluate_run(run, {"q1": {"b": 1}, "q2": {"a": 1}, "q3": {"a": 0}}, measures="AP", complete=False)
+    names = ["utility_1,-1,0,.5", "map", "num_ret", "num_q", "gm_map", "runid", "Rprec_mult_0.05", "AP(rel=2)"]
+    lines = trec_lines(report, names, by_query=True, run_id="tag", n_docs=4)
+    assert [" ".join(line.split()) for line in lines] == [
+        "num_ret q1 2", "map q1 0.7500 0.5000 1.0000", "Rprec_mult_0.05 q1 0.0000 0.0000 0.0000",
+        "utility_1,-1,0,.5 q1 1.0000 1.0000 1.0000",
+        "num_ret q2 2", "map q2 1.0000 1.0000 1.0000", "Rprec_mult_0.05 q2 0.0000 0.0000 0.0000",
+        "utility_1,-1,0,.5 q2 1.0000 1.0000 1.0000",
+        "num_ret q3 1", "utility_1,-1,0,.5 q3 0.5000 0.5000 0.5000",
+        "runid all tag", "num_q all 3", "num_ret all 5", "map all 0.8750 0.7500 1.0000", "gm_map all nan 0.7071 1.0000",
+        "Rprec_mult_0.05 all 0.0000 0.0000 0.0000", "utility_1,-1,0,.5 all 0.8333 0.8333 0.8333",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", range(8))

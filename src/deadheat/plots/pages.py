@@ -296,7 +296,7 @@ def bar(
     places = {"lower": lower, "width": max(place(values.upper) - lower, _NEAR_ONE)}
     if not math.isnan(values.expected):
         places["expected"] = place(values.expected)
-    if interval is not None:
+    if interval is not None and not math.isnan(interval[0]):
         places["low"], places["high"] = (min(max(place(end), 0.0), 100.0) for end in interval)
     return {name: round(number, 3) for name, number in places.items()}
 
@@ -310,20 +310,16 @@ def differences(found: Sequence[Difference]) -> dict[str, Any]:
     power = 10.0 ** math.floor(math.log10(width / _TICKS))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * _TICKS >= width)
     first, last = math.floor(min(known) / step), max(math.ceil(max(known) / step), 1)
+
+    def place(end: float) -> float:
+        return 100 * (100 * end / step - first) / (last - first)
+
     ticks = [
         (round(100 * (tick - first) / (last - first), 3), f"{tick * step:+g}" if tick else "0")
         for tick in range(first, last + 1)
     ]
     bars = [
-        {
-            "name": each.name,
-            "ahead": each.ahead,
-            "bar": bar(
-                each,
-                None if math.isnan(pair[0]) else pair,
-                lambda end: 100 * (100 * end / step - first) / (last - first),
-            ),
-        }
+        {"name": each.name, "ahead": each.ahead, "bar": bar(each, pair, place)}
         for each, pair in zip(found, intervals, strict=True)
     ]
     return {"ticks": ticks, "bars": bars}

@@ -30,23 +30,9 @@ from deadheat.plots import style
 from deadheat.reports.report import Report
 from deadheat.reports.tables import count
 from deadheat.support import checks
-from deadheat.support.arrays import Int64
 
 _ROOM = 0.75  # share of the axes' width and height that is taken to be left once there are labels
 _MOST_DRAWN = 12  # tied items, so that cells can be read
-
-
-def group_sizes(profile: TieProfile) -> Int64:
-    """For every query and each of its relevant items, how many items are at the item's distance, itself included.
-
-    Examples
-    --------
-    A query with one relevant item by itself, then two in a tie of five:
-
-    >>> group_sizes(TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 5, 2)]], n_ranked=[9])).tolist()
-    [1, 5, 5]
-    """
-    return np.repeat(profile.tied, profile.tied_relevant)
 
 
 def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> Axes:
@@ -75,7 +61,8 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
             raise InvalidValueError("profiles", f"must have relevant items, but {name!r} has none")
     ax = style.quiet(style.axes(ax, (6.4, 1.2 + 0.36 * len(profiles))), grid="x")
     shares = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-    levels = np.array([np.quantile(group_sizes(profile), shares) for profile in profiles.values()])
+    of_items = (np.repeat(profile.tied, profile.tied_relevant) for profile in profiles.values())
+    levels = np.array([np.quantile(sizes, shares) for sizes in of_items])
     rows = np.arange(len(profiles))
     ax.hlines(rows, levels[:, 0], levels[:, 4], color=style.GREY, linewidth=1.2, label="middle 90 %")
     ax.hlines(rows, levels[:, 1], levels[:, 3], color=style.SKY, linewidth=7, label="middle half")

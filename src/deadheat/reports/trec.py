@@ -148,7 +148,9 @@ def _utility(report: Report, name: str, rel: int, n_docs: int) -> Triple[Float64
     coefficients = [float(text) for text in name.split("_")[1].split(",")] if "_" in name else _UTILITY
     _, ranked, relevant, found = _counts(at_level(report.profile, rel)).values()
     parts = (found, ranked - found, relevant - found, n_docs + found - ranked - relevant)
-    total: Float64 = sum((a * part for a, part in zip(coefficients, parts, strict=True)), np.zeros(report.n_query))
+    total: Float64 = np.zeros(report.n_query)
+    for a, part in zip(coefficients, parts, strict=True):
+        total += a * part
     return Triple(total, total, total)
 
 
