@@ -136,11 +136,9 @@ def test_ticks_of_k_are_those_that_people_quote(k: Any, ticks: list[int]) -> Non
 
 def test_intervals_reach_round_what_ties_leave_open(ax: Axes) -> None:
     dh.plots.mean_intervals({"first": A, "second": B}, "MRR", ax=ax, seed=1)
-    whiskers = segments(ax.collections[0])
-    for place, shown in enumerate((A, B)):
-        interval = shown.interval("MRR", seed=1)
-        assert whiskers[place] == [[100 * interval.lower.low, place], [100 * interval.upper.high, place]]
-    assert rows(ax) == ["first", "second"]
+    found = [report.interval("MRR", seed=1) for report in (A, B)]
+    ends = [[[100 * each.lower.low, row], [100 * each.upper.high, row]] for row, each in enumerate(found)]
+    assert (segments(ax.collections[0]), rows(ax)) == (ends, ["first", "second"])
 
 
 def test_sizes_of_tie_groups(ax: Axes) -> None:

@@ -64,14 +64,10 @@ def test_normal_and_student() -> None:
                           (Z80, {"method": "normal", "confidence_level": 0.8})):  # fmt: skip
         assert close(mean_interval(values, **how), 5 - quantile * error, 5 + quantile * error)
     assert mean_interval(np.array([*values, math.nan])) == mean_interval(values, method="t")
-
-
-def test_auto_is_students_below_thirty() -> None:
-    values = np.linspace(0, 1, 30)
-    assert mean_interval(values) == mean_interval(values, method="normal")
-    assert mean_interval(values[:29]) == mean_interval(values[:29], method="t")
-    assert mean_intervals(values, values, values).method == "normal"
-    assert mean_intervals(*[values[:29]] * 3).method == "t"
+    many = np.linspace(0, 1, 30)
+    for sample, method in ((many, "normal"), (many[:29], "t")):  # what "auto" is
+        assert mean_interval(sample) == mean_interval(sample, method=method)
+        assert mean_intervals(sample, sample, sample).method == method
 
 
 def test_difference_of_two_samples() -> None:
@@ -185,9 +181,8 @@ def test_bca_without_a_value_is_nan_and_silent() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"confidence_level": 95}, ValueError, "confidence_level must lie strictly between 0 and 1, but is 95"),
-        ({"confidence_level": 1.0}, ValueError, "confidence_level must lie strictly between 0 and 1, but is 1.0"),
-        ({"confidence_level": math.nan}, ValueError, "confidence_level must lie strictly between 0 and 1, but is nan"),
+        *(({"confidence_level": x}, ValueError, f"confidence_level must lie strictly between 0 and 1, but is {x}")
+          for x in (95, 1.0, math.nan)),
         ({"confidence_level": "0.95"}, TypeError, "confidence_level must be a number, but is '0.95'"),
         ({"confidence_level": True}, TypeError, "confidence_level must be a number, but is True"),
         ({"method": "bca"}, ValueError, "method must be one of .*, but is 'bca'"),
@@ -196,7 +191,7 @@ def test_bca_without_a_value_is_nan_and_silent() -> None:
         ({"seed": -1}, ValueError, "seed must be at least 0, but is -1"),
         ({"seed": None}, TypeError, "seed must be an integer, but is None"),
     ],
-)
+)  # fmt: skip
 def test_settings_are_checked(change: dict, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=f"^{message}$"):
         mean_interval([0.0, 1.0], **change)
