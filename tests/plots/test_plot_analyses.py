@@ -33,6 +33,7 @@ def test_reject_curves_show_what_ties_leave_open(ax: Any) -> None:
     assert_array_equal(line(ax, named[2]).get_xydata(), np.column_stack([[0.75, 0.5, 0.25, 0], tied.expected]))
     title = "Rejecting model saves 22.9 points of area, the perfect order saves 29.2"
     assert ax.get_title().replace("\n", " ") == title
+    assert ax.get_ylim() == (0, 1.2 * max(tied.expected.max(), 0.5))
     separated = measures.error_reject_curve([1, 0], [2, 1])
     plots.risk_coverage(separated, ax=ax, label="other", number=1, references=False)
     assert words(ax)[2:] == [*named[2:], "other: area 25.00 %"]  # no band where nothing is open
@@ -185,6 +186,7 @@ def test_an_order_is_drawn_as_one_bar_a_run(ax: Any) -> None:
     plots.sample_order(["a", "b", "a", "a", "b", "a"], [0, 2, 3, 1, 4, 5], ax=ax)
     bars = [(bar.get_x(), bar.get_width(), bar.get_y() + 0.4) for bar in ax.patches]
     assert bars == [(0.5, 3, 1), (3.5, 2, 2), (5.5, 1, 1)]
+    assert (*ax.get_xlim(), *ax.get_ylim()) == pytest.approx((0.5 - 0.03, 6.5 + 0.03, 0.3, 2.7))
     with pytest.raises(ValueError, match=r"order must be a permutation of the 3 samples, but holds \[0, 0, 1\]"):
         plots.sample_order([0, 0, 1], [0, 0, 1], ax=ax)
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from plots.drawn import line, rows, segments, words
 
 import deadheat as dh
-from deadheat.plots import style
+from deadheat.plots import precisions, style
 
 
 def new() -> Axes:
@@ -194,6 +194,7 @@ def test_classes_from_the_worst(ax: Axes) -> None:
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], [means[name][1] for name in names])
     assert [text.get_text() for text in ax.texts] == [str((name == CLASSES).sum()) for name in names] + ["queries"]
     assert words(ax) == ["lower to upper: ties", "mean of the report", "mean of the class"]
+    assert_array_equal(line(ax, "mean of the report").get_xdata(), 100 * TIED["mAP"].expected)
     assert ax.get_title().startswith(f"The worst class is {names[0]}: {means[names[0]][1]:.2f} [")
     two = dh.plots.per_class(TIED, "Hit@1", n=2, ax=new())
     assert two.get_ylabel() == "the worst 2 of 3 classes"
@@ -248,6 +249,11 @@ def test_changes_are_paired_differences_on_a_linear_scale(ax: Axes) -> None:
     assert 0 not in ends  # the base is one dot
     with pytest.raises(ValueError, match=r"base must be one of float64, .*, but is 'int9'"):
         dh.plots.format_changes(found.reports, base="int9")
+
+
+@pytest.mark.parametrize(("points", "text"), [(0.0, "0"), (0.0049, "≈ 0"), (0.005, "+0.01"), (-0.25, "−0.25")])
+def test_a_change_has_a_sign_unless_it_is_too_small_for_it(points: float, text: str) -> None:
+    assert precisions._signed(points) == text
 
 
 def test_a_row_far_out_is_an_arrow(ax: Axes) -> None:

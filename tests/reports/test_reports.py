@@ -79,6 +79,7 @@ def test_std_of_the_mean_adds_variances() -> None:
 def test_no_tie_means_one_value_and_no_deviation() -> None:
     report = measure(NO_TIES)
     assert tuple(report) == DEFAULT_MEASURES
+    assert report.notes()[-1] == "No tie affects the result: lower = expected = upper."
     for result in report.values():
         assert (result.expected, result.upper, result.std) == (result.lower, result.lower, 0)
 
@@ -240,6 +241,7 @@ def test_rankings_that_were_cut() -> None:
         "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
     )
     assert str(measure(found, "Hit@1")).splitlines()[-1] == f"I{cut}; this affects no value shown."
+    assert [note[:4] for note in measure(found, "Hit@1, mAP").notes()] == ["1 qu", "Need"]  # of no ties
 
 
 # From arrays

@@ -63,6 +63,12 @@ def test_queries_are_independent_units() -> None:
     assert "float32 scores" in str(dh.evaluate_run(RUN, QRELS, score_dtype="float32"))
 
 
+def test_ids_that_no_file_can_hold_are_escaped() -> None:
+    qrels = {name: {"a": 1} for name in ("q\udcff", chr(0xD800), "q\udcffé")}
+    report = dh.evaluate_run(qrels, qrels, measures="AP")
+    assert sorted(report.query_names) == ["\\ud800", "q\\xff", "q\\xffé"]
+
+
 def test_nothing_is_relevant() -> None:
     qrels = {"q1": {"a": 0}}
     with pytest.raises(UndefinedError, match="no query has a relevant document"):
