@@ -54,7 +54,7 @@ def test_bins_points_and_densities(ax: Any) -> None:
     found = measures.calibration([0, 1, 1], [0.1, 0.9, 0.95], bins=2)
     points = plots.reliability(found, ax=ax).collections[-1]
     assert_array_equal(points.get_offsets(), np.column_stack([found.confidence, found.right.expected]))
-    assert points.get_sizes()[0] < points.get_sizes()[1]
+    assert_array_equal(points.get_sizes(), [14 + 160 / 2, 14 + 160])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean confidence of the bin (%)", "right queries (%)")
     assert [axis.get_major_formatter()(0.2, 0) for axis in (ax.xaxis, ax.yaxis)] == ["20", "20"]  # per cent
     assert words(ax) == ["as confident as right", "queries of a bin: area by number, 1 to 2"]
@@ -199,6 +199,8 @@ def test_ranges_are_drawn_between_the_bounds(ax: Any) -> None:
     width = tied.bounds.upper - tied.bounds.lower
     ends = [100 * (end.value - tied.bounds.lower) / width for end in (tied.lowest, tied.highest)]
     assert [bar.get_x(), bar.get_x() + bar.get_width()] == pytest.approx(ends)
+    shown = zip(ends, (tied.lowest, tied.highest), strict=True)
+    assert segments(ax.collections[1]) == [[[end, -0.3], [end, 0.3]] for end, found in shown if found.exact] != []
     assert rows(ax) == ["tied", "separated"]
     low, high = 100 * tied.bounds.lower, 100 * tied.bounds.upper
     shown = {text.get_text() for text in ax.texts}
@@ -265,6 +267,9 @@ def test_gaps_are_drawn_with_their_intervals(ax: Axes) -> None:
             found = gap.interval(confidence_level=0.8)
             assert_allclose([ends[0][1], ends[1][1]], [100 * found.lower.low, 100 * found.upper.high], atol=1e-9)
     assert_array_equal([x for (x, _), _ in bars[0]], [10, 100, 1000])
+    first, *_, last = (100 * gap.expected for gap in trend.grouped)
+    title = f"From parameters 10 to 1000, the gap in groups goes from {first:+.1f} to {last:+.1f} points"
+    assert ax.get_title().replace("\n", " ") == title.replace("-", "−")
     near = dh.gap_trend(gaps, {"1": 0, "2": 0.5, "3": 1})
     assert plots.gap_trend(near, ax=Figure().subplots()).get_xscale() == "linear"
 
@@ -276,6 +281,8 @@ def test_measure_against_classes_draws_lines_and_bands(ax: Axes) -> None:
     }
     assert plots.measure_against_classes(bands, measure="mAP", truth=0.45, ax=ax) is ax
     assert ax.lines[0].get_xydata().tolist() == [[50, 40], [100, 20]]
+    corners = {tuple(corner) for corner in ax.collections[0].get_paths()[0].vertices.tolist()}  # type: ignore[union-attr]
+    assert corners == {(50, 30), (50, 50), (100, 10), (100, 30)}
     assert ax.lines[2].get_ydata()[0] == 45
     assert (ax.get_xscale(), ax.get_ylabel(), ax.get_ylim()) == ("log", "mAP (%)", (0, 100))
     for look in ("get_linestyle", "get_marker"):

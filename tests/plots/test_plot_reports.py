@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from plots.drawn import line, rows, segments, words
 
 import deadheat as dh
@@ -141,10 +141,26 @@ def test_intervals_reach_round_what_ties_leave_open(ax: Axes) -> None:
     assert (segments(ax.collections[0]), rows(ax)) == (ends, ["first", "second"])
 
 
+def test_ranks_that_models_may_have(ax: Axes) -> None:
+    scores = {name: {f"task {i}": i + lead for i in range(8)} for name, lead in {"a": 2, "b": 1.9, "c": 0}.items()}
+    scores["b"]["task 0"] += 1
+    board = dh.score_leaderboard(scores)
+    dh.plots.rank_intervals(board, ax=ax)
+    shown = [ends for each in ax.collections for ends in segments(each)]
+    ranks = enumerate(board.rank_intervals.values())
+    assert shown == [[[low - 0.2, row], [high + 0.2, row]] for row, (low, high) in ranks]
+    assert (rows(ax), [text.get_text() for text in ax.texts][:3]) == (
+        list(board.models), [f"{100 * share:.1f}" for share in board.first.values()]
+    )  # fmt: skip
+    assert list(line(ax, "rank by the mean").get_xdata()) == list(board.ranks.values())
+    assert ax.get_title() == "2 of 3 models are statistically tied for first place"
+
+
 def test_sizes_of_tie_groups(ax: Axes) -> None:
     profile = dh.TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 5, 2)], [(3, 0, 7, 1)]], n_ranked=[9, 10])
     dh.plots.tie_sizes({"one": profile, "two": profile}, ax=ax)
     assert_array_equal([line(ax, label).get_xdata() for label in ("median", "largest")], [[5, 5], [7, 7]])
+    assert_allclose([[x for x, _ in segments(each)[0]] for each in ax.collections], [[1.6, 6.7], [4, 5.5]])
     assert rows(ax) == ["one", "two"]
     with pytest.raises(ValueError, match=r"^profiles must have relevant items, but 'alone' has none$"):
         dh.plots.tie_sizes({"alone": dh.profile([[0.0], [1.0]], [0, 1])})
@@ -191,7 +207,7 @@ def test_classes_from_the_worst(ax: Axes) -> None:
     names = rows(ax)
     means = {name: [100 * end[name == CLASSES].mean() for end in TIED["mAP"].per_query] for name in "abc"}
     assert names == sorted(means, key=lambda name: means[name][1])
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], [means[name][1] for name in names])
+    assert_allclose([bar.get_width() for bar in ax.patches], [means[name][1] for name in names])
     assert [text.get_text() for text in ax.texts] == [str((name == CLASSES).sum()) for name in names] + ["queries"]
     assert words(ax) == ["lower to upper: ties", "mean of the report", "mean of the class"]
     assert_array_equal(line(ax, "mean of the report").get_xdata(), 100 * TIED["mAP"].expected)
@@ -222,7 +238,7 @@ def test_a_tolerance_has_no_expected_value(ax: Axes) -> None:
     report = dh.evaluate([[0.0], [1.0], [2.1], [3.3]], [0, 1, 0, 1], distance="l2", ties=dh.Tolerance(0.2))
     lower, _, upper = report["mAP"].per_query
     middles = np.concatenate([line.get_ydata() for line in dh.plots.caterpillar(report, ax=ax).lines[:-1]])
-    np.testing.assert_allclose(np.sort(middles), np.sort(50 * (lower + upper)))
+    assert_allclose(np.sort(middles), np.sort(50 * (lower + upper)))
     assert_array_equal(dh.plots.cmc(report, k=2, ax=new()).lines[0].get_ydata(),
                        [100 * report[name].lower for name in ("Hit@1", "Hit@2")])  # fmt: skip
     worst = dh.plots.per_class(report, ax=new())
@@ -240,6 +256,7 @@ def test_changes_are_paired_differences_on_a_linear_scale(ax: Axes) -> None:
     (dots,) = [line for line in ax.lines if str(line.get_label()).startswith("expected")]
     changes = [100 * found.change(name, "mAP").expected for name in names]
     assert_array_equal(dots.get_xdata(), changes)
+    assert ax.get_title().startswith(f"mAP: {names[int(np.argmax(np.abs(changes)))]} is farthest from float64, ")
     column = [text.get_text() for text in ax.texts]
     assert (column[0], column[-2]) == ("0", f"{changes[-1]:+.2f}".replace("-", "−"))
     (interval,) = [lines for lines in ax.collections if lines.get_label() == "95 % interval, with ties"]

@@ -153,6 +153,7 @@ def test_latex_html_and_frame_show_the_same_table() -> None:
     assert rows[4] == r"mAP & 50.00 & - & 100.00 & - \\"
     page = report._repr_html_()
     bar = '<path class="axis" d="M0 4H100"/><rect x="50.00" y="2" width="50.00" height="4"/></svg></td>'
+    assert '<th scope="col">measure (%)</th><th>0 to 100 %</th><th scope="col">lower</th>' in page
     assert f'aria-hidden="true">{bar}<td>50.00</td><td>-</td><td>100.00</td></tr>' in page
     assert page.endswith("that has no expectation.</p></div>")
     single = measure(PROFILE, "mAP")["mAP"]._repr_html_()
