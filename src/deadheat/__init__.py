@@ -28,7 +28,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "gap_trend": "analyses.model_trends:gap_trend",
     "generalization_gap": "analyses.gaps:generalization_gap",
     "grouped": "analyses.grouped:grouped",
-    "html_report": "plots.pages.report_page:html_report",
+    "html_report": "plots.pages:html_report",
     "index_recall": "analyses.index_recall:index_recall",
     "index_recall_of_truth": "analyses.index_recall:index_recall_of_truth",
     "leaderboard": "analyses.leaderboard:leaderboard",

@@ -27,7 +27,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.inputs.samples import read
-from deadheat.plots.pages.report_page import html_report
+from deadheat.plots.pages import html_report
 from deadheat.reports.evaluating import evaluate, measure
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result

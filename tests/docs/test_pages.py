@@ -10,7 +10,6 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +23,14 @@ from deadheat.cli.main import main
 from deadheat.trust.challenge import sandbox
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted(
-    [*(ROOT / name for name in ("README.md", "AGENTS.md", "CONTRIBUTING.md")), *(ROOT / "docs").rglob("*.md")]
-)
-NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
-_BLOCK = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+_PATHS = [*(ROOT / name for name in ("README.md", "AGENTS.md", "CONTRIBUTING.md")), *(ROOT / "docs").rglob("*.md")]
+PAGES = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(_PATHS)}
+_BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LANGUAGES = {"", "python", "console", "text", "bibtex"}  # others would be code that nothing runs
 
 INSTALLS, OFFICE = "needs a network; .ci/run installs", "for who works on deadheat; .ci/run does most of it"
-STUDY, THEIRS = (
-    "minutes; tests/studies run the parts",
-    "what another library is called with: the block below it is ours",
-)
+STUDY = "minutes; tests/studies run the parts"
+THEIRS = "what another library is called with: the block below it is ours"
 NOT_RUN = {  # by page, how a block begins that is no session and not only commands that run in `folder`, and why
     "AGENTS.md": {"python3 -m venv": OFFICE},
     "README.md": {"python3 -m venv": INSTALLS},
@@ -79,18 +74,16 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
     },
 }
 FORMULAS = {"docs/studies/exploit.md": 12, "docs/ties-proofs.md": 14, "docs/ties.md": 2}  # blocks of them, by page
-assert {*NOT_RUN, *FORMULAS} <= set(NAMES)
+assert {*NOT_RUN, *FORMULAS} <= {*PAGES}
 
 
-def blocks(page: Path, *languages: str) -> Iterator[str]:
-    for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
-        if block["language"] in languages:
-            yield block["code"]
+def blocks(page: str, *languages: str) -> list[str]:
+    return [code for language, code in _BLOCK.findall(PAGES[page]) if language in languages]
 
 
-def idle(page: Path) -> list[str]:
+def idle(page: str) -> list[str]:
     """The blocks that are neither sessions nor `deadheat` commands alone, and those that are said not to be run."""
-    starts = tuple(NOT_RUN.get(name_of(page), ()))
+    starts = tuple(NOT_RUN.get(page, ()))
     return [
         code
         for code in blocks(page, *_LANGUAGES - {"python", "console"})
@@ -98,57 +91,44 @@ def idle(page: Path) -> list[str]:
     ]
 
 
-def name_of(page: Path) -> str:
-    return page.relative_to(ROOT).as_posix()
-
-
 def commands(*codes: str) -> list[list[str]]:
     """The `deadheat` commands in code, also behind an &&."""
-    lines = [part for code in codes for line in code.splitlines() for part in line.split("&&")]
-    found = (
-        shlex.split(line.removeprefix("$ "), comments=True) for line in map(str.strip, lines) if "deadheat" in line
-    )
+    parts = (part.strip() for code in codes for line in code.splitlines() for part in line.split("&&"))
+    found = (shlex.split(part.removeprefix("$ "), comments=True) for part in parts if "deadheat" in part)
     return [words[1:] for words in found if words and words[0] == "deadheat"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_code_is_of_a_kind_that_runs(page: Path) -> None:
-    languages = {block["language"] for block in _BLOCK.finditer(page.read_text(encoding="utf-8"))}
-    assert languages <= _LANGUAGES
+@pytest.mark.parametrize("page", PAGES)
+def test_code_is_of_a_kind_that_runs_or_listed_with_the_reason(page: str) -> None:
+    assert {language for language, _ in _BLOCK.findall(PAGES[page])} <= _LANGUAGES
     for code in blocks(page, "python"):
         assert code.startswith(">>> "), f"no doctest: {code[:60]}"
         assert code.endswith("\n\n"), f"doctest takes the closing fence for output: {code[-60:]}"
-
-
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_what_nothing_runs_is_listed_with_the_reason(page: Path) -> None:
-    starts = NOT_RUN.get(name_of(page), {})
+    starts = NOT_RUN.get(page, {})
     unlisted = [code for code in idle(page) if not code.startswith(tuple(starts))]
-    assert len(unlisted) == FORMULAS.get(name_of(page), 0), unlisted
+    assert len(unlisted) == FORMULAS.get(page, 0), unlisted
     assert [start for start in starts if not any(code.startswith(start) for code in idle(page))] == []
-    fences = re.findall(r"^[ \t>]*(?:```|~~~)", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(fences) == 2 * len(list(blocks(page, *_LANGUAGES))), "a fence that is indented, or of another kind"
+    fences = re.findall(r"^[ \t>]*(?:```|~~~)", PAGES[page], re.MULTILINE)
+    assert len(fences) == 2 * len(blocks(page, *_LANGUAGES)), "a fence that is indented, or of another kind"
 
 
 def test_agents_are_told_the_layers_that_imports_follow() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layers = [set(re.findall(r"\w+", layer)) for layer in settings["contracts"][0]["layers"]]
-    (line,) = re.findall(r"^`cli` →.*$", (ROOT / "AGENTS.md").read_text(encoding="utf-8"), re.MULTILINE)
+    (line,) = re.findall(r"^`cli` →.*$", PAGES["AGENTS.md"], re.MULTILINE)
     assert [set(re.findall(r"`(\w+)`", part)) for part in line.split("→")] == layers
 
 
 def test_the_extras_of_the_installation_page_are_those_there_are() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    page = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
-    cells = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    rows = re.findall(r"^\| (`.*?) \|", PAGES["docs/installation.md"], re.MULTILINE)
+    listed = re.findall(r"`([\w-]+)`", " ".join(rows))
     apart = {"all", "test", "evaluators"}  # of everything, and for who works on deadheat
-    assert {name for cell in cells for name in re.findall(r"`([\w-]+)`", cell)} == {
-        *project["optional-dependencies"]
-    } - apart
+    assert {*listed} == {*project["optional-dependencies"]} - apart
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_commands_have_the_options_that_they_are_given(page: Path) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_have_the_options_that_they_are_given(page: str) -> None:
     """Parsed, not run: their files are the reader's."""
     for name, *words in commands(*blocks(page, "")):
         if not name.startswith("-"):
@@ -193,17 +173,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def runnable(page: Path) -> list[list[str]]:
+def runnable(page: str) -> list[list[str]]:
     idle_ones = idle(page)
     return commands(*(code for code in blocks(page, "console", "", "text") if code not in idle_ones))
 
 
 SESSIONS = [page for page in PAGES if runnable(page)]
-assert {page.name for page in SESSIONS} >= {"command-line.md", "quickstart.md"}
+assert {*SESSIONS} >= {"docs/command-line.md", "docs/quickstart.md"}
 
 
-@pytest.mark.parametrize("page", SESSIONS, ids=map(name_of, SESSIONS))
-def test_sessions_run(page: Path, folder: Path) -> None:
+@pytest.mark.parametrize("page", SESSIONS)
+def test_sessions_run(page: str, folder: Path) -> None:
     for words in runnable(page):
         done = CliRunner().invoke(main, words)
         assert done.exit_code == 0, f"deadheat {shlex.join(words)}: {done.output}"
@@ -211,7 +191,7 @@ def test_sessions_run(page: Path, folder: Path) -> None:
 
 
 def block(page: str, start: str) -> str:
-    return next(code for code in blocks(ROOT / page, "", "text") if code.startswith(start))
+    return next(code for code in blocks(page, "", "text") if code.startswith(start))
 
 
 def test_the_gate_of_continuous_integration(folder: Path) -> None:
@@ -258,7 +238,7 @@ def test_a_program_in_a_sandbox(folder: Path) -> None:
 def test_lines_as_trec_eval_prints_them(tmp_path: Path) -> None:
     """Those on the page are of the run and the qrels above them."""
     page = "docs/how-to/trec-runs.md"
-    files = dict(re.findall(r'^>>> _ = (\w+)\.write_text\("(.*)"\)$', (ROOT / page).read_text("utf-8"), re.MULTILINE))
+    files = dict(re.findall(r'^>>> _ = (\w+)\.write_text\("(.*)"\)$', PAGES[page], re.MULTILINE))
     paths = [tmp_path / name for name in ("qrels", "run")]
     for path in paths:
         path.write_text(files[path.name].replace("\\n", "\n"))
@@ -285,9 +265,8 @@ def test_calls_of_other_libraries(start: str, module: str, imports: str, ours: d
     pytest.importorskip(
         module, reason=f"the page needs {module}: pip install -r tests/integrations/requirements-all.txt"
     )
-    page = ROOT / "docs" / "coming-from.md"
     names: dict[str, Any] = {}
-    for example in doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8")):
+    for example in doctest.DocTestParser().get_examples(PAGES["docs/coming-from.md"]):
         if re.match(r"import|\w+ = ", example.source):
             exec(example.source, names)
     if module == "torchmetrics":  # takes tensors

@@ -37,9 +37,8 @@ def test_there_is_one_version() -> None:
 def test_a_version_begins_with_changed_results() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     versions = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
-    assert versions
-    for version in versions:
-        assert re.findall(r"^### (.*)$", version, flags=re.MULTILINE)[:1] == ["Changed results"]
+    firsts = [re.findall(r"^### (.*)$", version, flags=re.MULTILINE)[:1] for version in versions]
+    assert firsts == [["Changed results"]] * len(versions) != []
 
 
 def test_ci_tries_the_pythons_that_are_promised() -> None:
@@ -72,8 +71,7 @@ def test_a_tag_publishes_wheels_and_source_without_a_token() -> None:
     assert publish["permissions"] == {"id-token": "write"}
     assert "'pypi'" in publish["environment"]
     assert publish["steps"][-1]["uses"].startswith("pypa/gh-action-pypi-publish@")
-    assert "secrets." not in str(jobs)
-    assert "password" not in str(jobs)
+    assert re.findall(r"secrets\.|password", str(jobs)) == []
     kept = {step["with"]["path"] for job in jobs.values() for step in job["steps"] if "upload-artifact" in str(step)}
     assert kept == {"wheelhouse/*.whl", "dist/*.tar.gz"}
     assert {jobs[name]["needs"] for name in ("wheels", "source")} == {"ready"}
@@ -122,7 +120,7 @@ def test_the_page_of_the_index_has_addresses_for_all_that_the_readme_links_to(tm
     assert f"]({urls['Documentation']})" in page
     assert f"]({urls['Source']}/issues)" in page
     assert f"![deadheat]({urls['Source']}/raw/v{version}/docs/assets/logo.svg)" in page
-    assert {"Documentation", "Source", "Issues", "Changelog"} == {*urls}
+    assert {*urls} == {"Documentation", "Source", "Issues", "Changelog"}
 
 
 def test_what_the_readme_links_to_is_there() -> None:

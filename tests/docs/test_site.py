@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import http.server
-import importlib.util
 import os
 import re
+import runpy
 import subprocess
 import sys
 import threading
@@ -46,9 +46,8 @@ class Page(HTMLParser):
         self.ids |= {given[name] for name in ("id", "name") if name in given}
         for name in ("href", "src"):
             if given.get(name):
-                (self.loaded if (tag, name) in _LOADS and given.get("rel") != "canonical" else self.links).add(
-                    given[name]
-                )
+                loads = (tag, name) in _LOADS and given.get("rel") != "canonical"
+                (self.loaded if loads else self.links).add(given[name])
 
 
 @pytest.fixture(scope="module")
@@ -98,13 +97,10 @@ def test_no_link_is_dead(site: Path, pages: dict[str, Page]) -> None:
     for address, page in pages.items():
         for link in page.links | page.loaded:
             target, fragment = urldefrag(urljoin(HOST + ("" if address == "404.html" else address), link))
-            if not target.startswith(HOST):
-                continue
             place = unquote(urlsplit(target).path.lstrip("/"))
-            if place in pages:
-                if fragment and unquote(fragment) not in pages[place].ids | {"__top"}:
-                    dead.append(f"{address}: {link}")
-            elif not (site / place).is_file():
+            is_there = place in pages or (site / place).is_file()
+            named = not fragment or place not in pages or unquote(fragment) in pages[place].ids | {"__top"}
+            if target.startswith(HOST) and not (is_there and named):
                 dead.append(f"{address}: {link}")
     assert dead == []
 
@@ -139,43 +135,26 @@ def test_every_page_of_the_navigation_is_in_llms_txt(site: Path, pages: dict[str
     assert [address for address, about in listed if len(about) < 20] == []
 
 
-def hooks() -> Any:
+def hooks() -> dict[str, Any]:
     pytest.importorskip("griffe", reason="the hooks of the site need mkdocstrings")
-    spec = importlib.util.spec_from_file_location("mkdocs_hooks", ROOT / "mkdocs_hooks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return runpy.run_path(str(ROOT / "mkdocs_hooks.py"))
 
 
 def test_the_site_has_its_addresses_once_they_are_filled_in() -> None:
     urls = {name: f"https://git.test/someone/{name}" for name in ("Documentation", "Source", "Issues")}
-    filled = hooks().with_addresses({"site_url": "", "extra": {}}, urls)
+    filled = hooks()["with_addresses"]({"site_url": "", "extra": {}}, urls)
     assert filled["site_url"] == urls["Documentation"]
     assert [link["link"] for link in filled["extra"]["social"]] == [urls["Source"], urls["Issues"]]
     empty = {"site_url": "", "extra": {}}
-    assert hooks().with_addresses(dict(empty), {"Source": "https://git.test/OWNER/x"}) == empty
+    assert hooks()["with_addresses"](dict(empty), {"Source": "https://git.test/OWNER/x"}) == empty
 
 
 def test_parameters_that_are_described_together_are_one_entry(site: Path) -> None:
     """griffe alone repeats the description, and gives all of them the default of the first."""
     griffe = pytest.importorskip("griffe", reason="the hooks of the site need mkdocstrings")
-    code = '''
-def f(a, b=1, c=1, d=2):
-    """Do.
-
-    Parameters
-    ----------
-    a : int
-        One.
-    b, c : int
-        Two.
-    c, d : str
-        Three.
-    """
-'''
-    numpydoc = griffe.load_extensions(hooks().Numpydoc())
+    docstring = "Do.||Parameters|----------|a : int|    One.|b, c : int|    Two.|c, d : str|    Three.|"
+    code = f"def f(a, b=1, c=1, d=2):|'''{docstring}'''".replace("|", "\n    ")
+    numpydoc = griffe.load_extensions(hooks()["Numpydoc"]())
     module = griffe.visit("m", Path("m.py"), code, extensions=numpydoc, docstring_parser="numpy")
     (parameters,) = [section for section in module["f"].docstring.parsed if section.kind.value == "parameters"]
     found = [(each.name, each.value, each.description) for each in parameters.value]
@@ -192,8 +171,7 @@ def test_public_functions_are_in_the_reference(pages: dict[str, Page]) -> None:
     assert {name for name in wanted if name.rpartition(".")[2].islower()} <= listed
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# in a browser
+# In a browser
 
 
 @pytest.fixture(scope="module")
@@ -211,60 +189,58 @@ def address(site: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_no_page_has_an_error_or_asks_another_host(browser: Any, address: str, pages: dict[str, Page]) -> None:
+@pytest.fixture
+def view(browser: Any) -> Iterator[Any]:
+    """A window of a screen."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    yield page
+    page.close()
+
+
+def test_no_page_has_an_error_or_asks_another_host(view: Any, address: str, pages: dict[str, Page]) -> None:
     """On a phone, where nothing may be wider than the screen."""
-    view = browser.new_page(viewport={"width": 390, "height": 844})
+    view.set_viewport_size({"width": 390, "height": 844})
     problems: list[str] = []
+    ours = (address, "data:", "blob:")
     view.on("console", lambda line: problems.append(f"{view.url}: {line.text}") if line.type == "error" else None)
     view.on("pageerror", lambda error: problems.append(f"{view.url}: {error}"))
-    view.on(
-        "request",
-        lambda asked: None if asked.url.startswith((address, "data:", "blob:")) else problems.append(asked.url),
-    )
+    view.on("request", lambda asked: None if asked.url.startswith(ours) else problems.append(asked.url))
     for page in sorted(pages):
         view.goto(address + page, wait_until="load")
         wide = view.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        if wide > 0:
-            problems.append(f"{view.url}: {wide} pixels wider than a phone")
-    view.close()
+        problems += [f"{view.url}: {wide} pixels wider than a phone"] if wide > 0 else []
     assert problems == []
 
 
-def test_the_first_tab_skips_to_the_content_and_focus_is_seen(browser: Any, address: str) -> None:
-    view = browser.new_page(viewport={"width": 1280, "height": 800})
+def test_the_first_tab_skips_to_the_content_and_focus_is_seen(view: Any, address: str) -> None:
     view.goto(address + "quickstart/")
     view.keyboard.press("Tab")
     assert view.evaluate("document.activeElement.matches('.md-skip')")
     reached = set()
     for _ in range(12):
         view.keyboard.press("Tab")
-        reached.add(view.evaluate("document.activeElement.outerHTML.slice(0, 200)"))
-        outline = view.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-        assert outline != "none", view.evaluate("document.activeElement.outerHTML")
+        focused = view.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+        assert view.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none", focused
+        reached.add(focused)
     assert len(reached) > 8
-    view.close()
 
 
 @pytest.mark.parametrize(
     ("words", "page"),
     [("leave one out", "glossary/"), ("confidence interval", "how-to/statistics/"), ("pip install", "installation/")],
 )
-def test_search_finds_a_page(browser: Any, address: str, words: str, page: str) -> None:
+def test_search_finds_a_page(view: Any, address: str, words: str, page: str) -> None:
     """Among the first five."""
-    view = browser.new_page(viewport={"width": 1280, "height": 800})
     view.goto(address)
     view.keyboard.press("/")
     view.keyboard.type(words)
     view.wait_for_selector(".md-search-result__item a", timeout=15_000)
     found = [link.get_attribute("href") for link in view.query_selector_all(".md-search-result__item > a")]
-    places = dict.fromkeys(urlsplit(link).path.lstrip("/") for link in found)
-    assert page in [*places][:5]
-    view.close()
+    assert page in [*dict.fromkeys(urlsplit(link).path.lstrip("/") for link in found)][:5]
 
 
-def test_code_and_tables_fit_on_a_screen(browser: Any, address: str, pages: dict[str, Page]) -> None:
+def test_code_and_tables_fit_on_a_screen(view: Any, address: str, pages: dict[str, Page]) -> None:
     """At 1280 pixels nothing of them has to be scrolled to."""
-    view = browser.new_page(viewport={"width": 1280, "height": 800})
     clipped = []
     for page in sorted(pages):
         view.goto(address + page, wait_until="load")
@@ -275,15 +251,13 @@ def test_code_and_tables_fit_on_a_screen(browser: Any, address: str, pages: dict
                 .map(each => each.innerText.slice(0, 40))"""
         )
         clipped += [f"{page}: {text}" for text in found]
-    view.close()
     assert clipped == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_can_be_read_in_both_schemes(browser: Any, address: str, scheme: str) -> None:
+def test_text_can_be_read_in_both_schemes(view: Any, address: str, scheme: str) -> None:
     """Contrast of text and links with the page, at least 4.5 as WCAG 2 asks; the scheme is the system's."""
-    context = browser.new_context(color_scheme=scheme)
-    view = context.new_page()
+    view.emulate_media(color_scheme=scheme)
     view.goto(address + "faq/")
     colours = view.evaluate(
         """() => {
@@ -300,10 +274,7 @@ def test_text_can_be_read_in_both_schemes(browser: Any, address: str, scheme: st
     )
     page, *texts = (_luminance(colour) for colour in colours)
     assert (page < 0.2) == (scheme == "dark")
-    for text in texts:
-        light, dark = max(page, text), min(page, text)
-        assert (light + 0.05) / (dark + 0.05) >= 4.5
-    context.close()
+    assert all((max(page, text) + 0.05) / (min(page, text) + 0.05) >= 4.5 for text in texts)
 
 
 def _luminance(colour: list[int]) -> float:

@@ -1,4 +1,4 @@
-"""Plots of confidences, of points and of densities, of collisions, and of orders of the samples."""
+"""Plots of confidences, of points and of densities, of collisions, of orders of the samples, of grouped measures."""
 
 from __future__ import annotations
 
@@ -8,37 +8,39 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib import image
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from numpy.testing import assert_array_equal
-from plots.drawn import rows, words
+from numpy.testing import assert_allclose, assert_array_equal
+from plots.drawn import line, rows, segments, words
 
+import deadheat as dh
 from deadheat import collisions, exploit, plots
 from deadheat.analyses import confidence as measures
 from deadheat.analyses.collisions import Kind
-from deadheat.plots.images import amplified, colours, least_reach
+from deadheat.engine.ties.tolerance import Tolerance
+from deadheat.plots.ties import amplified, colours, least_reach
+from deadheat.reports.tables import value
 from deadheat.support.triple import Triple
 
 
 def test_reject_curves_show_what_ties_leave_open(ax: Any) -> None:
     tied = measures.error_reject_curve([1, 0, 1, 0], [3, 2, 2, 1])
     assert plots.error_reject(tied, ax=ax, label="model") is ax
-    lower, expected, upper = (f"{100 * area:.2f}" for area in tied.area)
     named = ["random order: area 50.00 %", f"perfect order: area {100 * tied.optimal_area.expected:.2f} %",
-             f"model: area {expected} [{lower}, {upper}] %", "model: what ties decide"]  # fmt: skip
+             f"model: area {value(tied.area)} %", "model: what ties decide"]  # fmt: skip
     assert words(ax) == named
-    (line,) = [line for line in ax.get_lines() if str(line.get_label()).startswith("model")]
-    assert_array_equal(line.get_xdata(), [0.75, 0.5, 0.25, 0])
-    assert_array_equal(line.get_ydata(), tied.expected)
+    assert_array_equal(line(ax, named[2]).get_xydata(), np.column_stack([[0.75, 0.5, 0.25, 0], tied.expected]))
     title = "Rejecting model saves 22.9 points of area, the perfect order saves 29.2"
     assert ax.get_title().replace("\n", " ") == title
+    assert ax.get_ylim() == (0, 1.2 * max(tied.expected.max(), 0.5))
     separated = measures.error_reject_curve([1, 0], [2, 1])
     plots.risk_coverage(separated, ax=ax, label="other", number=1, references=False)
     assert words(ax)[2:] == [*named[2:], "other: area 25.00 %"]  # no band where nothing is open
-    assert ax.get_title().replace("\n", " ") == title
-    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
-    assert ax.get_legend().get_window_extent().y1 <= ax.title.get_window_extent().y0  # the title of the first has moved
     assert ax.get_xlabel() == "kept queries (coverage) (%)"
+    assert ax.get_title().replace("\n", " ") == title
+    ax.figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().y1 <= ax.title.get_window_extent().y0  # the title of the first has moved
 
 
 def test_open_values_have_two_references(ax: Any) -> None:
@@ -52,10 +54,9 @@ def test_bins_points_and_densities(ax: Any) -> None:
     found = measures.calibration([0, 1, 1], [0.1, 0.9, 0.95], bins=2)
     points = plots.reliability(found, ax=ax).collections[-1]
     assert_array_equal(points.get_offsets(), np.column_stack([found.confidence, found.right.expected]))
-    assert points.get_sizes()[0] < points.get_sizes()[1]
+    assert_array_equal(points.get_sizes(), [14 + 160 / 2, 14 + 160])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean confidence of the bin (%)", "right queries (%)")
-    for axis in (ax.xaxis, ax.yaxis):  # per cent on both
-        assert axis.get_major_formatter()(0.2, 0) == "20"
+    assert [axis.get_major_formatter()(0.2, 0) for axis in (ax.xaxis, ax.yaxis)] == ["20", "20"]  # per cent
     assert words(ax) == ["as confident as right", "queries of a bin: area by number, 1 to 2"]
     figure = Figure()
     scatter, density = figure.subplots(1, 2)
@@ -118,14 +119,13 @@ def test_no_single_mark_is_lost_in_a_small_picture(shape, dpi, place):
 
 
 def test_marks_are_widened_only_as_far_as_needed():
-    def reach(shape, dpi):
-        figure = Figure(figsize=(4, 4), dpi=dpi)
-        return least_reach(figure.subplots(), shape)
-
-    assert reach((100, 100), 100) == 0
-    assert reach((1000, 100), 100) == reach((100, 1000), 100) > 0
-    assert reach((1000, 1000), 500) == 0
-    assert reach((4000, 100), 100) > reach((1000, 100), 100)
+    shapes = ((100, 100), (1000, 100), (100, 1000), (4000, 100), (1000, 1000))
+    none, rows, columns, more, sharp = (
+        least_reach(Figure(figsize=(4, 4), dpi=500 if shape[1] == shape[0] == 1000 else 100).subplots(), shape)
+        for shape in shapes
+    )
+    assert (none, sharp) == (0, 0)
+    assert 0 < rows == columns < more
 
 
 def test_widening_by_plain_loops():
@@ -144,19 +144,16 @@ def test_colours_keep_their_order_in_grey():
     assert min(-np.diff(order)) > 0.15
 
 
-def test_axes_say_what_is_there():
-    figure = Figure(figsize=(5, 5), dpi=100)
+def test_axes_say_what_is_there(ax: Any) -> None:
     found = collisions(np.arange(6)[:, None], [0, 1] * 3, distance="cityblock", depth=8)
-    ax = plots.collision_image(found, ax=figure.subplots())
+    plots.collision_image(found, ax=ax, amplify=0)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("rank", "query")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["relevant", "irrelevant", "mixed", "no rank"]
-    assert ax.get_xlim() == (-0.5, 9.5)  # and one cell around it
-    assert ax.get_ylim() == (6.5, -1.5)
+    assert words(ax) == ["relevant", "irrelevant", "mixed", "no rank"]
+    assert (ax.get_xlim(), ax.get_ylim()) == ((-0.5, 9.5), (6.5, -1.5))  # and one cell around it
     wide = plots.collision_image(found, ax=Figure().subplots(), amplify=2)
     assert wide.get_xlabel() == "rank\n(each mark widened by 2)"
     empty = plots.collision_image(np.zeros((2, 2), dtype=np.int8), ax=Figure().subplots(), legend=False)
-    assert [text.get_text() for text in empty.texts] == ["no collision"]
-    assert empty.get_legend() is None
+    assert ([text.get_text() for text in empty.texts], empty.get_legend()) == (["no collision"], None)
 
 
 def test_matrices():
@@ -165,8 +162,7 @@ def test_matrices():
     assert plots.distance_matrix([[0.0, 1.0], [1.0, 0.0]], ax=left, label="cosine distance") is left
     assert plots.shift_matrix(np.eye(2, dtype=bool), ax=right) is right
     assert_array_equal(right.images[0].get_array(), [[0, 1], [1, 0]])
-    labels = [text.get_text() for text in figure.axes[-1].get_yticklabels()]
-    assert labels == ["0 (relevant)", "e (irrelevant)"]
+    assert rows(figure.axes[-1]) == ["0 (relevant)", "e (irrelevant)"]
 
 
 @pytest.mark.parametrize(("amplify", "error"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)])
@@ -175,9 +171,12 @@ def test_bad_widening(amplify, error):
         plots.collision_image(np.ones((2, 2), dtype=np.int8), ax=Figure().subplots(), amplify=amplify)
 
 
-def test_nothing_to_draw():
+def test_nothing_to_draw(ax: Any) -> None:
     with pytest.raises(ValueError, match=r"^collisions must have at least one query and one rank, but has shape"):
-        plots.collision_image(collisions([[1.0]], [0]), ax=Figure().subplots())
+        plots.collision_image(collisions([[1.0]], [0]), ax=ax)
+    plots.collision_legend(ax.figure)
+    (legend,) = ax.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["relevant", "irrelevant", "mixed"]
 
 
 # Orders
@@ -187,6 +186,7 @@ def test_an_order_is_drawn_as_one_bar_a_run(ax: Any) -> None:
     plots.sample_order(["a", "b", "a", "a", "b", "a"], [0, 2, 3, 1, 4, 5], ax=ax)
     bars = [(bar.get_x(), bar.get_width(), bar.get_y() + 0.4) for bar in ax.patches]
     assert bars == [(0.5, 3, 1), (3.5, 2, 2), (5.5, 1, 1)]
+    assert (*ax.get_xlim(), *ax.get_ylim()) == pytest.approx((0.5 - 0.03, 6.5 + 0.03, 0.3, 2.7))
     with pytest.raises(ValueError, match=r"order must be a permutation of the 3 samples, but holds \[0, 0, 1\]"):
         plots.sample_order([0, 0, 1], [0, 0, 1], ax=ax)
 
@@ -197,9 +197,113 @@ def test_ranges_are_drawn_between_the_bounds(ax: Any) -> None:
     plots.order_ranges({"tied": tied, "separated": separated}, ax=ax)
     (bar,) = ax.patches
     width = tied.bounds.upper - tied.bounds.lower
-    assert bar.get_x() == pytest.approx(100 * (tied.lowest.value - tied.bounds.lower) / width)
-    assert bar.get_width() == pytest.approx(100 * (tied.highest.value - tied.lowest.value) / width)
+    ends = [100 * (end.value - tied.bounds.lower) / width for end in (tied.lowest, tied.highest)]
+    assert [bar.get_x(), bar.get_x() + bar.get_width()] == pytest.approx(ends)
+    shown = zip(ends, (tied.lowest, tied.highest), strict=True)
+    assert segments(ax.collections[1]) == [[[end, -0.3], [end, 0.3]] for end, found in shown if found.exact] != []
     assert rows(ax) == ["tied", "separated"]
     low, high = 100 * tied.bounds.lower, 100 * tied.bounds.upper
     shown = {text.get_text() for text in ax.texts}
     assert {f"{low:.2f} to {high:.2f}", f"{100 * separated.as_given:.2f}"} <= shown
+
+
+# Grouped measures: what is drawn are the numbers of the results
+
+LABELS = np.arange(60) % 20
+POINTS = np.random.default_rng(0).integers(0, 5, (60, 3))
+OPTIONS = {"group_size": 4, "distance": "euclidean"}
+
+
+def test_groups_have_a_dot_each_and_their_mean_an_interval(ax: Axes) -> None:
+    reports = {"one": dh.grouped(POINTS, LABELS, **OPTIONS), "two": dh.grouped(POINTS[:40], LABELS[:40], **OPTIONS)}
+    assert plots.group_values(reports, "mAP", confidence_level=0.9, ax=ax) is ax
+    assert (rows(ax), ax.get_xlabel()) == (["one", "two"], "mAP in a group of 4 (%)")
+    dots, diamonds = ([each for each in ax.lines if each.get_marker() == marker] for marker in "oD")
+    for row, report in enumerate(reports.values()):
+        result = report["mAP"]
+        assert_array_equal(dots[row].get_xdata(), 100 * result.per_group.expected)
+        assert_array_equal(diamonds[row].get_xdata(), [100 * result.expected])
+        found = result.interval(confidence_level=0.9)
+        (whisker,) = segments(ax.collections[2 * row + 1])
+        assert [x for x, _ in whisker] == [100 * found.lower.low, 100 * found.upper.high]
+        lower, _, upper = result.per_group
+        tied = [[low, high] for (low, _), (high, _) in segments(ax.collections[2 * row])]
+        assert tied == [[100 * low, 100 * high] for low, high in zip(lower, upper, strict=True) if low < high] != []
+    assert set(words(ax)) == {"a group", "90 % interval of the mean", "mean", "lower to upper: ties"}
+
+
+def test_groups_under_a_tolerance_are_drawn_at_their_lower_values(ax: Axes) -> None:
+    report = dh.grouped(POINTS, LABELS, **OPTIONS, ties=Tolerance(0.1))
+    plots.group_values({"wide": report}, "mAP", ax=ax)
+    assert_array_equal(line(ax, "a group").get_xdata(), 100 * report["mAP"].per_group.lower)
+    assert_array_equal(line(ax, "mean").get_xdata(), [100 * report["mAP"].lower])
+
+
+def test_models_are_points_with_what_ties_leave_open(ax: Axes) -> None:
+    models = {f"{n}": POINTS[:, :n] for n in (1, 2, 3)}
+    plain = {name: dh.evaluate(points, LABELS, distance="euclidean") for name, points in models.items()}
+    inside = {name: dh.grouped(points, LABELS, **OPTIONS) for name, points in models.items()}
+    found = dh.model_correlation(plain, inside)
+    assert plots.model_correlation(found, ax=ax) is ax
+    assert ax.get_title() == f"3 models: Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
+    shown = np.column_stack([found.first.expected, found.second.expected])
+    assert_array_equal(line(ax, "a model").get_xydata(), 100 * shown)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Hit@1, plain (%)", "Hit@1 in groups of 4 (%)")
+    for place, (drawn, each) in enumerate(zip(ax.collections, (found.first, found.second), strict=True)):
+        ends = [[end[place] for end in segment] for segment in segments(drawn)]
+        assert_allclose(ends, 100 * np.stack([each.lower, each.upper], axis=1))
+
+
+def test_gaps_are_drawn_with_their_intervals(ax: Axes) -> None:
+    gaps = {
+        f"{n}": dh.generalization_gap(POINTS[:, :n], LABELS, POINTS[::-1, :n] * 2, LABELS, **OPTIONS) for n in (1, 2, 3)
+    }
+    trend = dh.gap_trend(gaps, {"1": 100, "2": 10, "3": 1000}, name="parameters")
+    assert plots.gap_trend(trend, confidence_level=0.8, ax=ax) is ax
+    assert (ax.get_xscale(), ax.get_xlabel(), ax.get_ylabel()) == ("log", "parameters", "gap in Hit@1 (points)")
+    bars = [segments(each) for each in ax.collections]
+    for drawn, side in zip(bars, (trend.grouped, trend.plain), strict=True):
+        for ends, gap in zip(drawn, side, strict=True):
+            found = gap.interval(confidence_level=0.8)
+            assert_allclose([ends[0][1], ends[1][1]], [100 * found.lower.low, 100 * found.upper.high], atol=1e-9)
+    assert_array_equal([x for (x, _), _ in bars[0]], [10, 100, 1000])
+    first, *_, last = (100 * gap.expected for gap in trend.grouped)
+    title = f"From parameters 10 to 1000, the gap in groups goes from {first:+.1f} to {last:+.1f} points"
+    assert ax.get_title().replace("\n", " ") == title.replace("-", "−")
+    near = dh.gap_trend(gaps, {"1": 0, "2": 0.5, "3": 1})
+    assert plots.gap_trend(near, ax=Figure().subplots()).get_xscale() == "linear"
+
+
+def test_measure_against_classes_draws_lines_and_bands(ax: Axes) -> None:
+    bands = {
+        "plain": plots.Band([100, 50], [0.2, 0.4], [0.1, 0.3], [0.3, 0.5]),
+        "groups": plots.Band([50], [0.5], [np.nan], [np.nan]),
+    }
+    assert plots.measure_against_classes(bands, measure="mAP", truth=0.45, ax=ax) is ax
+    assert ax.lines[0].get_xydata().tolist() == [[50, 40], [100, 20]]
+    corners = {tuple(corner) for corner in ax.collections[0].get_paths()[0].vertices.tolist()}  # type: ignore[union-attr]
+    assert corners == {(50, 30), (50, 50), (100, 10), (100, 30)}
+    assert ax.lines[2].get_ydata()[0] == 45
+    assert (ax.get_xscale(), ax.get_ylabel(), ax.get_ylim()) == ("log", "mAP (%)", (0, 100))
+    for look in ("get_linestyle", "get_marker"):
+        assert len({getattr(line, look)() for line in ax.lines[:2]}) == 2
+    assert ax.get_xticks().tolist() == [50, 100]
+
+
+def test_coverage_draws_the_level_and_a_place_for_each_number(ax: Axes) -> None:
+    band = plots.Band([5, 50], [0.9, 0.95], [0.88, 0.94], [0.92, 0.96])
+    plots.interval_coverage({"y": band, "z": band}, level=0.9, ax=ax)
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["5", "50"]
+    assert_array_equal(ax.lines[0].get_ydata(), [90, 90])
+    shown = {(*line.get_xdata(), *np.round(line.get_ydata(), 9)) for line in ax.lines[1:]}
+    marks = ((88, 94), (90, 95), (92, 96))  # low ends, values, high ends
+    assert shown == {(*places, *each) for places in ((-0.125, 0.875), (0.125, 1.125)) for each in marks}
+
+
+def test_gaps_and_cost_are_drawn(ax: Axes) -> None:
+    plots.gap_histogram({"plain": [-0.1, -0.2], "groups": [0.01, 0.0]}, truth=0.0, ax=ax)
+    assert sum(patch.get_height() for patch in ax.patches) == 4
+    ax = Figure().subplots()
+    plots.processor_time({"plain": ([10, 100], [0.1, 10.0]), "groups": ([10, 100], [0.1, 1.0])}, ax=ax)
+    assert (ax.get_xscale(), ax.get_yscale(), ax.get_xlabel()) == ("log", "log", "samples")
+    assert ax.get_legend() is not None

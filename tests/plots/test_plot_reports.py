@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from plots.drawn import line, rows, segments, words
 
 import deadheat as dh
-from deadheat.plots import style
-from deadheat.plots.ties import group_sizes
+from deadheat.plots import precisions, style
+
+
+def new() -> Axes:
+    return Figure().subplots()
+
 
 POINTS = np.random.default_rng(5).normal(size=(30, 4))
 LABELS = np.arange(30) % 5
@@ -21,23 +25,17 @@ FORMATS = ["float64", "float32", "bfloat16", "int8", "1 bit"]
 FOUND = dh.quantization.compare_formats(POINTS, LABELS, formats=FORMATS, measures=["mAP", "Hit@1"])
 
 
-def test_bounds_of_one_report_have_a_row_a_measure(ax: Axes) -> None:
+def test_bounds_have_a_row_for_each_measure_and_report(ax: Axes) -> None:
     report = dh.evaluate(np.zeros((6, 1)), [0, 0, 0, 1, 1, 1], measures=["mAP", "Hit@1", "MRR"])
     assert dh.plots.bounds(report, ax=ax) is ax
-    assert rows(ax) == ["mAP", "Hit@1", "MRR"]
+    assert (rows(ax), ax.get_xlabel()) == (["mAP", "Hit@1", "MRR"], "value (%)")
     for end in ("lower", "expected", "upper"):
         assert_array_equal(line(ax, end).get_xdata(), [100 * getattr(report[name], end) for name in report])
-    assert ax.get_xlabel() == "value (%)"
-    assert rows(dh.plots.bounds(report, measures="MRR", ax=Figure().subplots())) == ["MRR"]
-
-
-def test_bounds_of_several_reports_have_a_row_each(ax: Axes) -> None:
-    reports = dh.quantization.compare_formats(POINTS, LABELS, measures=["mAP", "MRR"]).reports
-    dh.plots.bounds(reports, sorts={"int8": [0.25, 0.5]}, ax=ax)
-    assert rows(ax) == list(reports)
-    assert ax.get_xlabel() == "mAP (%)"
-    assert_array_equal(line(ax, "plain sorts").get_xdata(), [25, 50])
-    both = dh.plots.bounds({"a": reports["int8"]}, measures=["mAP", "MRR"], ax=Figure().subplots())
+    assert rows(dh.plots.bounds(report, measures="MRR", ax=new())) == ["MRR"]
+    several = dh.plots.bounds(FOUND.reports, sorts={"int8": [0.25, 0.5]}, ax=new())
+    assert (rows(several), several.get_xlabel()) == (FORMATS, "mAP (%)")
+    assert_array_equal(line(several, "plain sorts").get_xdata(), [25, 50])
+    both = dh.plots.bounds({"a": report}, measures=["mAP", "MRR"], ax=new())
     assert rows(both) == ["a, mAP", "a, MRR"]
 
 
@@ -47,30 +45,26 @@ def test_an_untied_row_is_one_dot(ax: Axes) -> None:
     dh.plots.bounds({"tied": tied, "apart": apart}, ax=ax)
     assert len(line(ax, "lower").get_xdata()) == len(line(ax, "upper").get_xdata()) == 1
     assert_array_equal(line(ax, "expected (alone: no tie decides)").get_ydata(), [0, 1])
-    alone = dh.plots.bounds(apart, ax=Figure().subplots())
-    assert [text.get_text() for text in alone.get_legend().get_texts()] == ["value: no tie decides"]  # type: ignore[union-attr]
+    alone = dh.plots.bounds(apart, ax=new())
+    assert words(alone) == ["value: no tie decides"]
     assert [text.get_text() for text in alone.texts] == ["0", "upper − lower\n(points)"]
 
 
 def test_mixed_queries_hold_the_numbers(ax: Axes) -> None:
-    reports = dh.quantization.compare_formats(POINTS, LABELS, measures="mAP").reports
-    mixed = dh.plots.mixed_queries(reports, ax=ax)
-    assert [bar.get_width() for bar in mixed.patches] == [100 * r.ties.queries / r.n_query for r in reports.values()]
+    mixed = dh.plots.mixed_queries(FOUND.reports, ax=ax)
+    shares = [100 * report.ties.queries / report.n_query for report in FOUND.reports.values()]
+    assert [bar.get_width() for bar in mixed.patches] == shares
 
 
 @pytest.mark.parametrize(
     ("name", "what"),
     [*((name, "report") for name in ("bounds", "mean_intervals", "mixed_queries", "cmc", "format_changes",
-                                     "group_values")), ("tie_sizes", "profile")],
+                                     "group_values")), ("tie_sizes", "profile"), ("roc", "result"),
+     ("precision_recall", "curve")],
 )  # fmt: skip
 def test_nothing_to_draw_is_refused(name: str, what: str) -> None:
     with pytest.raises(ValueError, match=rf"^{what}s must hold at least one {what}, but is empty$"):
         getattr(dh.plots, name)({})
-
-
-def test_sizes_of_ties_need_relevant_items() -> None:
-    with pytest.raises(ValueError, match=r"^profiles must have relevant items, but 'alone' has none$"):
-        dh.plots.tie_sizes({"alone": dh.profile([[0.0], [1.0]], [0, 1])})
 
 
 def reciprocal_ranks(queries: list[tuple[int, int] | None]) -> dh.Report:
@@ -112,14 +106,12 @@ def test_each_who_wins_is_a_block_of_many_queries(ax: Axes) -> None:
 
 def test_the_measures_of_the_reports_are_drawn() -> None:
     report = dh.evaluate(POINTS, LABELS, measures=["MAP@R", "mAP"])
-    drawn = [
-        dh.plots.bounds({"a": report, "b": report}).get_xlabel(), dh.plots.mean_intervals({"a": report}).get_xlabel(),
-        dh.plots.per_class(report).get_xlabel(), dh.plots.caterpillar(report).get_ylabel(),
-        dh.plots.format_changes({"a": report, "b": report}).get_xlabel(),
-    ]  # fmt: skip
-    assert drawn == ["MAP@R (%)", "MAP@R (%)", "MAP@R (%)", "AP@R (%)", "MAP@R, difference to a (points)"]
-    found = dh.quantization.compare_formats(POINTS, LABELS, formats="float32,1 bit", measures="MRR,mAP")
-    assert dh.plots.measure_against_bytes(found).get_ylabel() == "MRR (%)"
+    for draw in (dh.plots.bounds, dh.plots.mean_intervals):
+        assert draw({"a": report, "b": report}).get_xlabel() == "MAP@R (%)"
+    assert dh.plots.format_changes({"a": report}).get_xlabel() == "MAP@R, difference to a (points)"
+    assert dh.plots.per_class(report).get_xlabel() == "MAP@R (%)"
+    assert dh.plots.caterpillar(report).get_ylabel() == "AP@R (%)"
+    assert dh.plots.measure_against_bytes(FOUND).get_ylabel() == "mAP (%)"
 
 
 def test_titles_say_who_is_first_by_the_lower_bound() -> None:
@@ -144,19 +136,34 @@ def test_ticks_of_k_are_those_that_people_quote(k: Any, ticks: list[int]) -> Non
 
 def test_intervals_reach_round_what_ties_leave_open(ax: Axes) -> None:
     dh.plots.mean_intervals({"first": A, "second": B}, "MRR", ax=ax, seed=1)
-    whiskers = segments(ax.collections[0])
-    for place, shown in enumerate((A, B)):
-        interval = shown.interval("MRR", seed=1)
-        assert whiskers[place] == [[100 * interval.lower.low, place], [100 * interval.upper.high, place]]
-    assert rows(ax) == ["first", "second"]
+    found = [report.interval("MRR", seed=1) for report in (A, B)]
+    ends = [[[100 * each.lower.low, row], [100 * each.upper.high, row]] for row, each in enumerate(found)]
+    assert (segments(ax.collections[0]), rows(ax)) == (ends, ["first", "second"])
+
+
+def test_ranks_that_models_may_have(ax: Axes) -> None:
+    scores = {name: {f"task {i}": i + lead for i in range(8)} for name, lead in {"a": 2, "b": 1.9, "c": 0}.items()}
+    scores["b"]["task 0"] += 1
+    board = dh.score_leaderboard(scores)
+    dh.plots.rank_intervals(board, ax=ax)
+    shown = [ends for each in ax.collections for ends in segments(each)]
+    ranks = enumerate(board.rank_intervals.values())
+    assert shown == [[[low - 0.2, row], [high + 0.2, row]] for row, (low, high) in ranks]
+    assert (rows(ax), [text.get_text() for text in ax.texts][:3]) == (
+        list(board.models), [f"{100 * share:.1f}" for share in board.first.values()]
+    )  # fmt: skip
+    assert list(line(ax, "rank by the mean").get_xdata()) == list(board.ranks.values())
+    assert ax.get_title() == "2 of 3 models are statistically tied for first place"
 
 
 def test_sizes_of_tie_groups(ax: Axes) -> None:
     profile = dh.TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 5, 2)], [(3, 0, 7, 1)]], n_ranked=[9, 10])
-    assert group_sizes(profile).tolist() == [1, 5, 5, 7]
     dh.plots.tie_sizes({"one": profile, "two": profile}, ax=ax)
-    assert_array_equal(line(ax, "largest").get_xdata(), [7, 7])
+    assert_array_equal([line(ax, label).get_xdata() for label in ("median", "largest")], [[5, 5], [7, 7]])
+    assert_allclose([[x for x, _ in segments(each)[0]] for each in ax.collections], [[1.6, 6.7], [4, 5.5]])
     assert rows(ax) == ["one", "two"]
+    with pytest.raises(ValueError, match=r"^profiles must have relevant items, but 'alone' has none$"):
+        dh.plots.tie_sizes({"alone": dh.profile([[0.0], [1.0]], [0, 1])})
 
 
 # Single queries and classes
@@ -177,7 +184,7 @@ def test_cmc_is_hit_at_k_with_its_bounds(ax: Axes) -> None:
     for k in (1, 2, 3, 4):
         ends = corners[corners[:, 0] == k][:, 1]  # type: ignore[index]
         assert_array_equal([ends.min(), ends.max()], [100 * TIED[f"Hit@{k}"].lower, 100 * TIED[f"Hit@{k}"].upper])
-    assert dh.plots.cmc(SEPARATED, k=[5, 1, 5], ax=Figure().subplots()).lines[0].get_xdata().tolist() == [1, 5]  # type: ignore[union-attr]
+    assert dh.plots.cmc(SEPARATED, k=[5, 1, 5], ax=new()).lines[0].get_xdata().tolist() == [1, 5]  # type: ignore[union-attr]
 
 
 def test_precision_against_recall_with_its_band(ax: Axes) -> None:
@@ -185,14 +192,14 @@ def test_precision_against_recall_with_its_band(ax: Axes) -> None:
     dh.plots.precision_recall(curve, ax=ax)
     assert words(ax) == ["lower to upper: ties", "expected"]
     assert_array_equal(ax.lines[0].get_xydata(), 100 * np.stack([curve.recall, curve.expected], axis=1))
-    two = dh.plots.precision_recall({"a": curve, "b": curve}, ax=Figure().subplots())
+    two = dh.plots.precision_recall({"a": curve, "b": curve}, ax=new())
     assert words(two) == ["a: ties", "a", "b: ties", "b"]
 
 
 @pytest.mark.parametrize(("k", "error"), [(0, ValueError), ([1, 0], ValueError), (1.5, TypeError)])
-def test_cmc_refuses(k: object, error: type[Exception]) -> None:
+def test_cmc_refuses(k: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"^k must be "):
-        dh.plots.cmc(TIED, k=k)  # type: ignore[arg-type]
+        dh.plots.cmc(TIED, k=k)
 
 
 def test_classes_from_the_worst(ax: Axes) -> None:
@@ -200,11 +207,12 @@ def test_classes_from_the_worst(ax: Axes) -> None:
     names = rows(ax)
     means = {name: [100 * end[name == CLASSES].mean() for end in TIED["mAP"].per_query] for name in "abc"}
     assert names == sorted(means, key=lambda name: means[name][1])
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], [means[name][1] for name in names])
+    assert_allclose([bar.get_width() for bar in ax.patches], [means[name][1] for name in names])
     assert [text.get_text() for text in ax.texts] == [str((name == CLASSES).sum()) for name in names] + ["queries"]
     assert words(ax) == ["lower to upper: ties", "mean of the report", "mean of the class"]
+    assert_array_equal(line(ax, "mean of the report").get_xdata(), 100 * TIED["mAP"].expected)
     assert ax.get_title().startswith(f"The worst class is {names[0]}: {means[names[0]][1]:.2f} [")
-    two = dh.plots.per_class(TIED, "Hit@1", n=2, ax=Figure().subplots())
+    two = dh.plots.per_class(TIED, "Hit@1", n=2, ax=new())
     assert two.get_ylabel() == "the worst 2 of 3 classes"
     with pytest.raises(ValueError, match=r"^per_class needs the labels of the queries"):
         dh.plots.per_class(dh.measure(TIED.profile))
@@ -212,7 +220,7 @@ def test_classes_from_the_worst(ax: Axes) -> None:
 
 def test_a_class_without_a_value_is_left_out(ax: Axes) -> None:
     report = dh.evaluate([[0], [1], [5]], ["x", "x", "alone"], distance="l2")
-    assert [label.get_text() for label in dh.plots.per_class(report, ax=ax).get_yticklabels()] == ["x"]
+    assert rows(dh.plots.per_class(report, ax=ax)) == ["x"]
 
 
 def test_queries_from_worst_to_best(ax: Axes) -> None:
@@ -228,9 +236,13 @@ def test_queries_from_worst_to_best(ax: Axes) -> None:
 
 def test_a_tolerance_has_no_expected_value(ax: Axes) -> None:
     report = dh.evaluate([[0.0], [1.0], [2.1], [3.3]], [0, 1, 0, 1], distance="l2", ties=dh.Tolerance(0.2))
-    assert np.isfinite(dh.plots.caterpillar(report, ax=ax).lines[0].get_ydata()).all()
-    assert np.isfinite(dh.plots.cmc(report, k=2, ax=Figure().subplots()).lines[0].get_ydata()).all()
-    assert np.isfinite([bar.get_width() for bar in dh.plots.per_class(report, ax=Figure().subplots()).patches]).all()
+    lower, _, upper = report["mAP"].per_query
+    middles = np.concatenate([line.get_ydata() for line in dh.plots.caterpillar(report, ax=ax).lines[:-1]])
+    assert_allclose(np.sort(middles), np.sort(50 * (lower + upper)))
+    assert_array_equal(dh.plots.cmc(report, k=2, ax=new()).lines[0].get_ydata(),
+                       [100 * report[name].lower for name in ("Hit@1", "Hit@2")])  # fmt: skip
+    worst = dh.plots.per_class(report, ax=new())
+    assert_array_equal([bar.get_width() for bar in worst.patches], 100 * report.per_class().per_row["mAP"].lower)
 
 
 # Fewer bits
@@ -244,14 +256,21 @@ def test_changes_are_paired_differences_on_a_linear_scale(ax: Axes) -> None:
     (dots,) = [line for line in ax.lines if str(line.get_label()).startswith("expected")]
     changes = [100 * found.change(name, "mAP").expected for name in names]
     assert_array_equal(dots.get_xdata(), changes)
+    assert ax.get_title().startswith(f"mAP: {names[int(np.argmax(np.abs(changes)))]} is farthest from float64, ")
     column = [text.get_text() for text in ax.texts]
-    assert column[0] == "0"
-    assert column[-2] == f"{changes[-1]:+.2f}".replace("-", "−")
+    assert (column[0], column[-2]) == ("0", f"{changes[-1]:+.2f}".replace("-", "−"))
     (interval,) = [lines for lines in ax.collections if lines.get_label() == "95 % interval, with ties"]
     ends = {row: [low, high] for (low, row), (high, _) in segments(interval)}
     difference = found.difference("1 bit", "mAP").interval()
     assert ends[1] == [100 * difference.lower.low, 100 * difference.upper.high]
     assert 0 not in ends  # the base is one dot
+    with pytest.raises(ValueError, match=r"base must be one of float64, .*, but is 'int9'"):
+        dh.plots.format_changes(found.reports, base="int9")
+
+
+@pytest.mark.parametrize(("points", "text"), [(0.0, "0"), (0.0049, "≈ 0"), (0.005, "+0.01"), (-0.25, "−0.25")])
+def test_a_change_has_a_sign_unless_it_is_too_small_for_it(points: float, text: str) -> None:
+    assert precisions._signed(points) == text
 
 
 def test_a_row_far_out_is_an_arrow(ax: Axes) -> None:
@@ -264,11 +283,6 @@ def test_a_row_far_out_is_an_arrow(ax: Axes) -> None:
     assert "beyond the axis" in words(ax)
     assert ax.get_xlim()[1] < 1 < 100 * (reports["far"]["MRR"].lower - reports["base"]["MRR"].lower)
     assert [text.get_text() for text in ax.texts][:4] == ["0", "≈ 0", "≈ 0", "+19.98"]
-
-
-def test_a_base_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"base must be one of float64, .*, but is 'int9'"):
-        dh.plots.format_changes(FOUND.reports, base="int9")
 
 
 def test_measure_against_bytes(ax: Axes) -> None:
@@ -285,13 +299,12 @@ def test_measure_against_bytes(ax: Axes) -> None:
 
 
 def test_formats_of_one_size_stand_side_by_side(ax: Axes) -> None:
-    found = dh.quantization.compare_formats(
-        POINTS, LABELS, formats="int8,int8 float query,int8 per dimension", measures="mAP"
-    )
+    formats = "int8,int8 float query,int8 per dimension"
+    found = dh.quantization.compare_formats(POINTS, LABELS, formats=formats, measures="mAP")
     dh.plots.measure_against_bytes(found, ax=ax)
-    places = {str(line.get_label()): float(line.get_xdata()[0]) for line in ax.lines if ": " in str(line.get_label())}  # type: ignore[index]
-    strip, _ = sorted(line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 2), 0  # type: ignore[index,arg-type]
-    of_int8 = [place for name, place in places.items() if name.startswith("int8")]
-    assert len(set(of_int8)) == 3
-    assert max(of_int8) < strip[0] < places["float64: 32"]  # in the strip of 4 bytes, and no other
+    places = {str(line.get_label()): line.get_xdata()[0] for line in ax.lines if ": " in str(line.get_label())}  # type: ignore[index]
+    edge = min(line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 2)  # type: ignore[index,arg-type]
+    of_int8 = {place for name, place in places.items() if name.startswith("int8")}
+    assert len(of_int8) == 3
+    assert max(of_int8) < edge < places["float64: 32"]  # in the strip of 4 bytes, and no other
     assert line(ax, "int8 (float query): 4").get_markerfacecolor() == style.PAPER

@@ -6,7 +6,6 @@ import ast
 import inspect
 import subprocess
 import sys
-from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -64,33 +63,22 @@ def test_a_title_stands_above_the_legend_and_gives_way_to_another() -> None:
     assert {ax.get_title(loc) for loc in ("left", "center", "right")} == {"mine", ""}  # type: ignore[arg-type]
 
 
-def _draws() -> dict[str, Callable[..., Axes]]:
-    """Each plot of what comes at hand, without axes."""
-    found = dh.quantization.compare_formats(POINTS, LABELS, formats=["float32", "1 bit"], measures="mAP")
-    reports = found.reports
-    curve = error_reject_curve([1, 0], [2, 1])
-    return {
-        "bounds": lambda **to: dh.plots.bounds(reports, **to),
-        "measure_against_bytes": lambda **to: dh.plots.measure_against_bytes(found, **to),
-        "cmc": lambda **to: dh.plots.cmc(reports, **to),
-        "per_class": lambda **to: dh.plots.per_class(reports["1 bit"], **to),
-        "caterpillar": lambda **to: dh.plots.caterpillar(reports["1 bit"], **to),
-        "format_changes": lambda **to: dh.plots.format_changes(reports, **to),
-        "mixed_queries": lambda **to: dh.plots.mixed_queries(reports, **to),
-        "error_reject": lambda **to: dh.plots.error_reject(curve, **to),
-        "gap_histogram": lambda **to: dh.plots.gap_histogram({"a": [0.1]}, **to),
-    }
-
-
 def test_new_axes_where_none_are_given() -> None:
     pyplot.switch_backend("agg")
-    for name, draw in _draws().items():
-        made = draw()
-        assert isinstance(made, Axes), name
+    found = dh.quantization.compare_formats(POINTS, LABELS, formats=["float32", "1 bit"], measures="mAP")
+    reports, report = found.reports, found.reports["1 bit"]
+    for draw, drawn in (
+        (dh.plots.bounds, reports), (dh.plots.measure_against_bytes, found), (dh.plots.cmc, reports),
+        (dh.plots.per_class, report), (dh.plots.caterpillar, report), (dh.plots.format_changes, reports),
+        (dh.plots.mixed_queries, reports), (dh.plots.error_reject, error_reject_curve([1, 0], [2, 1])),
+        (dh.plots.gap_histogram, {"a": [0.1]}),
+    ):  # fmt: skip
+        made = draw(drawn)
+        assert isinstance(made, Axes), draw
         made.figure.canvas.draw()
-        pyplot.close(made.figure)  # type: ignore[arg-type]
+        pyplot.close(made.figure)
         ax = Figure().subplots()
-        assert draw(ax=ax) is ax, name
+        assert draw(drawn, ax=ax) is ax, draw
 
 
 PLACES = [[10, 11, 12, 50, 90, 100, 1000, 1100], [7], [0.001, 30000], [12, 19], [1, 1e12]]

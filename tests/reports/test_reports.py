@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat import profile_neighbors
+from deadheat import profile_neighbors, profile_run
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.tolerance import Tolerance
-from deadheat.errors import UndefinedError
+from deadheat.errors import InvalidTypeError, InvalidValueError, UndefinedError
 from deadheat.measures import DEFAULT_MEASURES
+from deadheat.reports import export
 from deadheat.reports.averaging import Singletons
 from deadheat.reports.evaluating import evaluate, measure
+from deadheat.reports.report import Report
 from deadheat.reports.result import Result
+from deadheat.support.means import exact_mean
 
 # Four queries: one of two tied items is relevant; a clear hit; a clear hit at rank 2; a singleton.
 GROUPS = [[(0, 0, 2, 1)], [(0, 0, 1, 1)], [(1, 0, 1, 1)], []]
@@ -32,16 +38,15 @@ def triple(result: Result) -> tuple[float, float, float]:
     return result.lower, result.expected, result.upper
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# means
+# Means
 
 
 def test_mean_over_queries_leaves_singletons_out() -> None:
     report = measure(PROFILE, "mAP")
-    assert triple(report["mAP"]) == (2 / 3, 2.25 / 3, 2.5 / 3)
-    assert (report.n_query, report.n_singleton) == (4, 1)
-    assert (report["mAP"].n_query, report["mAP"].n_undefined) == (3, 0)
-    np.testing.assert_array_equal(report["mAP"].per_query.lower, [0.5, 1, 0.5, np.nan])
+    result = report["mAP"]
+    assert triple(result) == (2 / 3, 2.25 / 3, 2.5 / 3)
+    assert (report.n_query, report.n_singleton, result.n_query, result.n_undefined) == (4, 1, 3, 0)
+    np.testing.assert_array_equal(result.per_query.lower, [0.5, 1, 0.5, np.nan])
 
 
 @pytest.mark.parametrize(
@@ -49,12 +54,10 @@ def test_mean_over_queries_leaves_singletons_out() -> None:
 )
 def test_singletons_count_as_a_value(singletons: Singletons, precision: float, recall: float) -> None:
     report = measure(PROFILE, ["mAP", "Recall@1"], singletons=singletons)
-    assert triple(report["mAP"]) == ((2 + precision) / 4, (2.25 + precision) / 4, (2.5 + precision) / 4)
-    assert triple(report["Recall@1"]) == ((1 + recall) / 4, (1.5 + recall) / 4, (2 + recall) / 4)
-    assert [array[3] for array in report["mAP"].per_query] == [precision] * 3
-    assert [array[3] for array in report["Recall@1"].per_query] == [recall] * 3
-    assert report["mAP"].n_query == 4
-    assert report["mAP"].std_per_query[3] == 0
+    for name, filler, sums in (("mAP", precision, (2, 2.25, 2.5)), ("Recall@1", recall, (1, 1.5, 2))):
+        assert triple(report[name]) == tuple((total + filler) / 4 for total in sums)
+        assert [array[3] for array in report[name].per_query] == [filler] * 3
+        assert (report[name].n_query, report[name].std_per_query[3]) == (4, 0)
 
 
 def test_a_mean_over_classes_gives_each_the_same_weight() -> None:
@@ -75,9 +78,10 @@ def test_std_of_the_mean_adds_variances() -> None:
 
 def test_no_tie_means_one_value_and_no_deviation() -> None:
     report = measure(NO_TIES)
-    for name in DEFAULT_MEASURES:
-        assert report[name].lower == report[name].expected == report[name].upper
-        assert report[name].std == 0
+    assert tuple(report) == DEFAULT_MEASURES
+    assert report.notes()[-1] == "No tie affects the result: lower = expected = upper."
+    for result in report.values():
+        assert (result.expected, result.upper, result.std) == (result.lower, result.lower, 0)
 
 
 def test_undefined_values_are_left_out_and_counted() -> None:
@@ -89,21 +93,13 @@ def test_undefined_values_are_left_out_and_counted() -> None:
     assert "AUC is undefined for 1 query with a relevant item, left out of its mean." in str(report)
     nowhere = measure(profile[1], "AUC")
     assert all(map(math.isnan, (*triple(nowhere["AUC"]), nowhere["AUC"].std)))
-    assert nowhere.to_dict()["measures"]["AUC"] == {
-        "lower": None,
-        "expected": None,
-        "upper": None,
-        "n_query": 0,
-        "n_undefined": 1,
-    }
+    undefined = dict.fromkeys(("lower", "expected", "upper"))
+    assert nowhere.to_dict()["measures"]["AUC"] == undefined | {"n_query": 0, "n_undefined": 1}
 
 
 def test_a_tolerance_has_bounds_and_no_expectation() -> None:
     report = measure(WINDOWS, "mAP", singletons="one")
-    result = report["mAP"]
-    assert (result.lower, result.upper) == (0.5, 1.0)
-    assert math.isnan(result.expected)
-    assert math.isnan(result.std)
+    np.testing.assert_array_equal([*triple(report["mAP"]), report["mAP"].std], [0.5, np.nan, 1, np.nan])
     assert "mAP          50.00         -  100.00" in str(report)
     assert json.loads(report.to_json())["measures"]["mAP"]["expected"] is None
 
@@ -122,39 +118,19 @@ def test_order_of_the_queries_changes_no_bit(drawn: list[tuple[int, int, int]], 
             assert (*triple(one[name]), one[name].std) == (*triple(other[name]), other[name].std)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# the report
-
-
-def test_a_measure_that_was_not_asked_for_is_computed() -> None:
-    report = measure(PROFILE, ["AP", "map"])
-    assert report["average-precision"] is report["mAP"]
-    assert triple(report["RR"]) == (2 / 3, 2.25 / 3, 2.5 / 3)
-    assert list(report) == ["mAP"]
-    assert "MRR" not in str(report)
+# The report
 
 
 def test_to_dict_says_everything() -> None:
     report = measure(PROFILE, "mAP")
     content = report.to_dict(std=True)
     assert content.pop("deadheat")
+    values = {"lower": 2 / 3, "expected": 0.75, "upper": 2.5 / 3, "std": 0.25 / 3, "n_query": 3, "n_undefined": 0}
     assert content == {
-        "distance": None,
-        "ties": {"rule": None, "mixed_groups": 1, "queries": 1, "largest": 2},
-        "singletons": "skip",
-        "average": "query",
-        "n_query": 4,
-        "n_singleton": 1,
-        "n_class": None,
-        "n_in_gallery": 0,
-        "n_excluded": 0,
-        "measures": {
-            "mAP": {"lower": 2 / 3, "expected": 0.75, "upper": 2.5 / 3, "std": 0.25 / 3, "n_query": 3, "n_undefined": 0}
-        },
-        "files": {},
-        "remarks": [],
-        "profile": PROFILE.digest(),
-    }
+        "distance": None, "ties": {"rule": None, "mixed_groups": 1, "queries": 1, "largest": 2}, "singletons": "skip",
+        "average": "query", "n_query": 4, "n_singleton": 1, "n_class": None, "n_in_gallery": 0, "n_excluded": 0,
+        "measures": {"mAP": values}, "files": {}, "remarks": [], "profile": PROFILE.digest(),
+    }  # fmt: skip
     assert json.loads(report.to_json(std=True)) == report.to_dict(std=True) | {"schema": 1}
     assert "std" not in json.loads(report.to_json())["measures"]["mAP"]
 
@@ -162,13 +138,9 @@ def test_to_dict_says_everything() -> None:
 def test_columns_are_fractions() -> None:
     report = measure(PROFILE, ["mAP", "Hit@1"])
     assert report.columns() == {
-        "measure": ["mAP", "Hit@1"],
-        "lower": [2 / 3, 1 / 3],
-        "expected": [0.75, 0.5],
-        "upper": [2.5 / 3, 2 / 3],
-        "n_query": [3, 3],
-        "n_undefined": [0, 0],
-    }
+        "measure": ["mAP", "Hit@1"], "lower": [2 / 3, 1 / 3], "expected": [0.75, 0.5], "upper": [2.5 / 3, 2 / 3],
+        "n_query": [3, 3], "n_undefined": [0, 0],
+    }  # fmt: skip
     assert report.columns(std=True)["std"] == [0.25 / 3, 0.5 / 3]
     with pytest.raises(TypeError, match="deviation"):
         report.to_text(deviation=True)
@@ -176,60 +148,39 @@ def test_columns_are_fractions() -> None:
 
 def test_latex_html_and_frame_show_the_same_table() -> None:
     report = measure(WINDOWS, "mAP")
-    rows = report.to_latex(std=True).splitlines()
-    assert " ".join(rows[2].split()) == r"measure (\%) & lower & expected & upper & std \\"
-    assert " ".join(rows[4].split()) == r"mAP & 50.00 & - & 100.00 & - \\"
-    row = '<tr><th scope="row">mAP</th><td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+    rows = [" ".join(row.split()) for row in report.to_latex(std=True).splitlines()]
+    assert rows[2] == r"measure (\%) & lower & expected & upper & std \\"
+    assert rows[4] == r"mAP & 50.00 & - & 100.00 & - \\"
+    page = report._repr_html_()
     bar = '<path class="axis" d="M0 4H100"/><rect x="50.00" y="2" width="50.00" height="4"/></svg></td>'
-    assert f"{row}{bar}<td>50.00</td><td>-</td><td>100.00</td></tr>" in report._repr_html_()
-    assert report._repr_html_().endswith("that has no expectation.</p></div>")
+    assert '<th scope="col">measure (%)</th><th>0 to 100 %</th><th scope="col">lower</th>' in page
+    assert f'aria-hidden="true">{bar}<td>50.00</td><td>-</td><td>100.00</td></tr>' in page
+    assert page.endswith("that has no expectation.</p></div>")
+    single = measure(PROFILE, "mAP")["mAP"]._repr_html_()
+    assert '<path d="M75.00 0V8"/></svg></td><td>66.67</td><td>75.00</td><td>83.33</td>' in single
+    assert single.endswith("<p>Mean over 3 queries with a value.</p></div>")
+    assert "<td>75.00</td></tr>" in measure(NO_TIES)["mAP"]._repr_html_()
+    interval = measure(PROFILE).interval("mAP")
+    assert f"<td>{interval.lower.per_cent()}</td></tr>" in interval._repr_html_()
     frame = report.to_pandas(std=True)
     assert list(frame) == ["measure", "lower", "expected", "upper", "std", "n_query", "n_undefined"]
-    assert (frame["lower"][0], frame["upper"][0]) == (0.5, 1.0)
-    assert math.isnan(frame["expected"][0])
+    np.testing.assert_array_equal(frame.loc[0, "lower":"upper"].astype(float), [0.5, np.nan, 1])
 
 
-def test_text() -> None:
-    assert str(measure(PROFILE, ["mAP", "Hit@1"])).splitlines() == [
-        "measure (%)  lower  expected  upper",
-        "mAP          66.67     75.00  83.33",
-        "Hit@1        33.33     50.00  66.67",
-        "",
-        "4 queries, 1 of them without a relevant item (a singleton) and left out of the means.",
-        "Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.",
-    ]
+def close_call(closer: int) -> Report:
+    """On one query whose relevant item ties with another, so far down that little depends on it."""
+    return measure(TieProfile.from_groups([[(closer, 0, 2, 1)]], n_ranked=[closer + 2]), "mAP")
 
 
-def close_call(closer: int) -> TieProfile:
-    """One query whose relevant item ties with another, so far down that little depends on it."""
-    return TieProfile.from_groups([[(closer, 0, 2, 1)]], n_ranked=[closer + 2])
-
-
-def test_two_decimals_unless_others_are_asked_for() -> None:
-    far, near = measure(close_call(9), "mAP"), measure(close_call(999), "mAP")
-    assert far.to_text().splitlines()[1].split() == ["mAP", "9.09", "9.55", "10.00"]
-    assert far.to_text(digits=0).splitlines()[1].split() == ["mAP", "9", "10", "10"]
-    assert near.to_text(digits=4).splitlines()[1].split() == ["mAP", "0.0999", "0.1000", "0.1000"]
+def test_two_decimals_unless_others_are_asked_for_or_distinguish_the_bounds() -> None:
+    far, near = close_call(9), close_call(999)
+    for report, digits, shown in ((far, 2, "9.09 9.55 10.00"), (far, 0, "9 10 10"), (near, 4, "0.0999 0.1000 0.1000")):
+        assert report.to_text(digits=digits).splitlines()[1].split() == ["mAP", *shown.split()]
+    assert str(near) == near.to_text(digits=4)
+    assert near["mAP"].summary() == "mAP 0.1000 [0.0999, 0.1000] %"
+    assert close_call(10**5).summary() == "mAP 0.00 %"  # alike with six decimals, too
     assert "|  9.0909 |" in far.to_markdown(digits=4)
     assert "& 9.0909 &" in " ".join(far.to_latex(digits=4).split())
-
-
-def test_bounds_that_would_print_alike_get_the_decimals_that_distinguish_them() -> None:
-    report = measure(close_call(999), "mAP")
-    assert str(report).splitlines()[1].split() == ["mAP", "0.0999", "0.1000", "0.1000"]
-    assert report["mAP"].summary() == "mAP 0.1000 [0.0999, 0.1000] %"
-    assert "0.0999 &" in report.to_latex()
-    assert measure(close_call(10**5), "mAP").summary() == "mAP 0.00 %"  # alike with six decimals, too
-
-
-def test_single_results_are_shown_in_a_notebook_too() -> None:
-    report = measure(PROFILE, "mAP")
-    page = report["mAP"]._repr_html_()
-    assert '<path d="M75.00 0V8"/></svg></td><td>66.67</td><td>75.00</td><td>83.33</td>' in page
-    assert page.endswith("<p>Mean over 3 queries with a value.</p></div>")
-    assert "<td>75.00</td></tr>" in measure(NO_TIES)["mAP"]._repr_html_()
-    interval = report.interval("mAP")
-    assert f"<td>{interval.lower.per_cent()}</td></tr>" in interval._repr_html_()
 
 
 @pytest.mark.parametrize(("digits", "message"), [(-1, "at least 0"), (2.5, "an integer"), (16, "at most 15")])
@@ -242,24 +193,18 @@ def test_digits_are_checked(digits: object, message: str) -> None:
 def test_one_column_where_no_tie_affects_a_value() -> None:
     # The tie is at rank 2, so that it affects mAP and not the first rank.
     profile = TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 2, 1)]], n_ranked=[3])
-    assert measure(profile, "Hit@1").to_text().splitlines() == [
-        "measure (%)   value",
-        "Hit@1        100.00",
-        "",
-        "1 query, each with a relevant item.",
-        "Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items; none affects a value shown, so "
-        "that lower = expected = upper.",
-    ]
-    assert measure(profile, "Hit@1, mAP").to_text().splitlines()[:3] == [
-        "measure (%)   lower  expected   upper",
-        "Hit@1        100.00    100.00  100.00",
-        "mAP           83.33     91.67  100.00",
-    ]
+    alone, both = (measure(profile, names).to_text().splitlines() for names in ("Hit@1", "Hit@1, mAP"))
+    assert alone[:2] == ["measure (%)   value", "Hit@1        100.00"]
+    said = "1 group in 1 query, of 2 items; none affects a value shown, so that lower = expected = upper."
+    assert alone[3:] == [
+        "1 query, each with a relevant item.", f"Ties between relevant and irrelevant items: {said}"
+    ]  # fmt: skip
+    assert both[:2] == ["measure (%)   lower  expected   upper", "Hit@1        100.00    100.00  100.00"]
 
 
 def test_the_number_to_report() -> None:
     report = measure(PROFILE, "mAP, Hit@1")
-    assert report.summary() == "mAP 75.00 [66.67, 83.33] %, Hit@1 50.00 [33.33, 66.67] %"
+    assert report.summary() == f"{report['mAP']}, Hit@1 50.00 [33.33, 66.67] %"
     assert report.summary(digits=0) == "mAP 75 [67, 83] %, Hit@1 50 [33, 67] %"
     assert str(report["mAP"]) == report["mAP"].summary() == "mAP 75.00 [66.67, 83.33] %"
     assert measure(NO_TIES)["mAP"].summary() == "mAP 75.00 %"
@@ -275,77 +220,59 @@ def test_recall_is_explained_wherever_it_is_shown() -> None:
 
 
 def test_a_report_is_a_mapping_of_its_measures() -> None:
-    report = measure(PROFILE, "mAP, Hit@1")
+    report = measure(PROFILE, ["AP", "map", "Hit@1"])
     assert dict(report) == {"mAP": report["mAP"], "Hit@1": report["Hit@1"]}
-    assert list(report) == list(report.keys()) == ["mAP", "Hit@1"]
-    assert list(report.items()) == [("mAP", report["mAP"]), ("Hit@1", report["Hit@1"])]
-    assert list(report.values()) == [report["mAP"], report["Hit@1"]]
-    assert (len(report), len(report.items()), {**report}.keys()) == (2, 2, report.keys())
-    assert "average precision" in report
-    assert "MRR" not in report
-    assert "nonsense" not in report
-    assert 3 not in report
-    assert report.get("AP") is report["mAP"]
+    assert list(report.items()) == list(zip(report, report.values(), strict=True))
+    assert (list(report), len(report), len(report.items())) == (["mAP", "Hit@1"], 2, 2)
+    assert [name in report for name in ("average precision", "MRR", "nonsense", 3)] == [True, False, False, False]
+    assert report["average-precision"] is report.get("AP") is report["mAP"]
     assert report.get("nonsense") is None
     assert {report: 1}[report] == 1
     assert report != measure(PROFILE, "mAP, Hit@1")
+    assert triple(report["RR"]) == (2 / 3, 2.25 / 3, 2.5 / 3)  # not asked for, computed, and not shown
+    assert list(report) == ["mAP", "Hit@1"]
+    assert "MRR" not in str(report)
 
 
 def test_rankings_that_were_cut() -> None:
     found = profile_neighbors([["a", "b"]], [[2.0, 1.0]], relevant=[{"a", "c"}], n_gallery=9)
+    cut = "n 1 query relevant items were not returned or may tie with the last returned"
     assert str(measure(found, "Hit@1, mAP")).splitlines()[-1] == (
-        "Needs more neighbours: in 1 query relevant items were not returned or may tie with the last returned, so that "
-        "mAP has bounds and no expected value. A value at k needs k + 1 neighbours, and one more where the query's own "
-        "row is excluded."
+        f"Needs more neighbours: i{cut}, so that mAP has bounds and no expected value. "
+        "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
     )
-    assert str(measure(found, "Hit@1")).splitlines()[-1].endswith("this affects no value shown.")
+    assert str(measure(found, "Hit@1")).splitlines()[-1] == f"I{cut}; this affects no value shown."
+    assert [note[:4] for note in measure(found, "Hit@1, mAP").notes()] == ["1 qu", "Need"]  # of no ties
 
 
-def test_repr_is_one_line_without_arrays() -> None:
-    report = measure(PROFILE, "mAP")
-    assert repr(report) == "Report(mAP 75.00 [66.67, 83.33] %; 4 queries)"
-    assert repr(report["mAP"]).startswith("Result('mAP', lower=0.6666")
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# from arrays
+# From arrays
 
 
 def test_evaluate_leave_one_out() -> None:
-    # Seen from 0, both -1 (irrelevant) and 1 (relevant) are at distance 1; seen from 1, the point 0 is nearest.
     report = evaluate([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", measures=["mAP"])
-    assert triple(report["mAP"]) == (0.75, 0.875, 1.0)
-    assert (report.n_query, report.n_singleton, report.ties.mixed_groups) == (3, 1, 1)
-    assert (report.distance, report.tie_rule) == ("euclidean", "exact")
     said = "Ties between relevant and irrelevant items (euclidean, exact): 1 group in 1 query, of 2 items."
     assert said in str(report)
     assert repr(report) == "Report(mAP 87.50 [75.00, 100.00] %; 3 queries, euclidean, exact)"
+    assert repr(report["mAP"]) == "Result('mAP', lower=0.75, expected=0.875, upper=1.0)"
+    assert repr(measure(report.profile, "mAP")) == "Report(mAP 87.50 [75.00, 100.00] %; 3 queries)"
 
 
-def test_evaluate_with_a_gallery() -> None:
+def test_evaluate_with_a_gallery_and_over_classes() -> None:
     report = evaluate([[0.0]], [7], [[2.0], [1.0]], [7, 8], distance="euclidean", measures="AP")
     assert triple(report["mAP"]) == (0.5, 0.5, 0.5)
-
-
-def test_evaluate_over_classes() -> None:
     query = [[0], [1], [-1], [5], [6]]
     report = evaluate(query, ["a", "a", "a", "b", "b"], distance="euclidean", measures="Hit@1", average="class")
-    assert report.n_class == 2
-    assert report["Hit@1"].lower == 1
+    assert (report.n_class, report["Hit@1"].lower) == (2, 1)
 
 
 @pytest.mark.parametrize(
     ("ties", "distance", "rule"),
-    [
-        ("exact", "cosine", "exact"),
-        ("float16", "cosine", "float16 similarity"),
-        ("float16", "euclidean", "float16 distance"),
-        (Rounded("float32", of="distance"), "cosine", "float32 distance"),
-        (Tolerance(1e-6), "cosine", "tolerance 1e-06"),
-    ],
-)
-def test_tie_rule_in_words(ties: object, distance: str, rule: str) -> None:
-    assert evaluate(np.eye(3), [1, 1, 2], distance=distance, ties=ties, measures="mAP").tie_rule == rule  # type: ignore[arg-type]
+    [("exact", "cosine", "exact"), ("float16", "cosine", "float16 similarity"),
+     ("float16", "euclidean", "float16 distance"), (Rounded("float32", of="distance"), "cosine", "float32 distance"),
+     (Tolerance(1e-6), "cosine", "tolerance 1e-06")],
+)  # fmt: skip
+def test_tie_rule_in_words(ties: Any, distance: Any, rule: str) -> None:
+    assert evaluate(np.eye(3), [1, 1, 2], distance=distance, ties=ties, measures="mAP").tie_rule == rule
 
 
 @pytest.mark.parametrize(
@@ -366,30 +293,133 @@ def test_bad_options_are_refused_before_the_work(
     options: dict[str, object], kind: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
-    with pytest.raises(kind) as caught:
+    with pytest.raises(kind, match=f"^[^\\n]*{message}[^\\n]*$"):
         evaluate(np.eye(3), [1, 1, 2], **options)  # type: ignore[arg-type]
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("singletons", ["skip", "zero", "one", "balanced"])
 def test_nothing_relevant_anywhere_is_refused(singletons: Singletons) -> None:
-    with pytest.raises(UndefinedError, match=r"^no query has a relevant item, .* but got 3 queries") as caught:
+    with pytest.raises(UndefinedError, match=r"^no query has a relevant item, .* but got 3 queries"):
         evaluate(np.eye(3), [1, 2, 3], singletons=singletons)
-    assert isinstance(caught.value, ValueError)
 
 
-def test_labels_for_classes_are_needed_and_checked() -> None:
-    with pytest.raises(ValueError, match=r'^average="class" needs labels, one for each query$'):
-        measure(PROFILE, average="class")
-    with pytest.raises(ValueError, match=r"^labels must have one entry per .* but got 3 labels for 4 rows$"):
-        measure(PROFILE, average="class", labels=[1, 2, 3])
-    with pytest.raises(ValueError, match=r"^threads must be at least 1, but is 0$"):
-        measure(PROFILE, threads=0)
-    with pytest.raises(TypeError, match=r"^labels must be integers or strings, .* holds 1.5 in row 0$"):
-        measure(PROFILE, average="class", labels=np.array([1.5, 2, 3, 4]))
-
-
-def test_only_profiles_are_measured() -> None:
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"average": "class"}, ValueError, 'average="class" needs labels, one for each query'),
+        ({"labels": [1, 2, 3]}, ValueError, "labels must have one entry per .* but got 3 labels for 4 rows"),
+        ({"labels": np.array([1.5, 2, 3, 4])}, TypeError, "labels must be integers or strings, .* holds 1.5 in row 0"),
+        ({"threads": 0}, ValueError, "threads must be at least 1, but is 0"),
+    ],
+)
+def test_what_measure_refuses(options: dict[str, Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=f"^{message}$"):
+        measure(PROFILE, **options)
     with pytest.raises(TypeError, match=r"^profile must be a TieProfile, but got list$"):
-        measure([[0.5]])  # type: ignore[arg-type]
+        measure([[0.5]], **options)  # type: ignore[arg-type]
+
+
+# Classes and queries, worst first, against plain loops and by hand
+
+# AP is 1/2 or 1; 1; 1/2; 1/3; undefined
+FIVE = TieProfile.from_groups([*GROUPS[:3], [(2, 0, 1, 1)], []], n_ranked=[3] * 5)
+LABELS = np.array(["b", "b", "a", "a", "c"])
+REPORT = measure(FIVE, "mAP, Hit@1", labels=LABELS)
+
+
+def test_queries_worst_first() -> None:
+    assert str(REPORT.worst(3, measures="Hit@1, mAP")).splitlines()[-3:] == [
+        "0          b         1  50.00 [0.00, 100.00]  75.00 [50.00, 100.00]",
+        "",
+        "3 of 5 queries, worst Hit@1 first; 1 without a value left out.",
+    ]
+    found = (REPORT.worst(3, measures="Hit@1, mAP"), REPORT.worst(2), REPORT.worst())
+    assert [each.rows["query"] for each in found] == [[2, 3, 0], [3, 2], [3, 2, 0, 1]]
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.str_, object, np.bytes_])
+def test_class_means_are_those_of_a_loop(kind: type) -> None:
+    rng = np.random.default_rng(2)
+    names = rng.integers(0, 9, 80)
+    labels = names.astype(kind)
+    report = evaluate(rng.integers(0, 3, (80, 2)), labels, distance="euclidean", measures="mAP, P@5")
+    table = report.per_class(measures="P@5, mAP")
+    assert list(table.per_row) == ["P@5", "mAP"]
+    members = [names == int(label) for label in table.rows["class"]]
+    assert sorted(map(int, table.rows["class"])) == sorted(set(names.tolist()))
+    for measured, triple in table.per_row.items():
+        for values, per_query in zip(triple, report[measured].per_query, strict=True):
+            np.testing.assert_array_equal(values, [exact_mean(per_query[own]) for own in members])
+    assert (np.diff(table.per_row["P@5"].expected) >= 0).all()
+    assert table.rows["queries"] == [own.sum() for own in members]
+
+
+def test_classes_do_not_depend_on_the_order_of_the_samples() -> None:
+    rng = np.random.default_rng(4)
+    rows, labels = rng.integers(0, 3, (60, 2)), rng.integers(0, 12, 60).astype(object)
+    one, other = (evaluate(rows[i], labels[i], distance="euclidean") for i in (np.arange(60), rng.permutation(60)))
+    assert one.per_class().to_dict() == other.per_class().to_dict()
+
+
+def test_singletons_that_count_are_listed() -> None:
+    report = measure(FIVE, "mAP", labels=LABELS, singletons="zero")
+    assert (report.worst(1).rows["query"], report.per_class(1).rows["class"]) == ([4], ["c"])
+
+
+def test_a_tolerance_orders_by_the_lower_bound() -> None:
+    windows = replace(TieProfile.from_groups([[(0, 0, 2, 1)], [(1, 0, 1, 1)]], n_ranked=[2, 2]), bounds_only=True)
+    assert "0             1  [50.00, 100.00]" in str(measure(windows, "mAP").worst())
+    assert measure(windows, "mAP").worst().rows["query"] == [1, 0]
+
+
+def test_ids_of_a_run_and_no_labels() -> None:
+    run = {"q-7": {"a": 2.0, "b": 1.0}, "q-8": {"a": 2.0, "b": 1.0}}
+    profile = profile_run(run, {"q-7": {"b": 1}, "q-8": {"a": 1}})
+    table = measure(profile, "mAP").worst()
+    assert table.rows == {"query": ["q-7", "q-8"], "relevant": [1, 1]}
+    with pytest.raises(InvalidValueError, match=r"^per_class needs the labels of the queries: "):
+        measure(profile).per_class()
+
+
+def test_every_form() -> None:
+    table = REPORT.per_class()
+    first, _, last = json.loads(table.to_json())["rows"]
+    values = {"mAP": (1 / 2 + 1 / 3) / 2, "Hit@1": 0.0}
+    measures = {name: dict.fromkeys(("lower", "expected", "upper"), each) for name, each in values.items()}
+    assert first == {"class": "a", "queries": 2, "measures": measures}
+    assert last["measures"]["mAP"]["lower"] is None
+    bounds = [f"{name}_{bound}" for name in values for bound in ("lower", "expected", "upper")]
+    assert list(table.columns()) == ["class", "queries", *bounds]
+    assert "41.6667" in table.to_markdown(digits=4)
+    assert "87.50 [75.00, 100.00]" in table.to_latex()
+    frame = table.to_pandas()
+    assert (list(frame["class"]), frame["mAP_upper"][1]) == (["a", "b", "c"], 1)
+
+
+def test_every_query_in_order() -> None:
+    table = REPORT.per_query()
+    columns = table.columns()
+    assert [*columns][:3] == ["query", "label", "relevant"]
+    assert [columns["query"], columns["label"]] == [list(range(REPORT.n_query)), list(REPORT.labels)]
+    for name, result in REPORT.items():
+        for bound, values in result.per_query._asdict().items():
+            np.testing.assert_array_equal(columns[f"{name}_{bound}"], values)
+    np.testing.assert_array_equal(table.to_pandas()["mAP_lower"], REPORT["mAP"].per_query.lower)
+    assert table.to_arrow().num_rows == REPORT.n_query
+    assert list(REPORT.per_query(measures="P@1").per_row) == ["P@1"]
+    assert "without a value of mAP" in str(table)
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5, "3"])
+def test_how_many_is_checked(n: object) -> None:
+    for ask in (REPORT.per_class, REPORT.worst):
+        with pytest.raises((InvalidValueError, InvalidTypeError), match=r"^n must be "):
+            ask(n)  # type: ignore[arg-type]
+
+
+def test_values_of_each_query_as_a_file() -> None:
+    file = io.BytesIO()
+    export.write(measure(FIVE, "mAP", labels=LABELS.astype(np.bytes_)), file, Path("values.TSV"))
+    rows = [line.split("\t") for line in file.getvalue().decode().splitlines()]
+    assert rows[0] == ["query", "label", "mAP_lower", "mAP_expected", "mAP_upper"]
+    assert (rows[1], rows[5]) == (["0", "b", "0.5", "0.75", "1.0"], ["4", "c", "", "", ""])

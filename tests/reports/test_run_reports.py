@@ -1,6 +1,11 @@
-"""Reports on runs: levels of relevance in names, which queries count, and what is said of the others."""
+"""Reports on runs: levels of relevance, which queries count, what is said of the others; and trec_eval's lines."""
 
 from __future__ import annotations
+
+import itertools
+import math
+import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +13,8 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.errors import UndefinedError
+from deadheat.reports import trec
+from deadheat.reports.trec import LEFT_OUT, expanded, trec_lines
 
 RUN = {"q1": {"a": 2.0, "b": 1.0, "c": 1.0}, "q2": {"a": 1.0}, "q9": {"a": 1.0}}
 QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"a": 0}, "q3": {"a": 1}}
@@ -15,9 +22,10 @@ QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"a": 0}, "q3": {"a": 1}}
 
 def test_levels_of_relevance_are_those_of_binary_qrels() -> None:
     rng = np.random.default_rng(0)
-    scores, grades = rng.integers(0, 5, (40, 15)), rng.integers(0, 4, (40, 15))
-    run = {f"q{i}": {f"d{j}": int(v) for j, v in enumerate(row)} for i, row in enumerate(scores)}
-    qrels = {f"q{i}": {f"d{j}": int(v) for j, v in enumerate(row)} for i, row in enumerate(grades)}
+    run, qrels = (
+        {f"q{i}": {f"d{j}": int(v) for j, v in enumerate(row)} for i, row in enumerate(rng.integers(0, top, (40, 15)))}
+        for top in (5, 4)
+    )
     names = ["mAP", "P@5", "Recall@3", "MRR", "R-Precision", "Hit@1", "mAP@4", "AUC", "mINP"]
     for rel in (2, 3):
         binary = {q: {d: int(grade >= rel) for d, grade in row.items()} for q, row in qrels.items()}
@@ -26,8 +34,7 @@ def test_levels_of_relevance_are_those_of_binary_qrels() -> None:
         assert next(iter(found)) == f"mAP(rel={rel})"
         for name in names:
             own = found[dh.measures.parse(name).at_level(rel).name]
-            for ours, theirs in zip(own.per_query, expected[name].per_query, strict=True):
-                assert_array_equal(ours, theirs)
+            assert_array_equal(own.per_query, expected[name].per_query)
             assert_array_equal(own.std_per_query, expected[name].std_per_query)
             assert own.n_query == expected[name].n_query
         assert found["nDCG@5"].lower == dh.evaluate_run(run, qrels, measures="nDCG@5")["nDCG@5"].lower
@@ -35,18 +42,17 @@ def test_levels_of_relevance_are_those_of_binary_qrels() -> None:
 
 def test_which_queries_count() -> None:
     report = dh.evaluate_run(RUN, QRELS, measures="Hit@1 Hit(rel=2)@2")
+    second = report["Hit(rel=2)@2"]
     assert report.profile.query_ids == ("q1", "q2", "q3")
-    assert_array_equal(report["Hit@1"].per_query.lower, [1, np.nan, 0])
-    assert_array_equal(report["Hit(rel=2)@2"].per_query.upper, [1, np.nan, np.nan])
-    assert (report["Hit(rel=2)@2"].lower, report["Hit(rel=2)@2"].n_undefined) == (0, 1)
+    assert_array_equal([report["Hit@1"].per_query.lower, second.per_query.upper], [[1, np.nan, 0], [1, np.nan, np.nan]])
+    assert (second.lower, second.n_undefined) == (0, 1)
     assert report.remarks == (
         "1 of 3 queries of the qrels is not in the run: nothing is retrieved for it.",
         "1 query of the run is not in the qrels, and left out.",
     )
     as_there = dh.evaluate_run(RUN, QRELS, measures="Hit@1 Hit(rel=2)@2", complete=False, singletons="zero")
     assert_array_equal(as_there["Hit@1"].per_query.lower, [1, 0])
-    assert as_there["Hit(rel=2)@2"].upper == 0.5
-    assert as_there["Hit(rel=2)@2"].n_undefined == 0
+    assert (as_there["Hit(rel=2)@2"].upper, as_there["Hit(rel=2)@2"].n_undefined) == (0.5, 0)
     assert as_there.remarks[0] == "1 of 3 queries of the qrels is not in the run, and left out."
     assert dh.evaluate_run(RUN, {"q1": {"a": 1}, "q2": {"a": 1}, "q9": {"a": 1}}).remarks == ()
 
@@ -55,6 +61,12 @@ def test_queries_are_independent_units() -> None:
     interval = dh.evaluate_run(RUN, QRELS, measures="MRR").interval("MRR", n_resamples=99)
     assert interval.notes == ()
     assert "float32 scores" in str(dh.evaluate_run(RUN, QRELS, score_dtype="float32"))
+
+
+def test_ids_that_no_file_can_hold_are_escaped() -> None:
+    qrels = {name: {"a": 1} for name in ("q\udcff", chr(0xD800), "q\udcffé")}
+    report = dh.evaluate_run(qrels, qrels, measures="AP")
+    assert sorted(report.query_names) == ["\\ud800", "q\\xff", "q\\xffé"]
 
 
 def test_nothing_is_relevant() -> None:
@@ -68,3 +80,72 @@ def test_an_undefined_level_is_not_a_value() -> None:
     result = dh.evaluate_run(RUN, QRELS, measures="AP", rel=5)["AP(rel=5)"]
     assert np.isnan(result.lower)
     assert (result.n_query, result.n_undefined) == (0, 2)
+
+
+# The lines of trec_eval: all that they have, against all orders of the tied documents, one run without ties for each
+
+NAMES = [name for name in expanded("all_trec") if name not in LEFT_OUT and name not in ("runid", "num_q")]
+BOUNDS_ONLY = ("gm_map", "gm_bpref")
+
+
+def of_all(run: dict[str, Any], qrels: dict[str, Any], rel: int) -> dict[str, Any]:
+    report = dh.evaluate_run(run, qrels, rel=rel, singletons="zero", complete=False)
+    return {name: trec._row(report, name, rel, 20).of_all for name in NAMES}
+
+
+def test_cutoffs_where_none_are_given() -> None:
+    assert expanded("Rprec_mult") == [f"Rprec_mult_{share / 5:.2f}" for share in range(1, 11)]
+    assert expanded("iprec_at_recall")[:2] == ["iprec_at_recall_0.00", "iprec_at_recall_0.10"]
+    assert expanded("P") == [f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)]
+
+
+def test_gains_where_the_best_order_changes_its_grade() -> None:
+    """The mean of nDCG@1, which is 1/2, and nDCG@2."""
+    value = of_all({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1, "b": 2}}, 1)["Rndcg"]
+    second = (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
+    assert value.expected == pytest.approx((1 / 2 + second) / 2, abs=1e-15)
+
+
+def test_lines_of_each_query_come_first() -> None:
+    """In order of id; a query without a value has none, and geometric means and `num_q` have no line of a query."""
+    run = {"q2": {"a": 2.0, "b": 1.0}, "q1": {"a": 1.0, "b": 1.0}, "q3": {"a": 1.0}}
+    report = dh.evaluate_run(run, {"q1": {"b": 1}, "q2": {"a": 1}, "q3": {"a": 0}}, measures="AP", complete=False)
+    names = ["utility_1,-1,0,.5", "map", "num_ret", "num_q", "gm_map", "runid", "Rprec_mult_0.05", "AP(rel=2)"]
+    lines = trec_lines(report, names, by_query=True, run_id="tag", n_docs=4)
+    assert [" ".join(line.split()) for line in lines] == [
+        "num_ret q1 2", "map q1 0.7500 0.5000 1.0000", "Rprec_mult_0.05 q1 0.0000 0.0000 0.0000",
+        "utility_1,-1,0,.5 q1 1.0000 1.0000 1.0000",
+        "num_ret q2 2", "map q2 1.0000 1.0000 1.0000", "Rprec_mult_0.05 q2 0.0000 0.0000 0.0000",
+        "utility_1,-1,0,.5 q2 1.0000 1.0000 1.0000",
+        "num_ret q3 1", "utility_1,-1,0,.5 q3 0.5000 0.5000 0.5000",
+        "runid all tag", "num_q all 3", "num_ret all 5", "map all 0.8750 0.7500 1.0000", "gm_map all nan 0.7071 1.0000",
+        "Rprec_mult_0.05 all 0.0000 0.0000 0.0000", "utility_1,-1,0,.5 all 0.8333 0.8333 0.8333",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_order_of_the_ties(seed: int) -> None:
+    rng = random.Random(seed)
+    rel, documents = rng.choice([1, 1, 2]), "abcdefgh"
+    qrels = {"q": {d: rng.choice([-1, 0, 0, 1, 2, 3]) for d in rng.sample(documents, 6)} | {"y": 1, "z": 3}}
+    groups: list[list[str]] = [[], [], []]
+    for document in documents[: rng.randint(4, 7)]:
+        rng.choice(groups).append(document)
+    tied = {document: float(-place) for place, group in enumerate(groups) for document in group}
+    values: dict[str, list[Any]] = {name: [] for name in NAMES}
+    for order in itertools.product(*map(itertools.permutations, groups)):
+        ranked = [document for group in order for document in group]
+        run = {"q": {document: float(-rank) for rank, document in enumerate(ranked)}}
+        for name, value in of_all(run, qrels, rel).items():
+            assert isinstance(value, int) or value.lower == value.upper
+            values[name].append(value if isinstance(value, int) else value.lower)
+    for name, value in of_all({"q": tied}, qrels, rel).items():
+        if isinstance(value, int):
+            assert set(values[name]) == {value}, name
+            continue
+        assert value.lower == pytest.approx(min(values[name]), abs=1e-12), name
+        assert value.upper == pytest.approx(max(values[name]), abs=1e-12), name
+        if name in BOUNDS_ONLY and value.lower < value.upper:
+            assert math.isnan(value.expected)
+        else:
+            assert value.expected == pytest.approx(math.fsum(values[name]) / len(values[name]), abs=1e-12), name

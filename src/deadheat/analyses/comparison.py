@@ -19,7 +19,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
-from deadheat.reports.statistics.interval import UNITS, about_few, counted
+from deadheat.reports.statistics.intervals import UNITS, about_few, counted
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, program, value
 from deadheat.support import checks
 from deadheat.support.arrays import Int64

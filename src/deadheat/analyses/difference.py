@@ -13,8 +13,14 @@ from numpy.typing import NDArray
 
 from deadheat.reports.averaging import Average
 from deadheat.reports.statistics import permutation
-from deadheat.reports.statistics.interval import BOOTSTRAP, MOST_RESAMPLES, Intervals, class_sums, level_between
-from deadheat.reports.statistics.intervals import mean_intervals
+from deadheat.reports.statistics.intervals import (
+    BOOTSTRAP,
+    MOST_RESAMPLES,
+    Intervals,
+    class_sums,
+    level_between,
+    mean_intervals,
+)
 from deadheat.reports.tables import notebook_row, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64

@@ -44,8 +44,15 @@ from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
-from deadheat.reports.statistics.interval import PARAMETRIC, Interval, Intervals, class_sums, resolved
-from deadheat.reports.statistics.intervals import standard_error, welch_interval
+from deadheat.reports.statistics.intervals import (
+    PARAMETRIC,
+    Interval,
+    Intervals,
+    class_sums,
+    resolved,
+    standard_error,
+    welch_interval,
+)
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, notebook_row, number, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64

@@ -35,8 +35,14 @@ from deadheat.measures import names as measure_names
 from deadheat.reports.averaging import Singletons, SummaryOptions
 from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
-from deadheat.reports.statistics.interval import BOOTSTRAP, Interval, Intervals
-from deadheat.reports.statistics.intervals import mean_intervals, normal_interval, standard_error
+from deadheat.reports.statistics.intervals import (
+    BOOTSTRAP,
+    Interval,
+    Intervals,
+    mean_intervals,
+    normal_interval,
+    standard_error,
+)
 from deadheat.reports.tables import (
     DIGITS,
     Table,

@@ -31,8 +31,7 @@ from deadheat.inputs import item_ids
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
 from deadheat.inputs.source import Chosen
-from deadheat.reports.statistics.interval import Interval
-from deadheat.reports.statistics.intervals import mean_interval
+from deadheat.reports.statistics.intervals import Interval, mean_interval
 from deadheat.reports.tables import (
     DIGITS,
     Table,

@@ -16,7 +16,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Average, measure_names
 from deadheat.reports.report import Report
-from deadheat.reports.statistics.interval import Intervals, about_few, counted
+from deadheat.reports.statistics.intervals import Intervals, about_few, counted
 from deadheat.reports.statistics.permutation import holm
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, plain, program, value
 from deadheat.support import checks

@@ -25,7 +25,7 @@ from deadheat.inputs.samples import LabelsLike
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.reports.averaging import class_numbers
-from deadheat.reports.statistics.interval import class_sums
+from deadheat.reports.statistics.intervals import class_sums
 from deadheat.reports.tables import Table, TabularResult, count, decimals, number, plain, program
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats

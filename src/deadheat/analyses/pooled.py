@@ -38,8 +38,7 @@ from deadheat.inputs import conversion
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.measures import values as measure_values
-from deadheat.reports.statistics.interval import NOTHING, Intervals, Settings
-from deadheat.reports.statistics.intervals import percentiles
+from deadheat.reports.statistics.intervals import NOTHING, Intervals, Settings, percentiles
 from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, notebook_row, plain, program
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, slices

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.reports.statistics.interval import MOST_RESAMPLES, level_between
+from deadheat.reports.statistics.intervals import MOST_RESAMPLES, level_between
 from deadheat.reports.statistics.permutation import step_down
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program
 from deadheat.support import checks

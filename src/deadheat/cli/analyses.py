@@ -34,7 +34,7 @@ from deadheat.inputs.ground_truth import Neighbors, read_neighbors
 from deadheat.inputs.samples import Pair, open_labels
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import evaluate_pair
-from deadheat.reports.statistics.interval import level_between
+from deadheat.reports.statistics.intervals import level_between
 from deadheat.reports.tables import Table, TabularResult
 from deadheat.support import checks
 from deadheat.support.triple import Triple

@@ -20,11 +20,11 @@ from deadheat.support.lazy import lazy, require
 
 if TYPE_CHECKING:
     from deadheat.analyses import collisions as searches
-    from deadheat.plots.pages import report_page
+    from deadheat.plots import pages
     from deadheat.trust.receipts import receipt as receipts
 else:
-    report_page, receipts, searches = map(
-        lazy, ("deadheat.plots.pages.report_page", "deadheat.trust.receipts.receipt", "deadheat.analyses.collisions")
+    pages, receipts, searches = map(
+        lazy, ("deadheat.plots.pages", "deadheat.trust.receipts.receipt", "deadheat.analyses.collisions")
     )
 
 
@@ -89,7 +89,7 @@ def evaluate(file: Path, **options: Any) -> None:
     if html is not None:
         found = None if options["collisions"] is None else _collisions(pair, counting, options["collisions"])
         about = about_page(file, *filter(None, [options["gallery"]]))
-        page = report_page.html_report(report, title=file.name, about=about, confidence=confidence, collisions=found)
+        page = pages.html_report(report, title=file.name, about=about, confidence=confidence, collisions=found)
         write_page(html, page)
     if options["receipt"] is not None:
         receipts.receipt_of(report, pair, counting).save(options["receipt"])

@@ -26,13 +26,13 @@ from deadheat.engine.counting.runs import ScoreDtype
 from deadheat.inputs import trec
 from deadheat.inputs.files import matching
 from deadheat.inputs.score_tables import read_scores
-from deadheat.plots.pages.report_page import html_report
+from deadheat.plots.pages import html_report
 from deadheat.reports import export
 from deadheat.reports.averaging import Singletons
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.report import Report
 from deadheat.reports.runs import RUN_MEASURES, evaluate_run
-from deadheat.reports.statistics.interval import BOOTSTRAP
+from deadheat.reports.statistics.intervals import BOOTSTRAP
 from deadheat.reports.statistics.permutation import ALTERNATIVES
 from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
 from deadheat.support import scratch

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
         model_correlation,
         processor_time,
     )
-    from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
     from deadheat.plots.precisions import format_changes, measure_against_bytes
     from deadheat.plots.reports import (
         bounds,
@@ -73,7 +72,17 @@ if TYPE_CHECKING:
         rank_intervals,
         roc,
     )
-    from deadheat.plots.ties import mixed_queries, order_ranges, sample_order, tie_sizes, tie_states
+    from deadheat.plots.ties import (
+        collision_image,
+        collision_legend,
+        distance_matrix,
+        mixed_queries,
+        order_ranges,
+        sample_order,
+        shift_matrix,
+        tie_sizes,
+        tie_states,
+    )
 
 __all__ = [
     "Band", "bounds", "caterpillar", "cmc", "collision_image", "collision_legend", "credible_recall", "differences",
@@ -84,7 +93,7 @@ __all__ = [
     "tie_sizes", "tie_states",
 ]  # fmt: skip
 
-_MODULES = ("confidences", "grouped", "images", "precisions", "reports", "ties")
+_MODULES = ("confidences", "grouped", "precisions", "reports", "ties")
 
 
 def __getattr__(name: str) -> Any:

@@ -18,7 +18,6 @@ from deadheat.analyses.confidence.rejecting import RejectCurve
 from deadheat.plots import style
 from deadheat.reports.tables import value
 from deadheat.support.arrays import Float64
-from deadheat.support.triple import Triple
 
 _DIAGONAL = "as draws"
 
@@ -81,16 +80,22 @@ def _curve(
 ) -> Axes:
     ax = style.quiet(style.axes(ax))
     if references:
-        _references(ax, curve, x)
+        random: dict[str, Any] = {"color": style.GREY, "linestyle": style.DOTTED, "linewidth": 1.2}
+        perfect: dict[str, Any] = {"color": style.INK, "linestyle": style.DASHED, "linewidth": 1.0}
+        ax.axhline(curve.random_area.upper, label=f"random order: area {value(curve.random_area)} %", **random)
+        ax.plot(x, curve.optimal.upper, label=f"perfect order: area {value(curve.optimal_area)} %", **perfect)
+        if curve.n_open:
+            ax.plot(x, curve.optimal.lower, **perfect)
+            ax.axhline(curve.random_area.lower, **random)
     drawn = style.line(number)
     middle = curve.upper if np.isnan(curve.expected).any() else curve.expected
-    ax.plot(x, middle, linewidth=1.6, label=f"{label}: {_area(curve.area)}", **drawn)
+    ax.plot(x, middle, linewidth=1.6, label=f"{label}: area {value(curve.area)} %", **drawn)
     style.band(ax, x, curve.lower, curve.upper, drawn["color"], f"{label}: what ties decide")
     ax.set(xlabel=f"{what} (%)", ylabel="error of the kept (%)", xlim=(0, 1))
     highest = max(middle[curve.n_query // 50 :].max(initial=0.0), curve.random_area.upper)
     areas = np.array([curve.random_area, curve.area, curve.optimal_area])  # each with its lower, expected and upper
-    random, own, best = areas[:, 2 if np.isnan(areas[:, 1]).any() else 1]
-    gain, most = random - own, random - best
+    by_chance, own, best = areas[:, 2 if np.isnan(areas[:, 1]).any() else 1]
+    gain, most = by_chance - own, by_chance - best
     title = None
     if references and most > 0:
         saves = f"{'saves' if gain >= 0 else 'costs'} {100 * abs(gain):.1f}"
@@ -99,23 +104,6 @@ def _curve(
     ax.set_ylim(0, max(min(1.2 * highest, 1.03), before))
     style.per_cent_axes(ax)
     return style.legend_above(ax, title=title) if legend else ax
-
-
-def _area(area: Triple[float]) -> str:
-    lower, expected, upper = (100 * value for value in area)
-    if lower == upper:
-        return f"area {upper:.2f} %"
-    return f"area {'' if np.isnan(expected) else f'{expected:.2f} '}[{lower:.2f}, {upper:.2f}] %"
-
-
-def _references(ax: Axes, curve: RejectCurve, x: Float64) -> None:
-    random: dict[str, Any] = {"color": style.GREY, "linestyle": style.DOTTED, "linewidth": 1.2}
-    perfect: dict[str, Any] = {"color": style.INK, "linestyle": style.DASHED, "linewidth": 1.0}
-    ax.axhline(curve.random_area.upper, label=f"random order: {_area(curve.random_area)}", **random)
-    ax.plot(x, curve.optimal.upper, label=f"perfect order: {_area(curve.optimal_area)}", **perfect)
-    if curve.n_open:
-        ax.plot(x, curve.optimal.lower, **perfect)
-        ax.axhline(curve.random_area.lower, **random)
 
 
 def reliability(

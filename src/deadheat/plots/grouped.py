@@ -15,6 +15,7 @@ from deadheat.analyses.grouped import GroupedReport
 from deadheat.analyses.model_trends import GapTrend, ModelCorrelation
 from deadheat.plots import style
 from deadheat.plots.reports import leader
+from deadheat.reports.tables import headline
 from deadheat.support.arrays import Float64
 
 _WIDE = 8.0  # from this ratio of the largest number to the smallest on, a logarithmic axis
@@ -167,19 +168,25 @@ def group_values(
     measure = next(iter(reports.values())).measures[0] if measure is None else measure
     results = {name: report[measure] for name, report in reports.items()}
     for row, result in enumerate(results.values()):
-        lower, expected, upper = (100 * values for values in result.per_group)
-        shown = lower if np.isnan(expected).all() else expected
+        lower, _, upper = (100 * values for values in result.per_group)
+        shown = 100 * headline(result.per_group)
         heights = row + 0.12 + 0.26 * np.linspace(0, 1, len(shown))
         tied = lower < upper
         ax.hlines(heights[tied], lower[tied], upper[tied], color=style.SKY, linewidth=1.2,
                   label="lower to upper: ties" if tied.any() else "")  # fmt: skip
         ax.plot(shown, heights, "o", color=style.BLUE, markersize=3.5, alpha=0.85, label="" if row else "a group")
         found = result.interval(confidence_level=confidence_level)
-        mean = result.lower if np.isnan(result.expected) else result.expected
         whisker = f"{100 * confidence_level:g} % interval of the mean"
         ax.hlines([row - 0.08], 100 * found.lower.low, 100 * found.upper.high, color=style.INK, linewidth=1.4,
                   label="" if row else whisker)  # fmt: skip
-        ax.plot([100 * mean], [row - 0.08], "D", color=style.VERMILION, markersize=5.5, label="" if row else "mean")
+        ax.plot(
+            [100 * headline(result)],
+            [row - 0.08],
+            "D",
+            color=style.VERMILION,
+            markersize=5.5,
+            label="" if row else "mean",
+        )
     style.rows(ax, list(reports))
     what = f"{next(iter(results.values())).name} in a group of {next(iter(reports.values())).group_size}"
     ax.set_xlabel(f"{what} (%)")
@@ -234,16 +241,16 @@ def gap_trend(trend: GapTrend, *, confidence_level: float = 0.95, ax: Axes | Non
     for number, (title, gaps) in enumerate(trend.titles.items()):
         found = [gap.interval(confidence_level=confidence_level) for gap in gaps]
         at = trend.numbers * 1.04**number if wide else trend.numbers + 0.01 * span * number  # next to each other
-        shown = 100 * np.array([gap.lower if np.isnan(gap.expected) else gap.expected for gap in gaps])
+        shown = 100 * np.array(list(map(headline, gaps)))
         low, high = (100 * np.array(ends) for ends in zip(*((e.lower.low, e.upper.high) for e in found), strict=True))
         ax.errorbar(at, shown, np.stack([shown - low, high - shown]), label=title, capsize=2, elinewidth=0.9,
                     markersize=4.5, **style.marked_line(number))  # fmt: skip
     if wide:
         style.log_axis(ax, "x", [trend.numbers])
     ax.set(xlabel=trend.name, ylabel=f"gap in {trend.measure} (points)")
-    ends = [100 * (gap.lower if np.isnan(gap.expected) else gap.expected) for gap in trend.grouped]
+    ends = 100 * headline(trend.grouped[0]), 100 * headline(trend.grouped[-1])
     at = f"{trend.name} {trend.numbers[0]:g} to {trend.numbers[-1]:g}"
-    title = f"From {at}, the gap in groups goes from {ends[0]:+.1f} to {ends[-1]:+.1f} points"
+    title = f"From {at}, the gap in groups goes from {ends[0]:+.1f} to {ends[1]:+.1f} points"
     bar = Line2D([], [], color=style.GREY, marker="|", label=f"{100 * confidence_level:g} % interval, with ties")
     return _legend(ax, bar, title=title.replace("-", "−"))
 

@@ -15,11 +15,11 @@ from deadheat.analyses.pooled import Classification
 from deadheat.analyses.precision_recall import PrecisionRecall
 from deadheat.analyses.score_leaderboard import ScoreLeaderboard
 from deadheat.plots import style
-from deadheat.plots.pages import drawing
+from deadheat.plots.pages import middle, per_query_name
 from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
-from deadheat.reports.tables import count, value
+from deadheat.reports.tables import count, headline, value
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
@@ -223,11 +223,11 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     """
     ax = style.quiet(style.axes(ax))
     values = 100 * np.stack(difference.per_query)
-    values, middle = values[:, ~np.isnan(values[0])], 100 * drawing.middle(difference.per_query)
+    values, shown = values[:, ~np.isnan(values[0])], 100 * middle(difference.per_query)
     (low, _, high), ties = values, values[0] < values[2]
     kinds = np.select([low > 0, high < 0, ties], [0, 3, 1], 2)
-    order = np.lexsort((-low, -middle, kinds))
-    place, low, high, middle, kinds = 1 + np.arange(len(order)), low[order], high[order], middle[order], kinds[order]
+    order = np.lexsort((-low, -shown, kinds))
+    place, low, high, shown, kinds = 1 + np.arange(len(order)), low[order], high[order], shown[order], kinds[order]
     a, b = difference.names
     wins_a, wins_b, n_open = difference.n_wins_a, difference.n_wins_b, difference.n_open
     colours = style.BLUE, style.ORANGE, style.INK, style.VERMILION
@@ -235,10 +235,10 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     for kind, (colour, label) in enumerate(zip(colours, labels, strict=True)):
         own = kinds == kind
         if own.any():
-            ax.bar(place[own], middle[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
+            ax.bar(place[own], shown[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
     _open(ax, place, low, high, style.INK)
     ax.axhline(0, color=style.INK, linewidth=0.8)
-    what = textwrap.fill(f"{drawing.per_query_name(difference.name)} of {a} − {b} (points)", _LABEL)
+    what = textwrap.fill(f"{per_query_name(difference.name)} of {a} − {b} (points)", _LABEL)
     ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(place) + 1))
     rest = f", ties decide {n_open}" if n_open else ""
     title = f"Of {count(len(place), 'query', 'queries')}, {a} wins {wins_a} and {b} {wins_b}{rest}"
@@ -283,9 +283,8 @@ def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, 
     cutoffs = sorted({checks.positive_integer(each, "k") for each in asked})
     ax = style.quiet(style.axes(ax))
     for number, (name, report) in enumerate(named.items()):
-        lower, expected, upper = _per_cent(report[f"Hit@{k}"] for k in cutoffs)
-        expected = np.where(np.isnan(expected), lower, expected)  # under a tolerance
-        _line(ax, number, name, cutoffs, (lower, expected, upper), alone=len(named) == 1)
+        ends = Triple(*_per_cent(report[f"Hit@{k}"] for k in cutoffs))
+        _line(ax, number, name, cutoffs, ends._replace(expected=headline(ends)), alone=len(named) == 1)
     ax.set(xlabel="k", ylabel="Hit@k (%)")
     ax.set_ylim(top=min(101.0, ax.get_ylim()[1]))
     step = next((step for step in (1, 5, 10, 20, 25, 50, 100) if cutoffs[-1] <= 6 * step), cutoffs[-1] // 5)
@@ -301,13 +300,11 @@ def _named(results: Any, what: str) -> Mapping[str, Any]:
     return named
 
 
-def _line(
-    ax: Axes, number: int, name: str, x: Any, ends: tuple[Float64, ...], *, alone: bool, marked: bool = True
-) -> None:
+def _line(ax: Axes, number: int, name: str, x: Any, ends: Triple[Float64], *, alone: bool, marked: bool = True) -> None:
     """A line with a mark at each point, and the band that ties leave."""
     look = style.marked_line(number) | ({} if marked else {"marker": None})
-    style.band(ax, x, ends[0], ends[2], look["color"], "lower to upper: ties" if alone else f"{name}: ties")
-    ax.plot(x, ends[1], markersize=4, linewidth=1.4, label=name, **look)
+    style.band(ax, x, ends.lower, ends.upper, look["color"], "lower to upper: ties" if alone else f"{name}: ties")
+    ax.plot(x, ends.expected, markersize=4, linewidth=1.4, label=name, **look)
 
 
 def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *, ax: Axes | None = None) -> Axes:
@@ -335,7 +332,7 @@ def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *,
     named = _named(curves, "curve")
     ax = style.quiet(style.axes(ax))
     for number, (name, curve) in enumerate(named.items()):
-        ends = 100 * curve.lower, 100 * curve.expected, 100 * curve.upper
+        ends = Triple(100 * curve.lower, 100 * curve.expected, 100 * curve.upper)
         few = len(curve.recall) <= _MANY_LEVELS
         _line(ax, number, name, 100 * curve.recall, ends, alone=len(named) == 1, marked=few)
     interpolated = all(curve.interpolated for curve in named.values())
@@ -420,8 +417,8 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     (values,) = every.per_row.values()
     n_class = int(np.count_nonzero(~np.isnan(values.lower)))  # those without a value come last
     names, counts = (column[: min(checks.positive_integer(n, "n"), n_class)] for column in every.rows.values())
-    lower, expected, upper = (100 * end[: len(names)] for end in values)
-    rows, length = np.arange(len(names)), np.where(np.isnan(expected), lower, expected)
+    lower, length, upper = (100 * end[: len(names)] for end in (values.lower, headline(values), values.upper))
+    rows = np.arange(len(names))
     ax = style.quiet(style.axes(ax, (6.4, 1.5 + 0.24 * len(names))), grid="x")
     ax.barh(rows, length, height=0.66, color=style.SKY, edgecolor=style.INK, linewidth=0.6, label="mean of the class")
     tied = lower < upper
@@ -429,8 +426,7 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
         label = "lower to upper: ties"
         ax.hlines(rows[tied], lower[tied], upper[tied], color=style.INK, linewidth=2.2, label=label)
     whole = report[measure]
-    mean = whole.lower if np.isnan(whole.expected) else whole.expected
-    ax.axvline(100 * mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
+    ax.axvline(100 * headline(whole), color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
     style.rows(ax, list(map(str, names)))
     style.right_column(ax, "queries", map(str, counts))
     some = "classes" if len(names) == n_class else f"the worst {len(names)} of {n_class} classes"
@@ -463,24 +459,24 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
     """
     result = report[first_measure(report) if measure is None else measure]
     values = 100 * np.stack(result.per_query)
-    values, middle = values[:, ~np.isnan(values[0])], 100 * drawing.middle(result.per_query)
-    order = np.lexsort((values[2], values[0], middle))
-    place, (lower, _, upper), middle = np.arange(1, len(order) + 1), values[:, order], middle[order]
+    values, shown = values[:, ~np.isnan(values[0])], 100 * middle(result.per_query)
+    order = np.lexsort((values[2], values[0], shown))
+    place, (lower, _, upper), shown = np.arange(1, len(order) + 1), values[:, order], shown[order]
     tied, few = lower < upper, len(order) <= _SINGLE
     ax = style.quiet(style.axes(ax))
     _open(ax, place, lower, upper, style.ORANGE)
     dot: dict[str, Any] = {"linestyle": "", "markersize": 4 if few else 2.5, "zorder": 3}
     if tied.any():
-        ax.plot(place[tied], middle[tied], "o", color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
+        ax.plot(place[tied], shown[tied], "o", color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
     if not tied.all():
-        ax.plot(place[~tied], middle[~tied], "D", color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
+        ax.plot(place[~tied], shown[~tied], "D", color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
     low, high = 100 * result.lower, 100 * result.upper
     if low < high:
         ax.axhspan(low, high, color=style.GREY, alpha=0.25, linewidth=0, zorder=0)
     mean = (low + high) / 2 if np.isnan(result.expected) else 100 * result.expected
     label = "mean, lower to upper" if low < high else "mean"
     ax.axhline(mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label=label)
-    name = drawing.per_query_name(result.name)
+    name = per_query_name(result.name)
     ax.set(xlabel="queries, from worst to best", ylabel=f"{name} (%)", xlim=(0, len(order) + 1))
     title = f"Ties affect {name} in {tied.sum()} of {count(len(order), 'query', 'queries')}"
     return style.legend_above(ax, title=title)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.reports.result import Result
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, plain, program, value
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, headline, plain, program, value
 from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.means import exact_means_of_runs
 from deadheat.support.triple import Triple
@@ -42,10 +42,10 @@ class Breakdown(TabularResult):
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """One table: a row for each class or query, a column for each measure."""
-        columns = [list(map(str, column)) for column in self.rows.values()]
-        columns += [[value(each, digits) for each in triples(values)] for values in self.per_row.values()]
+        what = (map(str, column) for column in self.rows.values())
+        values = ([value(each, digits) for each in triples(triple)] for triple in self.per_row.values())
         header = [*self.rows, *(f"{name} (%)" for name in self.per_row)]
-        return [Table(header, [list(cells) for cells in zip(*columns, strict=True)])]
+        return [Table(header, list(zip(*what, *values, strict=True)))]
 
     def notes(self) -> list[str]:
         """How many rows of how many, and in which order."""
@@ -63,13 +63,9 @@ class Breakdown(TabularResult):
     def to_dict(self) -> dict[str, Any]:
         """The rows as plain Python values that JSON can hold; None where a value is undefined."""
         values = {name: [plain(each._asdict()) for each in triples(triple)] for name, triple in self.per_row.items()}
-        n_row = len(next(iter(self.rows.values())))
         rows = [
-            {
-                **{name: plain(column[i]) for name, column in self.rows.items()},
-                "measures": {name: of_rows[i] for name, of_rows in values.items()},
-            }
-            for i in range(n_row)
+            {**dict(zip(self.rows, what, strict=True)), "measures": dict(zip(values, measures, strict=True))}
+            for *what, measures in zip(*map(plain, self.rows.values()), zip(*values.values(), strict=True), strict=True)
         ]
         return {"deadheat": program(), "rows": rows}
 
@@ -123,8 +119,7 @@ def _of_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], sh
 
 def _worst_first(values: Triple[Float64]) -> Int64:
     """Places in ascending order of the expected value, or of the lower one where there is none; NaN comes last."""
-    headline = np.where(np.isnan(values.expected), values.lower, values.expected)
-    return np.lexsort((values.upper, values.lower, headline))
+    return np.lexsort((values.upper, values.lower, headline(values)))
 
 
 def triples(values: Triple[Float64]) -> list[Triple[float]]:

@@ -38,10 +38,8 @@ from deadheat.support.arrays import Int64
 from deadheat.support.triple import ByName, Triple
 
 if TYPE_CHECKING:
-    from deadheat.reports.statistics.interval import Intervals
+    from deadheat.reports.statistics.intervals import Intervals
 
-
-_COUNTS = ("n_query", "n_undefined")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, or half a character; neither can be written
 
@@ -318,37 +316,82 @@ class Report(TabularResult, ByName[Result]):
 
     def notes(self) -> list[str]:
         """What a reader has to know in addition to the numbers: the queries that count, and the ties."""
-        undefined = [
-            f"{name} is undefined for {count(self[name].n_undefined, 'query', 'queries')} "
-            "with a relevant item, left out of its mean."
-            for name in self.measures
-            if self[name].n_undefined
-        ]
-        n_cut, affected = self.profile.n_cut, any(map(has_ties, self.values()))
-        wanting = [name for name, result in self.items() if n_cut and has_ties(result) and math.isnan(result.expected)]
-        of_ties = _about_ties(
-            self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only, affected=affected
-        )
+        tied = [name for name, result in self.items() if has_ties(result)]
+        wanting = [name for name in tied if self.profile.n_cut and math.isnan(self[name].expected)]
+        undefined = {name: self[name].n_undefined for name in self if self[name].n_undefined}
         return [
-            _about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
-            *undefined,
-            *_about_gallery(self.n_query, self.n_in_gallery, self.n_excluded),
-            *([of_ties] if self.ties.mixed_groups or not wanting else []),
-            *_about_cut(n_cut, wanting),
+            self.__about_singletons(),
+            *(
+                f"{name} is undefined for {_queries(n)} with a relevant item, left out of its mean."
+                for name, n in undefined.items()
+            ),
+            *self.__about_gallery(),
+            *([self.__about_ties(affected=bool(tied))] if self.ties.mixed_groups or not wanting else []),
+            *self.__about_cut(wanting),
             *sentences(self.files),
             *self.remarks,
-        ]  # fmt: skip
+        ]
+
+    def __about_singletons(self) -> str:
+        n, n_class = self.n_singleton, self.n_class
+        mean = "" if n_class is None else f" Means are over {count(n_class, 'class', 'classes')}."
+        if not n:
+            return f"{_queries(self.n_query)}, each with a relevant item.{mean}"
+        treated = {
+            "skip": "left out of the means",
+            "zero": "counted as 0",
+            "one": "counted as 100 %",
+            "balanced": "counted as 0 in measures of precision and 100 % in those of recall",
+        }[self.singletons]
+        noun = "a singleton" if n == 1 else "singletons"
+        return f"{_queries(self.n_query)}, {n} of them without a relevant item ({noun}) and {treated}.{mean}"
+
+    def __about_gallery(self) -> list[str]:
+        """Whether queries are in the gallery themselves; mostly nothing."""
+        what_of_them = {
+            "as an equal row with their label, and ranked against it: exclude= leaves it out": self.n_in_gallery,
+            "and not ranked against their own row": self.n_excluded,
+        }
+        return [
+            f"{n} of {_queries(self.n_query)} {'is' if n == 1 else 'are'} in the gallery themselves, {what}."
+            for what, n in what_of_them.items()
+            if n
+        ]
+
+    def __about_ties(self, *, affected: bool) -> str:
+        """What the ties decide, by the distance and the rule where these are known."""
+        where, ties = ", ".join(filter(None, (self.distance, self.tie_rule))), self.ties
+        by = f" ({where})" if where else ""
+        if self.profile.bounds_only:
+            return f"Ties{by}: every relevant item may move by the tolerance, either way; that has no expectation."
+        if not ties.mixed_groups:
+            return f"No tie affects the result{by}: lower = expected = upper."
+        groups = f"{count(ties.mixed_groups, 'group', 'groups')} in {_queries(ties.queries)}"
+        size = f"of {ties.largest} items" if ties.mixed_groups == 1 else f"the largest of {ties.largest} items"
+        verdict = "" if affected else "; none affects a value shown, so that lower = expected = upper"
+        return f"Ties between relevant and irrelevant items{by}: {groups}, {size}{verdict}."
+
+    def __about_cut(self, wanting: list[str]) -> list[str]:
+        """What is not known of rankings that were cut, and which measures have bounds only for it; mostly nothing."""
+        n = self.profile.n_cut
+        where = f"{_queries(n)} relevant items were not returned or may tie with the last returned"
+        if not n:
+            return []
+        if not wanting:
+            return [f"In {where}; this affects no value shown."]
+        verb = "has" if len(wanting) == 1 else "have"
+        return [
+            f"Needs more neighbours: in {where}, so that {', '.join(wanting)} {verb} bounds and no expected value. "
+            "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
+        ]
 
     def columns(self, *, std: bool = False) -> dict[str, list[Any]]:
         """The rows of the table: fractions, NaN where a value is undefined, and how many queries count."""
-        columns = {"measure": list(self.measures)}
-        for column in (*_columns(std), *_COUNTS):
-            columns[column] = [getattr(self[name], column) for name in self.measures]
-        return columns
+        values = {column: [getattr(self[name], column) for name in self] for column in _columns(std)}
+        return {"measure": list(self.measures), **values}
 
     def to_dict(self, *, std: bool = False) -> dict[str, Any]:
         """The report as plain Python values that JSON can hold; None where a value is undefined."""
-        columns = (*_columns(std), *_COUNTS)
         return {
             "deadheat": program(),
             "distance": self.distance,
@@ -360,72 +403,20 @@ class Report(TabularResult, ByName[Result]):
             "n_class": self.n_class,
             "n_in_gallery": self.n_in_gallery,
             "n_excluded": self.n_excluded,
-            "measures": {name: {column: plain(getattr(self[name], column)) for column in columns} for name in self},
+            "measures": {name: {c: plain(getattr(self[name], c)) for c in _columns(std)} for name in self},
             "files": {name: list(paths) for name, paths in self.files.items()},
             "remarks": list(self.remarks),
             "profile": self.profile.digest(),
         }
 
     def __repr__(self) -> str:
-        about = (count(self.n_query, "query", "queries"), self.distance, self.tie_rule)
+        about = (_queries(self.n_query), self.distance, self.tie_rule)
         return f"Report({self.summary()}; {', '.join(filter(None, about))})"
 
 
 def _columns(std: bool) -> tuple[str, ...]:
-    return (*Triple._fields, *(("std",) if std else ()))
+    return (*Triple._fields, *(["std"] if std else []), "n_query", "n_undefined")
 
 
-def _about_queries(n_query: int, n_singleton: int, n_class: int | None, singletons: str) -> str:
-    queries = count(n_query, "query", "queries")
-    mean = "" if n_class is None else f" Means are over {count(n_class, 'class', 'classes')}."
-    if not n_singleton:
-        return f"{queries}, each with a relevant item.{mean}"
-    noun = "a singleton" if n_singleton == 1 else "singletons"
-    treated = {
-        "skip": "left out of the means",
-        "zero": "counted as 0",
-        "one": "counted as 100 %",
-        "balanced": "counted as 0 in measures of precision and 100 % in those of recall",
-    }[singletons]
-    return f"{queries}, {n_singleton} of them without a relevant item ({noun}) and {treated}.{mean}"
-
-
-def _about_gallery(n_query: int, n_in_gallery: int, n_excluded: int) -> list[str]:
-    """Whether queries are in the gallery themselves; mostly nothing."""
-    what_of_them = {
-        "as an equal row with their label, and ranked against it: exclude= leaves it out": n_in_gallery,
-        "and not ranked against their own row": n_excluded,
-    }
-    return [
-        f"{n} of {count(n_query, 'query', 'queries')} {'is' if n == 1 else 'are'} in the gallery themselves, {what}."
-        for what, n in what_of_them.items()
-        if n
-    ]
-
-
-def _about_ties(ties: TieCounts, distance: str | None, rule: str | None, *, bounds_only: bool, affected: bool) -> str:
-    """What the ties decide, by the distance and the rule where these are known."""
-    where = ", ".join(filter(None, (distance, rule)))
-    by = f" ({where})" if where else ""
-    if bounds_only:
-        return f"Ties{by}: every relevant item may move by the tolerance, either way; that has no expectation."
-    if not ties.mixed_groups:
-        return f"No tie affects the result{by}: lower = expected = upper."
-    groups = f"{count(ties.mixed_groups, 'group', 'groups')} in {count(ties.queries, 'query', 'queries')}"
-    size = f"of {ties.largest} items" if ties.mixed_groups == 1 else f"the largest of {ties.largest} items"
-    verdict = "" if affected else "; none affects a value shown, so that lower = expected = upper"
-    return f"Ties between relevant and irrelevant items{by}: {groups}, {size}{verdict}."
-
-
-def _about_cut(n_cut: int, wanting: list[str]) -> list[str]:
-    """What is not known of rankings that were cut, and the measures that it leaves with bounds only; mostly nothing."""
-    if not n_cut:
-        return []
-    where = f"in {count(n_cut, 'query', 'queries')} relevant items were not returned or may tie with the last returned"
-    if not wanting:
-        return [f"{where[0].upper()}{where[1:]}; this affects no value shown."]
-    verb = "has" if len(wanting) == 1 else "have"
-    return [
-        f"Needs more neighbours: {where}, so that {', '.join(wanting)} {verb} bounds and no expected value. "
-        "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
-    ]
+def _queries(n: int) -> str:
+    return count(n, "query", "queries")

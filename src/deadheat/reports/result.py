@@ -24,7 +24,7 @@ from deadheat.support.triple import Triple
 
 if TYPE_CHECKING:
     from deadheat.reports.statistics import intervals
-    from deadheat.reports.statistics.interval import Intervals
+    from deadheat.reports.statistics.intervals import Intervals
 else:
     intervals = lazy("deadheat.reports.statistics.intervals")
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -82,13 +82,11 @@ class Table(NamedTuple):
         | mAP           |    9.50 |
         | a\\|b          |       - |
         """
-        header, *rows = ([cell.replace("|", r"\|") for cell in row] for row in self._printable())
-        return _formatted(header, rows, "pipe")
+        return _formatted([[cell.replace("|", r"\|") for cell in row] for row in self._printable()], "pipe")
 
     def to_latex(self) -> str:
         """The table for LaTeX with the package booktabs; what LaTeX would read as a command is escaped."""
-        header, *rows = self._printable()
-        return _formatted(header, rows, "latex_booktabs")
+        return _formatted(self._printable(), "latex_booktabs")
 
     def to_html(self) -> str:
         """The table in HTML; what a browser would read as a tag is escaped."""
@@ -122,7 +120,8 @@ def notebook(tables: Sequence[Table], notes: Iterable[str] = ()) -> str:
     return f'<div class="deadheat">{_STYLE}{"".join(table.to_html() for table in tables)}{below}</div>'
 
 
-def _formatted(header: Sequence[str], rows: Sequence[Sequence[str]], style: str) -> str:
+def _formatted(lines: list[list[str]], style: str) -> str:
+    header, *rows = lines
     sides = ("left", *("right" for _ in header[1:])) if rows else None
     tabulate = lazy("tabulate").tabulate  # not before a table is shown: the first result comes sooner
     text: str = tabulate(rows, headers=header, tablefmt=style, disable_numparse=True, colalign=sides)
@@ -154,13 +153,11 @@ class TabularResult(PlainFloats, ABC):
 
     def to_text(self, **options: Any) -> str:
         """The tables as plain text with the notes below: what `print` shows."""
-        tables = self.tables(**options)
-        return self._with_notes([table.to_text() for table in tables], tables)
+        return self._with_notes(Table.to_text, options)
 
     def to_markdown(self, **options: Any) -> str:
         """The tables in Markdown with the notes below."""
-        tables = self.tables(**options)
-        return self._with_notes([table.to_markdown() for table in tables], tables) + "\n"
+        return self._with_notes(Table.to_markdown, options) + "\n"
 
     def to_latex(self, **options: Any) -> str:
         """The tables for LaTeX with the package booktabs, without the notes."""
@@ -219,9 +216,9 @@ class TabularResult(PlainFloats, ABC):
         about_recall = [_ABOUT_RECALL] if any(map(_RECALL_AT.search, cells)) else []
         return [printable(note) for note in [*about_recall, *self.notes()]]
 
-    def _with_notes(self, texts: list[str], tables: Sequence[Table]) -> str:
-        notes = "\n".join(self._below(tables))
-        return "\n\n".join([*texts, notes] if notes else texts)
+    def _with_notes(self, form: Callable[[Table], str], options: dict[str, Any]) -> str:
+        tables = self.tables(**options)
+        return "\n\n".join(filter(None, [*map(form, tables), "\n".join(self._below(tables))]))
 
     def __str__(self) -> str:
         return self.to_text()
@@ -275,6 +272,11 @@ def value(result: Any, digits: int = DIGITS) -> str:
     if lower == upper:
         return lower
     return f"[{lower}, {upper}]" if math.isnan(result.expected) else f"{expected} [{lower}, {upper}]"
+
+
+def headline(result: Any) -> Any:
+    """The value that stands for all three: the expected one, or where there is none the lower one."""
+    return np.where(np.isnan(result.expected), result.lower, result.expected)[()]
 
 
 def notebook_row(name: str, result: Any, notes: Iterable[str] = (), title: str = "measure (%)") -> str:

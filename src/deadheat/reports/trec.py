@@ -136,17 +136,19 @@ def _at(name: str, rel: int) -> str:
     return measure_names.parse(name).at_level(rel).name
 
 
-def _found_in(profile: TieProfile) -> Int64:
-    return np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
+def _counts(profile: TieProfile) -> dict[str, Int64]:
+    """What `COUNTS` are of each query."""
+    found = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
+    values = (np.ones(profile.n_query, dtype=np.int64), profile.n_ranked, profile.n_relevant, found)
+    return dict(zip(COUNTS, values, strict=True))
 
 
 def _utility(report: Report, name: str, rel: int, n_docs: int) -> Triple[Float64]:
     """Documents retrieved and not, relevant and not, each times its coefficient; no order changes it."""
     coefficients = [float(text) for text in name.split("_")[1].split(",")] if "_" in name else _UTILITY
-    level = at_level(report.profile, rel)
-    found, ranked, relevant = _found_in(level), level.n_ranked, level.n_relevant
+    _, ranked, relevant, found = _counts(at_level(report.profile, rel)).values()
     parts = (found, ranked - found, relevant - found, n_docs + found - ranked - relevant)
-    total: Float64 = np.zeros(level.n_query)
+    total: Float64 = np.zeros(report.n_query)
     for a, part in zip(coefficients, parts, strict=True):
         total += a * part
     return Triple(total, total, total)
@@ -156,8 +158,7 @@ def _relative_precision(report: Report, cutoff: float, rel: int) -> Triple[Float
     """Precision over the best there is: recall where no more than k documents are relevant."""
     few = at_level(report.profile, rel).n_relevant <= cutoff
     recall, precision = (report[_at(f"{name}@{int(cutoff)}", rel)].per_query for name in ("Recall", "P"))
-    lower, expected, upper = (np.where(few, *both) for both in zip(recall, precision, strict=True))
-    return Triple(lower, expected, upper)
+    return Triple(*(np.where(few, *both) for both in zip(recall, precision, strict=True)))
 
 
 def _multiple(report: Report, factor: float, rel: int) -> Triple[Float64]:
@@ -181,8 +182,7 @@ def _at_levels(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
         points += counted
     unknown, *_ = report[_at("R-Precision", rel)].per_query
     none = at_level(profile, rel).n_relevant == 0
-    lower, expected, upper = (np.where(none, unknown, values / np.maximum(points, 1)) for values in total)
-    return Triple(lower, expected, upper)
+    return Triple(*(np.where(none, unknown, values / np.maximum(points, 1)) for values in total))
 
 
 def _at_cutoffs(report: Report, name: str, cutoffs: Int64) -> Triple[Float64]:
@@ -280,7 +280,10 @@ def trec_lines(
     if by_query:
         ids = report.profile.query_ids or tuple(map(str, range(report.n_query)))
         for i in sorted(range(report.n_query), key=lambda i: ids[i].encode("utf-8", "surrogateescape")):
-            lines += [_line(name, ids[i], _one(row.of_queries, i), only) for name, row in rows.items() if row.by_query]
+            for name, row in rows.items():
+                each = row.of_queries
+                value = Triple(*(float(end[i]) for end in each)) if isinstance(each, tuple) else int(each[i])
+                lines += [_line(name, ids[i], value, only)] if row.by_query else []
     if summary:
         lines += [f"{'runid':<22}\tall\t{run_id}"] if "runid" in named and run_id is not None else []
         lines += [_line(name, "all", row.of_all, only) for name, row in rows.items()]
@@ -307,41 +310,17 @@ def _named(names: Iterable[str], rel: int) -> list[str]:
 def _row(report: Report, name: str, rel: int, n_docs: int) -> Row:
     base, cutoff = parted(name)
     if name in COUNTS:
-        counted = _counts(report, rel)[name]
+        counted = _counts(at_level(report.profile, rel))[name]
         return Row(counted, int(counted.sum()), name != "num_q")
-    if name in _GEOMETRIC:
+    if name in _GEOMETRIC:  # of the expected one only where no tie matters: it is no function of expected values
         values = report[_at(_GEOMETRIC[name], rel)].per_query
-        return Row(values, _geometric(values), False)
-    if base in _MADE:
-        return _mean(_MADE[base](report, cutoff, rel))
-    if name.startswith("utility"):
-        return _mean(_utility(report, name, rel, n_docs))
+        lower, _, upper = (math.exp(exact_mean(np.log(np.maximum(each, _LEAST)))) for each in values)
+        return Row(values, Triple(lower, lower if lower == upper else math.nan, upper), False)
+    if base in _MADE or base.startswith("utility"):
+        values = _MADE[base](report, cutoff, rel) if base in _MADE else _utility(report, name, rel, n_docs)
+        return Row(values, Triple(*map(exact_mean, values)))
     result = report[_at(name, rel)]
     return Row(result.per_query, Triple(result.lower, result.expected, result.upper))
-
-
-def _counts(report: Report, rel: int) -> dict[str, Int64]:
-    level = at_level(report.profile, rel)
-    return {
-        "num_q": np.ones(level.n_query, dtype=np.int64),
-        "num_ret": level.n_ranked,
-        "num_rel": level.n_relevant,
-        "num_rel_ret": _found_in(level),
-    }
-
-
-def _geometric(values: Triple[Float64]) -> Triple[float]:
-    """Geometric means; of the expected one only where no tie matters, since it is no function of expected values."""
-    lower, upper = (math.exp(exact_mean(np.log(np.maximum(each, _LEAST)))) for each in (values.lower, values.upper))
-    return Triple(lower, lower if lower == upper else math.nan, upper)
-
-
-def _mean(values: Triple[Float64]) -> Row:
-    return Row(values, Triple(*map(exact_mean, values)))
-
-
-def _one(values: Triple[Float64] | Int64, query: int) -> Triple[float] | int:
-    return Triple(*(float(row[query]) for row in values)) if isinstance(values, tuple) else int(values[query])
 
 
 def _line(name: str, query: str, value: Triple[float] | int, only: Shown | None) -> str:

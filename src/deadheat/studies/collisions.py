@@ -21,7 +21,7 @@ from deadheat.engine.literals import DistanceName
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.plots import style
-from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
+from deadheat.plots.ties import collision_image, collision_legend, distance_matrix, shift_matrix
 from deadheat.reports.evaluating import evaluate
 from deadheat.studies import study
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined, missing

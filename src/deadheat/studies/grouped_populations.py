@@ -25,7 +25,7 @@ from deadheat.plots import style
 from deadheat.reports.averaging import Average
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.statistics import intervals
-from deadheat.reports.statistics.interval import Interval, Intervals
+from deadheat.reports.statistics.intervals import Interval, Intervals
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table
 from deadheat.support.lazy import require
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike
 from deadheat import TieProfile, compare, evaluate, measure
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.reports.statistics import intervals as bootstrap
-from deadheat.reports.statistics.interval import METHODS, Interval
 from deadheat.reports.statistics.intervals import (
+    BOOTSTRAP,
+    METHODS,
+    Interval,
     difference_interval,
     mean_interval,
     mean_intervals,
@@ -33,8 +35,6 @@ T95 = {  # the 97.5 % quantiles of Student's, by degrees of freedom
     3: 3.182446305283708,  # where 1/2 + (x/(1 + x^2) + atan x)/pi = 0.975, with x = t/sqrt 3
     4: 2 * math.sqrt(math.cos(math.acos(math.sqrt(0.0975)) / 3) / math.sqrt(0.0975) - 1),
 }
-BOOTSTRAP = ["percentile", "basic", "BCa"]
-NOTHING = Interval(math.nan, math.nan)
 
 
 def close(interval: Interval, low: float, high: float, tolerance: float = 1e-9) -> bool:  # as old SciPy knows Student's
@@ -53,35 +53,30 @@ def is_nothing(interval: Interval) -> bool:
     return math.isnan(interval.low) and math.isnan(interval.high)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# textbook formulas
+# Textbook formulas
 
 
 def test_normal_and_student() -> None:
     values = [1.0, 3.0, 7.0, 9.0]  # mean 5, sum of squares 40
     error = math.sqrt(40 / 3 / 4)
     assert standard_error(values) == pytest.approx(error, rel=1e-15)
-    assert close(mean_interval(values, method="normal"), 5 - Z95 * error, 5 + Z95 * error)
-    assert close(mean_interval(values, method="t"), 5 - T95[3] * error, 5 + T95[3] * error)
-    assert close(mean_interval(values, method="normal", confidence_level=0.8), 5 - Z80 * error, 5 + Z80 * error)
+    for quantile, how in ((Z95, {"method": "normal"}), (T95[3], {"method": "t"}),
+                          (Z80, {"method": "normal", "confidence_level": 0.8})):  # fmt: skip
+        assert close(mean_interval(values, **how), 5 - quantile * error, 5 + quantile * error)
     assert mean_interval(np.array([*values, math.nan])) == mean_interval(values, method="t")
-
-
-def test_auto_is_students_below_thirty() -> None:
-    values = np.linspace(0, 1, 30)
-    assert mean_interval(values) == mean_interval(values, method="normal")
-    assert mean_interval(values[:29]) == mean_interval(values[:29], method="t")
-    assert mean_intervals(values, values, values).method == "normal"
-    assert mean_intervals(*[values[:29]] * 3).method == "t"
+    many = np.linspace(0, 1, 30)
+    for sample, method in ((many, "normal"), (many[:29], "t")):  # what "auto" is
+        assert mean_interval(sample) == mean_interval(sample, method=method)
+        assert mean_intervals(sample, sample, sample).method == method
 
 
 def test_difference_of_two_samples() -> None:
     a, b = [3.0, 4, 5], [1.0, 2, 3]  # both variances 1, so that Welch gives 4 degrees of freedom
-    error = math.sqrt(2 / 3)
-    assert close(difference_interval(a, b), 2 - T95[4] * error, 2 + T95[4] * error)
-    assert close(difference_interval(a, b, method="normal"), 2 - Z95 * error, 2 + Z95 * error)
-    back = difference_interval(b, a)
-    assert close(back, -2 - T95[4] * error, -2 + T95[4] * error)
+    reach = T95[4] * math.sqrt(2 / 3)
+    assert close(difference_interval(a, b), 2 - reach, 2 + reach)
+    assert close(difference_interval(b, a), -2 - reach, -2 + reach)
+    reach = Z95 * math.sqrt(2 / 3)
+    assert close(difference_interval(a, b, method="normal"), 2 - reach, 2 + reach)
     assert is_nothing(difference_interval(a, [1.0]))
     assert difference_interval([2.0, 2, 2], [1.0, 1]) == (1, 1)
     # one constant sample: its degrees of freedom do not count
@@ -107,48 +102,25 @@ def test_too_few_and_all_equal() -> None:
     assert standard_error([0.1] * 3) == 0
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# bootstraps
+# Bootstraps
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_bootstrap_is_a_slow_loop_with_the_same_draws(weighted: bool) -> None:
-    rng = np.random.default_rng(1)
-    n, level = 11, 0.9
-    rows = np.sort(rng.random((3, n)), axis=0)
-    classes = np.arange(n) if not weighted else np.array([0, 1, 1, 2, 2, 2, 3, 4, 4, 5, 5])
-    units = [np.flatnonzero(classes == c) for c in np.unique(classes)]
+@pytest.mark.parametrize("method", ["percentile", "basic"])
+@pytest.mark.parametrize("classes", [None, [0, 1, 1, 2, 2, 2, 3, 4, 4, 5, 5]])
+def test_bootstrap_is_a_slow_loop_with_the_same_draws(classes: list[int] | None, method: str) -> None:
+    rows = np.sort(np.random.default_rng(1).random((3, 11)), axis=0)
+    numbers = np.arange(11) if classes is None else np.array(classes)
+    units = [np.flatnonzero(numbers == c) for c in np.unique(numbers)]
     units.sort(key=lambda unit: [math.fsum(row[unit]) for row in rows])  # an order of their own
-    how: dict = {"confidence_level": level, "method": "percentile", "n_resamples": 500, "seed": 3}
-    found = mean_intervals(*rows, classes=classes if weighted else None, **how)
+    how: dict = {"confidence_level": 0.9, "method": method, "n_resamples": 500, "seed": 3}
+    found = mean_intervals(*rows, classes=None if classes is None else numbers, **how)
+    draws = np.random.default_rng(3).integers(0, len(units), (500, len(units)))
+    drawn = [np.concatenate([units[i] for i in draw]) for draw in draws]
     for row, interval in zip(rows, (found.lower, found.expected, found.upper), strict=True):
-        means = []
-        for draw in np.random.default_rng(3).integers(0, len(units), (500, len(units))):
-            drawn = np.concatenate([units[i] for i in draw])
-            means.append(math.fsum(row[drawn]) / len(drawn))
-        low, high = np.quantile(means, [0.05, 0.95])
+        low, high = np.quantile([math.fsum(row[each]) / len(each) for each in drawn], [0.05, 0.95])
+        low, high = (low, high) if method == "percentile" else (2 * row.mean() - high, 2 * row.mean() - low)
         assert close(interval, low, high, 1e-13)
-    assert (found.n, found.method, found.confidence_level) == (len(units), "percentile", level)
-
-
-@pytest.mark.parametrize(("method", "weights"), [("percentile", None), ("basic", [2, 1, 4, 1, 1, 3, 2])])
-def test_bootstrap_is_that_of_scipy_with_the_same_draws(method: str, weights: list[int] | None) -> None:
-    stats = pytest.importorskip("scipy.stats")
-    values, sizes = np.random.default_rng(6).random(7), np.array(weights or [1] * 7)
-    order = np.argsort(values * sizes)  # that in which units are drawn
-    values, sizes = values[order], sizes[order]
-    oracle = stats.bootstrap(
-        (values * sizes, sizes),
-        lambda above, below, axis: above.sum(axis) / below.sum(axis),
-        paired=True,
-        method=method,
-        n_resamples=400,
-        confidence_level=0.8,
-        rng=np.random.default_rng(12),
-    ).confidence_interval
-    how: dict = {"method": method, "n_resamples": 400, "confidence_level": 0.8, "seed": 12}
-    found = mean_interval(values, **how) if weights is None else ratio_interval(values * sizes, sizes, **how)
-    assert close(found, oracle.low, oracle.high, 1e-13)
+    assert (found.n, found.method, found.confidence_level) == (len(units), method, 0.9)
 
 
 def test_mean_over_classes_is_the_mean_of_their_means() -> None:
@@ -161,39 +133,40 @@ def test_mean_over_classes_is_the_mean_of_their_means() -> None:
 
 
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(0).random(40)
-    whole = {method: mean_interval(values, method=method, n_resamples=300) for method in BOOTSTRAP}
-    repeated = mean_interval(np.repeat([0, 0.5, 1], 40), method="basic", n_resamples=300)
+    samples = {method: np.random.default_rng(0).random(40) for method in BOOTSTRAP}
+    repeated = np.repeat([0, 0.5, 1], 40)
+
+    def found() -> list[Interval]:
+        each = [mean_interval(values, method=method, n_resamples=300) for method, values in samples.items()]
+        return [*each, mean_interval(repeated, method="basic", n_resamples=300)]
+
+    whole = found()
     monkeypatch.setattr(bootstrap, "_AT_ONCE", 100)
-    assert {method: mean_interval(values, method=method, n_resamples=300) for method in BOOTSTRAP} == whole
-    assert mean_interval(np.repeat([0, 0.5, 1], 40), method="basic", n_resamples=300) == repeated
+    assert found() == whole
 
 
 @pytest.mark.parametrize("method", ["percentile", "basic"])
 def test_counts_of_repeated_values_have_the_same_distribution(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.repeat([0.0, 1.0], [30, 70])
-    few = mean_interval(values, method=method)
-    monkeypatch.setattr(bootstrap, "_REPEATS", 10**9)
-    one_by_one = mean_interval(values, method=method)
     # binomial with n = 100, p = 0.7: the 2.5 % and 97.5 % quantiles are 61 and 79 (cumulative .0210, .0340 at 60, 61)
     # and 1.4 - 0.79 = 0.61, so that both methods agree
-    assert close(few, 0.61, 0.79)
-    assert close(one_by_one, 0.61, 0.79)
+    assert close(mean_interval(values, method=method), 0.61, 0.79)
+    monkeypatch.setattr(bootstrap, "_REPEATS", 10**9)
+    assert close(mean_interval(values, method=method), 0.61, 0.79)
 
 
 @settings(max_examples=40)
 @given(
-    st.lists(st.tuples(*[st.integers(0, 4)] * 3).map(sorted), min_size=2, max_size=40),
-    st.integers(0, 2**32),
+    st.lists(st.tuples(*[st.integers(0, 4)] * 3).map(sorted), min_size=2, max_size=40), st.integers(0, 2**32),
     st.booleans(),
-)
+)  # fmt: skip
 def test_the_three_stay_in_order(rows: list[list[int]], seed: int, by_class: bool) -> None:
     lower, expected, upper = np.array(rows, dtype=float).T / 7
     classes = np.arange(len(rows)) // 2 if by_class else None
     found = mean_intervals(lower, expected, upper, classes=classes, method="percentile", n_resamples=50, seed=seed)
     if found.n > 1:
-        assert found.lower.low <= found.expected.low <= found.upper.low
-        assert found.lower.high <= found.expected.high <= found.upper.high
+        for end in ("low", "high"):
+            assert getattr(found.lower, end) <= getattr(found.expected, end) <= getattr(found.upper, end)
 
 
 def test_bca_without_a_value_is_nan_and_silent() -> None:
@@ -202,16 +175,14 @@ def test_bca_without_a_value_is_nan_and_silent() -> None:
     assert any(is_nothing(interval) for interval in found)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# what is refused
+# What is refused
 
 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"confidence_level": 95}, ValueError, "confidence_level must lie strictly between 0 and 1, but is 95"),
-        ({"confidence_level": 1.0}, ValueError, "confidence_level must lie strictly between 0 and 1, but is 1.0"),
-        ({"confidence_level": math.nan}, ValueError, "confidence_level must lie strictly between 0 and 1, but is nan"),
+        *(({"confidence_level": x}, ValueError, f"confidence_level must lie strictly between 0 and 1, but is {x}")
+          for x in (95, 1.0, math.nan)),
         ({"confidence_level": "0.95"}, TypeError, "confidence_level must be a number, but is '0.95'"),
         ({"confidence_level": True}, TypeError, "confidence_level must be a number, but is True"),
         ({"method": "bca"}, ValueError, "method must be one of .*, but is 'bca'"),
@@ -220,40 +191,42 @@ def test_bca_without_a_value_is_nan_and_silent() -> None:
         ({"seed": -1}, ValueError, "seed must be at least 0, but is -1"),
         ({"seed": None}, TypeError, "seed must be an integer, but is None"),
     ],
-)
+)  # fmt: skip
 def test_settings_are_checked(change: dict, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=f"^{message}$"):
         mean_interval([0.0, 1.0], **change)
 
 
-def test_values_are_checked() -> None:
-    with pytest.raises(ValueError, match=r"^values must be one-dimensional, but has shape \(1, 2\)$"):
-        mean_interval([[0.0, 1.0]])
-    with pytest.raises(TypeError, match=r"^values must hold real numbers, but has dtype <U1$"):
-        mean_interval(["a", "b"])
-    with pytest.raises(ValueError, match=r"^values must not be infinite, but holds -inf$"):
-        mean_interval([0, -math.inf])
-    with pytest.raises(ValueError, match=r"^lower, expected and upper must be of one length, but have \[2, 2, 1\]$"):
-        mean_intervals([1, 1], [1, 1], [1])
-    with pytest.raises(ValueError, match=r"^method must be one of auto, normal, t, but is 'BCa'"):
-        difference_interval([1, 2], [1, 2], method="BCa")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mean_interval([[0.0, 1.0]]), r"values must be one-dimensional, but has shape \(1, 2\)"),
+        (lambda: mean_interval(["a", "b"]), "values must hold real numbers, but has dtype <U1"),  # type: ignore[list-item]
+        (lambda: mean_interval([0, -math.inf]), "values must not be infinite, but holds -inf"),
+        (lambda: mean_intervals([1, 1], [1, 1], [1]),
+         r"lower, expected and upper must be of one length, but have \[2, 2, 1\]"),
+        (lambda: difference_interval([1, 2], [1, 2], method="BCa"),
+         "method must be one of auto, normal, t, but is 'BCa'"),
+    ],
+)  # fmt: skip
+def test_values_are_checked(call: Callable[[], object], message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"^{message}"):
+        call()
 
 
-def test_scipy_is_imported_on_use_and_named_when_missing() -> None:
-    code = (
-        "import sys; sys.modules['scipy'] = None; sys.modules['scipy.stats'] = None\n"
-        "import deadheat, deadheat.analyses.comparison, deadheat.reports.statistics.intervals as iv\n"
-        "assert iv.mean_interval([1, 1]) == (1, 1)\n"
-        "assert iv.mean_interval([0, 1], method='percentile') == (0, 1)\n"
-        "try: iv.mean_interval([0, 1])\n"
-        "except ModuleNotFoundError as error: print(error)\n"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert shown == "a confidence interval needs scipy: pip install 'deadheat[stats]'\n"
+def test_scipy_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    assert mean_interval([1, 1]) == (1, 1)
+    assert mean_interval([0, 1], method="percentile") == (0, 1)
+    with pytest.raises(
+        ModuleNotFoundError, match=r"^a confidence interval needs scipy: pip install 'deadheat\[stats\]'$"
+    ):
+        mean_interval([0, 1])
+    with pytest.raises(ModuleNotFoundError, match=r"^a bootstrap interval needs scipy"):
+        mean_interval([0, 1], method="BCa")
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# of a report
+# Of a report
 
 GROUPS = [[(0, 0, 2, 1)], [(0, 0, 1, 1)], [(1, 0, 1, 1)], [(0, 0, 1, 1)], []]
 PROFILE = TieProfile.from_groups(GROUPS, n_ranked=[2] * 5)
@@ -263,11 +236,10 @@ LABELS = ["a", "b", "b", "a", "c"]
 def test_interval_of_a_report_leaves_singletons_out() -> None:
     report = measure(PROFILE, "mAP")
     found = report.interval("AP", seed=5)
-    assert found.n == 4
-    assert found.lower == mean_interval([0.5, 1, 0.5, 1], method="percentile", seed=5)
-    assert found.expected == mean_interval([0.75, 1, 0.5, 1], method="percentile", seed=5)
-    assert found.upper == mean_interval([1, 1, 0.5, 1], method="percentile", seed=5)
-    assert report["AP"].interval(seed=5) == found
+    values = {"lower": [0.5, 1, 0.5, 1], "expected": [0.75, 1, 0.5, 1], "upper": [1, 1, 0.5, 1]}
+    for end, each in values.items():
+        assert getattr(found, end) == mean_interval(each, method="percentile", seed=5)
+    assert (report["AP"].interval(seed=5), found.n) == (found, 4)
     filled = measure(PROFILE, "mAP", singletons="zero").interval("AP", method="t")
     low, high = mean_interval([0.5, 1, 0.5, 1, 0], method="t")
     assert high > 1
@@ -291,61 +263,48 @@ def test_interval_by_class() -> None:
 
 
 def test_classes_are_the_units_unless_there_is_a_separate_gallery() -> None:
-    rng = np.random.default_rng(2)
-    points, labels = rng.normal(size=(24, 3)), np.arange(24) % 12
+    points, labels = np.random.default_rng(2).normal(size=(24, 3)), np.arange(24) % 12
     separated = evaluate(points, labels, points + 1, labels, measures="mAP")
-    assert separated.separate_gallery
-    assert separated.interval("mAP") == separated.interval("mAP", resample="query")
-    assert separated.interval("mAP").unit == "query"
     alone = evaluate(points, labels, measures="mAP")
-    assert not alone.separate_gallery
-    assert alone.interval("mAP") == alone.interval("mAP", resample="class")
-    assert (alone.interval("mAP").unit, alone.interval("mAP").n) == ("class", 12)
-    assert measure(alone.profile, "mAP", labels=labels).interval("mAP") == alone.interval("mAP")
-    with pytest.warns(QueryInGalleryWarning):
-        same = evaluate(points, labels, points, labels, measures="mAP")
-    assert same.interval("mAP").unit == "class", "a gallery of the queries themselves is none of its own"
-    excluded = evaluate(points, labels, points, labels, measures="mAP", exclude=np.arange(24))
-    assert excluded.interval("mAP") == alone.interval("mAP")
     bare = measure(alone.profile, "mAP")
-    assert bare.interval("mAP").unit == "query"
-    assert bare.interval("mAP", labels=labels) == alone.interval("mAP")
-    assert [report.interval("mAP").notes for report in (separated, alone)] == [(), ()]
+    with pytest.warns(QueryInGalleryWarning):
+        same = evaluate(points, labels, points, labels, measures="mAP")  # a gallery of the queries is none of its own
+    excluded = evaluate(points, labels, points, labels, measures="mAP", exclude=np.arange(24))
+    assert (separated.separate_gallery, alone.separate_gallery) == (True, False)
+    for report, unit in ((separated, "query"), (alone, "class"), (same, "class"), (bare, "query")):
+        assert report.interval("mAP").unit == unit
+        if report is not bare:
+            assert report.interval("mAP") == report.interval("mAP", resample=unit)
+            assert report.interval("mAP").notes == ()
+    of_classes = alone.interval("mAP")
+    assert of_classes.n == 12
+    assert excluded.interval("mAP") == bare.interval("mAP", labels=labels) == of_classes
+    assert measure(alone.profile, "mAP", labels=labels).interval("mAP") == of_classes
+    assert bare.interval("mAP", resample="query").notes == ()
     assert bare.interval("mAP").notes == (
         "No labels are known, so each query counts as independent; where queries come in classes, give labels.",
     )
-    assert bare.interval("mAP", resample="query").notes == ()
 
 
 def test_few_classes_are_said_with_the_interval() -> None:
-    values = np.linspace(0, 1, 20)
-    few = mean_intervals(*[values] * 3, classes=np.arange(20) % 9)
-    assert str(few).splitlines()[-1] == (
-        "Only 9 classes: with fewer than about 10 neither intervals nor p-values can be trusted."
-    )
-    assert mean_intervals(*[values] * 3, classes=np.arange(20) % 10).notes == ()
-    assert mean_intervals(*[values[:4]] * 3).notes == ()  # queries
+    rows = [np.linspace(0, 1, 20)] * 3
+    few = mean_intervals(*rows, classes=np.arange(20) % 9)
+    said = "Only 9 classes: with fewer than about 10 neither intervals nor p-values can be trusted."
+    assert str(few).splitlines()[-1] == said
+    assert mean_intervals(*rows, classes=np.arange(20) % 10).notes == mean_intervals([0, 1], [0, 1], [0, 1]).notes == ()
 
 
 def test_intervals_as_people_read_them() -> None:
     rows = [[0.25, 0.5], [0.25, 0.75], [0.25, 1.0]]
-    assert str(mean_intervals(*rows, method="percentile", n_resamples=99)).splitlines() == [
-        "lower     [25.00, 50.00]",
-        "expected  [25.00, 75.00]",
-        "upper     [25.00, 100.00]",
-        "95 % intervals (%): percentile, over 2 queries.",
-    ]
-    assert str(mean_intervals(*rows[:1] * 3, method="percentile", confidence_level=0.8, unit="group")).splitlines() == [
-        "interval  [25.00, 50.00]",
-        "80 % interval (%): percentile, over 2 groups.",
-    ]
+    shown = str(mean_intervals(*rows[:1] * 3, method="percentile", confidence_level=0.8, unit="group"))
+    assert shown == "interval  [25.00, 50.00]\n80 % interval (%): percentile, over 2 groups."
+    few = str(mean_intervals(*rows, method="percentile", n_resamples=99))
+    assert few.splitlines()[-2:] == ["upper     [25.00, 100.00]", "95 % intervals (%): percentile, over 2 queries."]
 
 
 def test_no_bit_depends_on_the_order_of_the_samples() -> None:
     rng = np.random.default_rng(5)
-    labels = rng.integers(0, 9, 50)
-    points = rng.integers(0, 4, (50, 2))  # full of ties
-    methods = ["percentile", "BCa", "t"]
+    labels, points = rng.integers(0, 9, 50), rng.integers(0, 4, (50, 2))  # full of ties
 
     def everything(order: np.ndarray) -> list[object]:
         a, b = (
@@ -354,13 +313,11 @@ def test_no_bit_depends_on_the_order_of_the_samples() -> None:
         )
         found: list[object] = [
             report.interval(name, resample=unit, method=method, n_resamples=200)
-            for report in (a, b) for name in a for unit in ("query", "class") for method in methods
+            for report in (a, b) for name in a for unit in ("query", "class") for method in ("percentile", "BCa", "t")
         ]  # fmt: skip
         for unit in ("query", "class"):
             comparison = compare(a, b, resample=unit, n_resamples=500)
-            found += [comparison[name].to_dict() for name in comparison]
-            found += [comparison[name].wilcoxon() for name in comparison]
-            found.append(str(comparison))
+            found += [str(comparison), *((comparison[name].to_dict(), comparison[name].wilcoxon()) for name in a)]
         over_classes = measure(a.profile, "mAP", average="class", labels=labels[order])
         return [*found, over_classes.interval("mAP", n_resamples=200)]
 
@@ -385,15 +342,15 @@ def test_bounds_without_an_expectation() -> None:
 
 
 def test_what_a_report_refuses() -> None:
-    report = measure(PROFILE, "mAP")
-    with pytest.raises(ValueError, match=r'^resample="class" needs labels, one for each query$'):
-        report.interval("mAP", resample="class")
-    with pytest.raises(ValueError, match=r'^labels must be left out unless resample is "class", but it is "query"$'):
-        report.interval("mAP", resample="query", labels=LABELS)
-    with pytest.raises(ValueError, match=r"^resample must be one of query, class, but is 'classes'; did you mean"):
-        report.interval("mAP", resample="classes")  # type: ignore[arg-type]
-    over_classes = measure(PROFILE, "mAP", average="class", labels=LABELS)
-    with pytest.raises(ValueError, match=r'^resample must be "class" for a mean over classes, but is "query"$'):
-        over_classes.interval("mAP", resample="query")
-    with pytest.raises(ValueError, match=r"^labels must be left out for a mean over classes"):
-        over_classes.interval("mAP", labels=LABELS)
+    plain, over_classes = (measure(PROFILE, "mAP", average=average, labels=labels)
+                           for average, labels in (("query", None), ("class", LABELS)))  # fmt: skip
+    for report, options, message in (
+        (plain, {"resample": "class"}, 'resample="class" needs labels, one for each query$'),
+        (plain, {"resample": "query", "labels": LABELS},
+         'labels must be left out unless resample is "class", but it is "query"$'),
+        (plain, {"resample": "classes"}, "resample must be one of query, class, but is 'classes'; did you mean"),
+        (over_classes, {"resample": "query"}, 'resample must be "class" for a mean over classes, but is "query"$'),
+        (over_classes, {"labels": LABELS}, "labels must be left out for a mean over classes"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"^{message}"):
+            report.interval("mAP", **options)

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.reports.statistics.interval import own_order
+from deadheat.reports.statistics.intervals import own_order
 from deadheat.support.arrays import Float64, Int64
 
 Key = TypeVar("Key", bound=Hashable)

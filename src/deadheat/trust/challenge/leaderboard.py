@@ -16,7 +16,7 @@ from typing import Any
 from deadheat.analyses.leaderboard import Leaderboard, leaderboard
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
-from deadheat.plots.pages import drawing
+from deadheat.plots import pages
 from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
 from deadheat.reports.tables import DIGITS, Table, TabularResult, plain, program
@@ -105,7 +105,7 @@ def rows(found: Mapping[str, Entry], reports: Mapping[str, Report], measures: Se
             "protection": protection,
             "values": values[name],
             "interval": list(interval),
-            "bar": drawing.bar(values[name][first], interval),
+            "bar": pages.bar(values[name][first], interval),
             "ahead_of": [other for other in order if other in behind and lower[other] < lower[name]],
             "could_pass": [above for above in order[:place] if values[name][first].upper > lower[above]],
         }

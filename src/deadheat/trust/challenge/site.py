@@ -91,7 +91,7 @@ class Site:
 
     def __init__(self, challenge: Challenge, store: Store) -> None:
         jinja2 = require("jinja2", "challenge", _WHAT)
-        packages = ("trust.challenge", "plots.pages")
+        packages = ("trust.challenge", "plots")
         loaders = [jinja2.PackageLoader(f"deadheat.{package}", "templates") for package in packages]
         self._environment = jinja2.Environment(
             loader=jinja2.ChoiceLoader(loaders), autoescape=True, trim_blocks=True, lstrip_blocks=True,

@@ -1,11 +1,16 @@
-"""The page about a report: from the report, and what else is known of it, to the text of one HTML file."""
+"""The page about a report: from the report, and what else is known of it, to the text of one HTML file.
+
+The file needs no network, for a supplement or a pull request; `templates/` has its parts. Positions in its drawings are
+in hundredths of the width and height. It does without Matplotlib.
+"""
 
 from __future__ import annotations
 
 import datetime
 import math
+import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +18,17 @@ from numpy.typing import ArrayLike
 
 from deadheat.analyses.collisions import Collisions, CollisionTable
 from deadheat.analyses.comparison import Comparison, compare
-from deadheat.analyses.confidence.rejecting import error_reject_curve
+from deadheat.analyses.confidence.rejecting import RejectCurve, error_reject_curve
+from deadheat.analyses.difference import Difference
+from deadheat.engine.profiles.parts import in_parts
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError
-from deadheat.plots.pages import drawing
 from deadheat.reports import tables
 from deadheat.reports.breakdown import Breakdown, triples
 from deadheat.reports.report import Report
-from deadheat.reports.tables import DIGITS, columns_of_values, decimals, has_ties, number, program, value
+from deadheat.reports.result import Result
+from deadheat.reports.tables import DIGITS, columns_of_values, decimals, has_ties, headline, number, program, value
+from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
@@ -28,6 +37,10 @@ MOST_CLASSES = 10_000  # that a page holds, and a browser sorts at once
 WORST = 100  # queries that the page lists
 MANY = 20_000  # queries beyond which intervals of means are not drawn, but computed
 _TITLE = "Evaluation report"
+_POINTS = 400  # of a curve: more than a screen shows
+_NEAR_ONE = 0.02  # of the width, below which a bar would not be seen
+_BINS = 20  # of a histogram
+_TICKS = 6  # of an axis, at most so many steps
 
 
 @plain_floats
@@ -117,7 +130,7 @@ def html_report(
         "columns": columns_of_values([each[name] for each in systems.values() for name in each], digits)[0],
         "measures": _measures(systems, digits),
         "spreads": _spreads(systems),
-        "ties": {name: drawing.tie_sizes(each.profile) for name, each in systems.items()},
+        "ties": {name: tie_sizes(each.profile) for name, each in systems.items()},
         "classes": classes and _grid("classes", "Each class", classes, digits),
         "worst": _grid("queries", "The worst queries", report.worst(WORST), digits),
         "reject": None if confidence is None else _reject(report, confidence, digits),
@@ -125,7 +138,7 @@ def html_report(
         "comparison": None if comparison is None else _compared(comparison, digits),
     }
     jinja2 = require("jinja2", "html", "an HTML report")
-    loader = jinja2.PackageLoader("deadheat.plots.pages", "templates")
+    loader = jinja2.PackageLoader("deadheat.plots", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return str(environment.get_template("page.html").render(content))
 
@@ -203,7 +216,7 @@ def _measures(systems: Mapping[str, Report], digits: int) -> list[dict[str, Any]
         interval, form = _interval(report, name), decimals(digits)
         text = "-" if interval is None else f"[{', '.join(number(100 * end, form) for end in interval)}]"
         row = {"system": system, "name": name, "values": values, "interval": text}
-        rows.append(row | {"bar": drawing.bar(report[name], interval), "summary": value(report[name], digits)})
+        rows.append(row | {"bar": bar(report[name], interval), "summary": value(report[name], digits)})
     return sorted(rows, key=lambda row: names.index(row["name"]))
 
 
@@ -219,15 +232,15 @@ def _spreads(systems: Mapping[str, Report]) -> list[dict[str, Any]]:
     """For each measure the histogram of the queries' values, and downwards that of the second system."""
     drawn = []
     for name in next(iter(systems.values())):
-        counts = [drawing.spread(report[name]) for report in systems.values()]
+        counts = [spread(report[name]) for report in systems.values()]
         most = max(int(each.max()) for each in counts)
         if not most:
             continue
-        middles = [drawing.middle(report[name].per_query) for report in systems.values()]
+        middles = [middle(report[name].per_query) for report in systems.values()]
         drawn.append({
-            "name": drawing.per_query_name(name),
+            "name": per_query_name(name),
             "most": most,
-            "outlines": [drawing.steps(each, most, down=bool(place)) for place, each in enumerate(counts)],
+            "outlines": [steps(each, most, down=bool(place)) for place, each in enumerate(counts)],
             "medians": [f"{100 * float(np.median(each)):.1f}" for each in middles],
         })  # fmt: skip
     return drawn
@@ -248,7 +261,7 @@ def _grid(name: str, title: str, found: Breakdown, digits: int) -> dict[str, Any
 
 def _key(triple: Triple[float]) -> float | None:
     """What a cell is sorted by: the expected value, or the lower one where there is none; None comes last."""
-    key = triple.lower if math.isnan(triple.expected) else triple.expected
+    key = float(headline(triple))
     return None if math.isnan(key) else round(key, 12)
 
 
@@ -256,13 +269,134 @@ def _reject(report: Report, confidence: ArrayLike, digits: int) -> dict[str, Any
     """The error of the first measure against the share of queries that are rejected."""
     name = next(iter(report))
     curve = error_reject_curve(report[name], confidence)
-    return {"name": name, "drawing": drawing.curve(curve), **_tabular(curve, digits=digits)}
+    return {"name": name, "drawing": _drawn_curve(curve), **_tabular(curve, digits=digits)}
 
 
 def _compared(comparison: Comparison, digits: int) -> dict[str, Any]:
-    drawn = drawing.differences([comparison[name] for name in comparison])
+    drawn = differences([comparison[name] for name in comparison])
     return {"names": comparison.names, **drawn, **_tabular(comparison, digits=digits)}
 
 
 def _tabular(result: tables.TabularResult, **options: Any) -> dict[str, Any]:
     return {"tables": result.tables(**options), "notes": result.notes()}
+
+
+# Drawings
+
+
+def bar(
+    values: Result | Difference | Triple[float],
+    interval: tuple[float, float] | None,
+    place: Callable[[float], float] = lambda end: 100 * end,
+) -> dict[str, float] | None:
+    """Where on an axis from 0 to 100 a bar begins and ends, its expected value, and its interval; None if undefined."""
+    if math.isnan(values.lower):
+        return None
+    lower = place(values.lower)
+    places = {"lower": lower, "width": max(place(values.upper) - lower, _NEAR_ONE)}
+    if not math.isnan(values.expected):
+        places["expected"] = place(values.expected)
+    if interval is not None and not math.isnan(interval[0]):
+        places["low"], places["high"] = (min(max(place(end), 0.0), 100.0) for end in interval)
+    return {name: round(number, 3) for name, number in places.items()}
+
+
+def differences(found: Sequence[Difference]) -> dict[str, Any]:
+    """Each difference A − B with its interval, on one axis that holds 0: its ticks in points, and the bars."""
+    intervals = [(each.interval().lower.low, each.interval().upper.high) for each in found]
+    ends = [(0.0,), *((each.lower, each.upper) for each in found), *intervals]
+    known = [100 * end for pair in ends for end in pair if not math.isnan(end)]
+    width = max(known) - min(known) or 1.0
+    power = 10.0 ** math.floor(math.log10(width / _TICKS))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * _TICKS >= width)
+    first, last = math.floor(min(known) / step), max(math.ceil(max(known) / step), 1)
+
+    def place(end: float) -> float:
+        return 100 * (100 * end / step - first) / (last - first)
+
+    ticks = [
+        (round(100 * (tick - first) / (last - first), 3), f"{tick * step:+g}" if tick else "0")
+        for tick in range(first, last + 1)
+    ]
+    bars = [
+        {"name": each.name, "ahead": each.ahead, "bar": bar(each, pair, place)}
+        for each, pair in zip(found, intervals, strict=True)
+    ]
+    return {"ticks": ticks, "bars": bars}
+
+
+def per_query_name(measure: str) -> str:
+    """What a measure is called that is no mean.
+
+    Examples
+    --------
+    >>> [per_query_name(name) for name in ("mAP@10", "MAP@R", "MRR", "mINP", "Hit@1")]
+    ['AP@10', 'AP@R', 'RR', 'INP', 'Hit@1']
+    """
+    return re.sub("^[mM](?=AP|RR|INP)", "", measure)
+
+
+def spread(result: Result) -> Int64:
+    """How many queries have a value in each twentieth of [0, 1], by the expected value or the middle of the bounds.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> report = dh.evaluate([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean")  # AP of 0.75, of 1, and none
+    >>> spread(report["mAP"])[14:].tolist()
+    [0, 1, 0, 0, 0, 1]
+    """
+    return np.histogram(middle(result.per_query), bins=_BINS, range=(0, 1))[0]
+
+
+def middle(values: Triple[Float64]) -> Float64:
+    """The expected values, or where there are none the middle of the bounds, without those that are undefined."""
+    kept = ~np.isnan(values.lower)
+    lower, expected, upper = (end[kept] for end in values)
+    return np.where(np.isnan(expected), (lower + upper) / 2, expected)
+
+
+def steps(counts: Int64, most: int, *, down: bool = False) -> str:
+    """The outline of a histogram as the points of an SVG polygon, on its base line at 50, upwards or downwards."""
+    sign, width = (1 if down else -1), 100 / len(counts)
+    heights = 50 + sign * 50 * counts / most
+    corners = [(x * width, height) for i, height in enumerate(heights) for x in (i, i + 1)]
+    return _points([(0, 50), *corners, (100, 50)])
+
+
+def _drawn_curve(found: RejectCurve) -> dict[str, Any]:
+    """The points of an error-reject curve, as SVG has them: its band, its middle, the perfect order."""
+    n = found.n_query
+    kept = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(np.int64))
+    across = 100 * found.rejected[kept]
+    errors = np.concatenate([found.upper[kept], found.optimal.upper[kept]])
+    highest = float(errors[np.isfinite(errors)].max(initial=0.0)) or 1.0
+    rows = {"lower": found.lower, "upper": found.upper, "expected": found.expected, "best": found.optimal.lower}
+    down = {name: 100 - 100 * row[kept] / highest for name, row in rows.items()}
+    band = [*zip(across, down["upper"], strict=True), *zip(across[::-1], down["lower"][::-1], strict=True)]
+    return {
+        "highest": highest,
+        "band": _points(band),
+        "expected": _points(zip(across, down["expected"], strict=True)),
+        "best": _points(zip(across, down["best"], strict=True)),
+    }
+
+
+def tie_sizes(profile: TieProfile) -> dict[str, Any]:
+    """How many tie groups of relevant and irrelevant items there are, by their size, in powers of two."""
+    sizes: Int64 = np.zeros(64, dtype=np.int64)
+    for _, part in in_parts(profile):
+        mixed = part.tied[part.tied_relevant < part.tied]
+        sizes += np.bincount(np.frexp(mixed - 0.5)[1], minlength=len(sizes))
+    used, most = np.flatnonzero(sizes).tolist(), int(sizes.max()) or 1
+    rows = []
+    for power in range(used[0], used[-1] + 1) if used else ():
+        low, high, n = 2 ** (power - 1) + 1, 2**power, int(sizes[power])
+        named = f"{low}" if low == high else f"{low} to {high}"
+        rows.append({"sizes": named, "groups": n, "width": round(100 * n / most, 2)})
+    return {"rows": rows, "groups": profile.ties.mixed_groups, "queries": profile.ties.queries}
+
+
+def _points(points: Iterable[tuple[float, float]]) -> str:
+    """Points as SVG has them; those without a value are left out."""
+    return " ".join(f"{x:.2f},{y:.2f}" for x, y in points if math.isfinite(x) and math.isfinite(y))
