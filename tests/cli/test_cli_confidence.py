@@ -88,7 +88,8 @@ def test_a_picture_of_each_measure(folder: Path) -> None:
         (["--confidence", "short.txt"], "confidence must have one entry per query, but short.txt has 1 for 30 queries"),
         (["--confidence-key", "sigma", "--target", "short.txt"],
          "target must have one entry per query, but short.txt has 1 for 30 queries"),
-        (["--confidence", "sigma.npy", "--plot", "sigma.npy"], "cannot write sigma.npy: it is one of the input files"),
+        (["--confidence", "sigma.npy", "--plot", "sigma.npy"], "--plot sigma.npy must end in one of .png, .pdf, .svg"),
+        (["--confidence", "sigma.npy", "--json", "sigma.npy"], "cannot write sigma.npy: it is one of the input files"),
     ],
 )  # fmt: skip
 def test_bad_calls(args: list[str], message: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ import torchmetrics
 from integrations.ranks import numbers
 
 from deadheat.integrations.torchmetrics import EmbeddingRetrieval
-from deadheat.integrations.torchmetrics.batches import KeptRows, n_padded
+from deadheat.integrations.torchmetrics.embeddings import KeptRows, n_padded
 
 ROOT = Path(__file__).parents[2]
 MEASURES = "mAP, MAP@R, Hit@1, nDCG@5"
