@@ -10,8 +10,6 @@ import click
 from deadheat.cli import options as shared
 from deadheat.cli.files import INTEGER, JSON, LINES, PATH, PLACE, PROFILE, Command, Output, option
 from deadheat.cli.options import about_page, deliver, with_options, write_page
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.inputs.samples import Pair
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.support import checks
 from deadheat.support.lazy import lazy
@@ -77,18 +75,16 @@ def evaluate(file: Path, **options: Any) -> None:
     if profile is not None:
         report.profile.save(profile.resolve())
     if html is not None:
-        found = None if options["collisions"] is None else _collisions(pair, counting, options["collisions"])
+        found, depth = None, options["collisions"]
+        if depth is not None:
+            gallery = (None, None) if pair.gallery is None else (pair.gallery.embeddings, pair.gallery.labels)
+            found = searches.collisions(
+                pair.query.embeddings, pair.query.labels, *gallery, distance=cast(Any, counting.distance),
+                ties=counting.rule, depth=depth, threads=counting.threads,
+            )  # fmt: skip
         about = about_page(file, *filter(None, [options["gallery"]]))
         page = report_page.html_report(report, title=file.name, about=about, confidence=confidence, collisions=found)
         write_page(html, page)
     if options["receipt"] is not None:
         receipts.receipt_of(report, pair, counting).save(options["receipt"])
     deliver(report, options, std=options["std"])
-
-
-def _collisions(pair: Pair, counting: CountingOptions, depth: int) -> Any:
-    gallery = (None, None) if pair.gallery is None else (pair.gallery.embeddings, pair.gallery.labels)
-    return searches.collisions(
-        pair.query.embeddings, pair.query.labels, *gallery, distance=cast(Any, counting.distance), ties=counting.rule,
-        depth=depth, threads=counting.threads,
-    )  # fmt: skip

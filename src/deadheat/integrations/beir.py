@@ -146,16 +146,17 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
     unknown = next((query for query in results if query not in qrels), None)
     if unknown is not None:
         raise InvalidValueError("results", f"must have queries of the qrels only, but has {unknown!r}")
-    if kind == "hole":
-        qrels = _unjudged(qrels, results)
+    if kind == "hole":  # what is retrieved and not judged for any query
+        judged = {document for row in qrels.values() for document in row}
+        qrels = {query: {each: 1 for each in results.get(query, {}) if each not in judged} for query in qrels}
     name, ours = _KINDS[kind]
     if kind == "hole" and not any(qrels.values()):
         return {f"{name}@{k}{end}": 0.0 for end in ENDS for k in cutoffs}
     report = measure(profile_run(results, qrels), [f"{ours}@{k}" for k in cutoffs], singletons="zero")
-    results = {k: report[f"{ours}@{k}"] for k in cutoffs}
+    found = {k: report[f"{ours}@{k}"] for k in cutoffs}
     if kind == "recall_cap":
-        results = {k: over_min_of_k_and_relevant(result, k) for k, result in results.items()}
-    return _values(name, results)
+        found = {k: over_min_of_k_and_relevant(result, k) for k, result in found.items()}
+    return _values(name, found)
 
 
 _KINDS = {
@@ -176,12 +177,6 @@ def without_identical_ids(results: Results) -> dict[str, dict[str, float]]:
     {'a': {'b': 0.5}}
     """
     return {query: {each: score for each, score in row.items() if each != query} for query, row in results.items()}
-
-
-def _unjudged(qrels: Qrels, results: Results) -> dict[str, dict[str, int]]:
-    """For each query the retrieved documents that are not judged for any query."""
-    judged = {document for row in qrels.values() for document in row}
-    return {query: {each: 1 for each in results.get(query, {}) if each not in judged} for query in qrels}
 
 
 def _values(name: str, results: Mapping[int, Result]) -> Values:

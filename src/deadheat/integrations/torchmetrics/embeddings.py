@@ -379,7 +379,11 @@ def shared_profile(
     cuts = np.arange(n_rank + 1) * len(pair.query.labels) // n_rank
     of_queries, of_groups = np.empty((0, 3), dtype=np.int64), np.empty((0, 4), dtype=np.int64)
     if cuts[rank] < cuts[rank + 1]:
-        mine = _profile_of_run(pair, options, int(cuts[rank]), int(cuts[rank + 1]))
+        run = slice(int(cuts[rank]), int(cuts[rank + 1]))
+        query: Samples[Source] = Samples(Array(pair.query.embeddings.whole()[run]), pair.query.labels[run])
+        if pair.gallery is None:
+            options = replace(options, exclude=np.arange(run.start, run.stop))
+        mine = profile_pair(Pair(query, pair.gallery or pair.query), options)
         of_queries = np.stack([np.diff(mine.offsets), mine.n_ranked, mine.n_relevant], axis=1)
         of_groups = np.stack([mine.closer, mine.closer_relevant, mine.tied, mine.tied_relevant], axis=1)
     n_group, n_ranked, n_relevant = np.concatenate(gather(of_queries)).T
@@ -388,11 +392,3 @@ def shared_profile(
         offsets_of(n_group), closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant,
         bounds_only=options.rule.bounds_only, check=False,
     )  # fmt: skip
-
-
-def _profile_of_run(pair: Pair, options: CountingOptions, start: int, stop: int) -> TieProfile:
-    run = slice(start, stop)
-    query: Samples[Source] = Samples(Array(pair.query.embeddings.whole()[run]), pair.query.labels[run])
-    if pair.gallery is not None:
-        return profile_pair(pair._replace(query=query), options)
-    return profile_pair(Pair(query, pair.query), replace(options, exclude=np.arange(start, stop)))

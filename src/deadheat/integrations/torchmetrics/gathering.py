@@ -97,7 +97,11 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         described = torch.tensor([_described(rows) for rows in mine.values()], device=device)
         everyone = torch.stack(gather(described)).cpu()  # (n_process, n_state, 3)
         for place, (name, rows) in enumerate(mine.items()):
-            samples = [_like(*each) for each in everyone[:, place].tolist() if each[0]] or [torch.empty(1)]
+            samples = [  # a row each as the processes have them, without data
+                torch.empty((1, width) if width else 1, dtype=_TYPES[number], device="meta")
+                for n, number, width in everyone[:, place].tolist()
+                if n
+            ] or [torch.empty(1)]
             _require_common_kind(samples, name)
             dtype = reduce(torch.promote_types, [sample.dtype for sample in samples])
             nothing = torch.empty((0, *samples[0].shape[1:]), device=device)
@@ -180,11 +184,6 @@ def _described(rows: Tensor | None) -> list[int]:
     if rows is None:
         return [0, 0, 0]
     return [len(rows), _TYPES.index(rows.dtype), rows.shape[1] if rows.ndim > 1 else 0]
-
-
-def _like(n: int, number: int, width: int) -> Tensor:
-    """A row of the described type and width, without data."""
-    return torch.empty((1, width) if width else 1, dtype=_TYPES[number], device="meta")
 
 
 def _filled(parts: list[Tensor]) -> list[Tensor]:
