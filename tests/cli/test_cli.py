@@ -336,6 +336,8 @@ def test_what_nobody_thought_of_is_one_line_too(monkeypatch: pytest.MonkeyPatch)
     assert refused(*TASK) == "not enough memory"
     raised = ZeroDivisionError("two\nlines")
     assert refused(*TASK).startswith("unexpected ZeroDivisionError: two lines (")
+    raised = ValueError("long " * 2000)
+    assert len(refused(*TASK)) == 3000 + len("...")
     monkeypatch.setenv("DEADHEAT_DEBUG", "1")
     assert isinstance(run(*TASK).exception, ZeroDivisionError)
 

@@ -47,6 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         np.save(f"rows{n}.npy", np.arange(n))
     np.save("own.npy", np.where(np.arange(40) < 30, np.arange(40), -1))
     np.save("wide.npy", np.zeros((60, 5)))
+    np.save("ids.npy", np.zeros((3, 2), dtype=int))
     np.save("sigma.npy", SURE)
     np.savetxt("sigma.txt", SURE)
     np.savetxt("blur.txt", TARGET, fmt="%d")
@@ -153,6 +154,7 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
         ("grouped train.npz --test test.npz --json test.npz",
          "cannot write test.npz: it is one of the input files (--force"),
         ("grouped alone.npz --group-size 4", "no query has a relevant item"),
+        ("index-recall ids.npy ids.npy", "ids.npy has no distances; --distances FILE names them"),
         ("quantization all.npz -f int9", "formats must be one of float64, float32"),
         ("quantization all.npz --threshold 1_0", "threshold must be numbers, or one of mean, median, but is '1_0'"),
         ("quantization all.npz --plot bytes.jpg", "--plot bytes.jpg must end in one of .png, .pdf, .svg"),

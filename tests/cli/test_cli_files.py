@@ -233,6 +233,9 @@ def test_other_commands_that_write_lose_nothing(folder: Path) -> None:
     passed("evaluate", "a.npz", "--receipt", "r.json")
     passed("keys", "key.pem")
     passed("challenge", "init", "words", "--labels", "labels.npy")
+    assert passed("challenge", "score", "words") == "nothing in the queue\n"
+    Path("reproduced").mkdir()
+    Path("reproduced/index.html").write_text("<p>mine</p>")
     before = contents(folder)
     assert "key.pem is there already" in refused("keys", "key.pem").replace(":", "")
     for out in ("key.pem", "r.json"):
@@ -244,6 +247,7 @@ def test_other_commands_that_write_lose_nothing(folder: Path) -> None:
         assert f"cannot write {out}: it is " in refused("challenge", "receipt", "words", 1, out)
         assert f"cannot write {out}: it is " in refused("challenge", "leaderboard", "words", f"--json={out}")
     assert "is not JSON" in refused("challenge", "receipt", "words", 1, "words/labels.npy")
+    assert "index.html: it is there and is not a page of deadheat reproduce" in refused("reproduce", "null")
     assert refused("verify", "r.json", "a.npz", "--json=r.json").startswith("cannot write r.json: it is one of the")
     assert contents(folder) == before
     passed("sign", "r.json", "--key", "key.pem")  # in place, as its help says
