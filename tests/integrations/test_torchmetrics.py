@@ -291,6 +291,8 @@ def test_plots() -> None:
     values = metric.compute()
     assert metric.plot([values, values], mine) == (mine.figure, mine)
     assert len({(line.get_color(), line.get_marker()) for line in mine.get_lines()}) == 7
+    for name, line in zip(dh.measures.DEFAULT_MEASURES, mine.get_lines(), strict=True):
+        np.testing.assert_allclose(line.get_ydata(), [100 * values[name].item()] * 2)
     collection = torchmetrics.MetricCollection([metric])
     assert collection.plot(collection.compute(), together=True)
 
