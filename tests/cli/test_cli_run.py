@@ -197,16 +197,10 @@ def test_a_page_about_a_run_or_about_two(folder: Path) -> None:
         ("qrels.txt a.run b.run c.run --html x.html", "--html goes with one RUN, or two, but got 3"),
         ("qrels.txt", "run takes QRELS and at least one RUN"),
         ("none.txt bm25.run", "none.txt: No such file or directory"),
-        (
-            "bm25.run bm25.run",
-            "bm25.run, line 2: a line must have 4 fields (qid iter docid rel), but has 6: is this a run, in the place "
-            "of qrels?",
-        ),
-        (
-            "qrels.txt qrels.txt",
-            "qrels.txt, line 2: a line must have 6 fields (qid Q0 docid rank score tag), but has 4: are these qrels, "
-            "in the place of a run?",
-        ),
+        ("bm25.run bm25.run", "bm25.run, line 2: a line must have 4 fields (qid iter docid rel), but has 6: is this a "
+                              "run, in the place of qrels?"),
+        ("qrels.txt qrels.txt", "qrels.txt, line 2: a line must have 6 fields (qid Q0 docid rank score tag), but has "
+                                "4: are these qrels, in the place of a run?"),
         ("qrels.txt bm25.run -m nDGC@10", "unknown measure 'nDGC@10'; did you mean 'nDCG@10'?"),
         ("qrels.txt bm25.run -m num_q", "num_q goes with --trec-eval"),
         ("qrels.txt bm25.run -m official", "runid goes with --trec-eval"),
@@ -224,6 +218,6 @@ def test_a_page_about_a_run_or_about_two(folder: Path) -> None:
         ("qrels.txt bm25.run bm25.run", "each system must have a name of its own"),
         ("qrels.txt bm25.run --per-query x.doc", "--per-query x.doc must end in one of .csv"),
     ],
-)
+)  # fmt: skip
 def test_refusals(folder: Path, args: str, message: str) -> None:
     assert refused(*args.split()).startswith(message)

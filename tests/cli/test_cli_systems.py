@@ -42,35 +42,31 @@ def reports(*names: str, **options: object) -> dict[str, dh.Report]:
 
 def test_compare_prints_what_python_prints(folder: Path) -> None:
     found = dh.compare(*reports("full", "half").values(), names=("full", "half"), n_resamples=200)
-    assert passed("compare", "full.npz", "half.npz", *QUICK) == f"{found}\n"
+    task = ("compare", "full.npz", "half.npz", *QUICK)
+    assert passed(*task) == f"{found}\n"
     assert "Tests and intervals are over 12 classes." in str(found)
-    explained = passed("compare", "full.npz", "half.npz", *QUICK, "--explain")
-    assert explained == f"{found}\n\n{found.explain()}\n"
+    assert passed(*task, "--explain") == f"{found}\n\n{found.explain()}\n"
+    how = {"resample": "query", "alternative": "less", "confidence_level": 0.8, "method": "basic", "seed": 5}
+    flags = [part for name, value in how.items() for part in (f"--{name.replace('_', '-')}", value)]
+    a, b = reports("full", "half", distance="euclidean").values()
+    found = dh.compare(a, b, names=("full", "half"), n_resamples=200, **how)  # type: ignore[arg-type]
+    assert json.loads(passed(*task, *flags, "--distance", "euclidean", "--json", "-")) == json.loads(found.to_json())
 
 
 def test_leaderboard_prints_what_python_prints(folder: Path) -> None:
     found = dh.leaderboard(reports("half", "full", "rounded"), n_resamples=200)
-    assert passed("leaderboard", "half.npz", "full.npz", "rounded.npz", *QUICK) == f"{found}\n"
-    assert passed("leaderboard", "half.npz", "full.npz", "rounded.npz", *QUICK, "--latex") == found.to_latex()
+    task = ("leaderboard", "half.npz", "full.npz", "rounded.npz", *QUICK)
+    assert passed(*task) == f"{found}\n"
+    assert passed(*task, "--latex") == found.to_latex()
     by_upper = dh.leaderboard(reports("half", "full"), n_resamples=200, rank_by="upper", resample="query", seed=3)
     args = ("half.npz", "full.npz", *QUICK, "--rank-by", "upper", "--resample", "query", "--seed", 3)
     assert passed("leaderboard", *args) == f"{by_upper}\n"
 
 
-def test_every_option_of_a_test_arrives(folder: Path) -> None:
-    how = {"resample": "query", "alternative": "less", "confidence_level": 0.8, "method": "basic", "seed": 5}
-    flags = [part for name, value in how.items() for part in (f"--{name.replace('_', '-')}", value)]
-    a, b = reports("full", "half", distance="euclidean").values()
-    found = dh.compare(a, b, names=("full", "half"), n_resamples=200, **how)  # type: ignore[arg-type]
-    printed = passed("compare", "full.npz", "half.npz", *QUICK, *flags, "--distance", "euclidean", "--json", "-")
-    assert json.loads(printed) == json.loads(found.to_json())
-
-
 def test_labels_galleries_and_names(folder: Path) -> None:
     files = ("full.npy", "half.npy")
-    assert passed("compare", *files, "--labels", "labels.npy", *QUICK) == passed(
-        "compare", "full.npz", "half.npz", *QUICK
-    )
+    alone = passed("compare", "full.npz", "half.npz", *QUICK)
+    assert passed("compare", *files, "--labels", "labels.npy", *QUICK) == alone
     named = passed("compare", *files, "--labels", "labels.npy", "--name", "ours", "--name", "theirs", *QUICK)
     assert named.splitlines()[0].split()[2:7] == ["ours", "theirs", "ours", "-", "theirs"]
     galleries = ("--gallery", "full-items.npz", "--gallery", "half-items.npz")
@@ -79,13 +75,10 @@ def test_labels_galleries_and_names(folder: Path) -> None:
     both = ("--labels", "labels.npy", "--labels", "labels.npy", "--gallery-labels", "labels.npy")
     items = ("--gallery", "full-items.npy", "--gallery", "half-items.npy")
     assert passed("compare", *files, *both, *items, *QUICK) == apart
-
-
-def test_each_query_leaves_its_own_row_out_of_the_gallery(folder: Path) -> None:
     np.save("own.npy", np.arange(36))
     galleries = ("--gallery", "full.npz", "--gallery", "half.npz")
     excluded = passed("compare", "full.npz", "half.npz", *galleries, "--exclude", "own.npy", *QUICK)
-    assert excluded == passed("compare", "full.npz", "half.npz", *QUICK)  # leave one out, over classes
+    assert excluded == alone  # leave one out, over classes
 
 
 @pytest.fixture
@@ -183,73 +176,50 @@ def test_a_gate_that_cannot_be_decided(folder: Path) -> None:
     a, b = (dh.measure(dh.TieProfile.from_groups(rows, [9, 9]), "RR") for rows in ([groups, []], [[], groups]))
     with pytest.raises(ValueError, match="MRR must have a value in A and B for some query"):
         dh.compare(a, b).dropped()
-    both = ("compare", "full.npz", "half.npz")
-    assert refused(*both, "--max-drop", "1") == "--max-drop goes with --fail-if-worse"
-    for wrong in ("-1", "101"):
-        message = f"--max-drop must be points of per cent from 0 to 100, but is {wrong}"
-        assert refused(*both, "--fail-if-worse", "--max-drop", wrong) == message
     report = reports("full")["full"]
     with pytest.raises(ValueError, match=r"max_drop must be a fraction in \[0, 1\], but is 1\.5"):
         dh.compare(report, report).dropped(1.5)
+
+
+SETTINGS = {
+    "--resample classes": "resample must be one of query, class, but is 'classes'; did you mean 'class'?",
+    "--seed -1": "seed must be at least 0, but is -1",
+}
 
 
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         ("compare full.npz", "compare takes two files, but got 1"),
-        (
-            "compare full.npz half.npz rounded.npz",
-            "compare takes two files, but got 3; deadheat leaderboard takes more",
-        ),
+        ("compare full.npz half.npz rounded.npz",
+         "compare takes two files, but got 3; deadheat leaderboard takes more"),
         ("leaderboard full.npz", "leaderboard takes at least two files, but got 1"),
         ("compare full.npz nope.npz", "nope.npz: No such file or directory"),
         ("compare full.npz short.npz", "full and short must be of the same queries, but have 36 and 30"),
-        (
-            "leaderboard full.npz turned.npz",
-            "full and turned must be of the same queries in the same order, but their labels differ",
-        ),
-        (
-            "compare full.npz ./full.npz",
-            "each system must have a name of its own (--name), but two are called 'full.npz'",
-        ),
+        ("leaderboard full.npz turned.npz",
+         "full and turned must be of the same queries in the same order, but their labels differ"),
+        ("compare full.npz ./full.npz",
+         "each system must have a name of its own (--name), but two are called 'full.npz'"),
         ("compare full.npz half.npz --name a", "--name must be given once for each FILE, but got 1 for 2 files"),
-        (
-            "compare full.npz half.npz --gallery half.npz",
-            "--gallery must be given once for each FILE, but got 1 for 2 files",
-        ),
-        (
-            "leaderboard full.npz half.npz rounded.npz --labels labels.npy --labels labels.npy",
-            "--labels must be given once, or once for each FILE, but got 2 for 3 files",
-        ),
+        ("compare full.npz half.npz --gallery half.npz",
+         "--gallery must be given once for each FILE, but got 1 for 2 files"),
+        ("leaderboard full.npz half.npz rounded.npz --labels labels.npy --labels labels.npy",
+         "--labels must be given once, or once for each FILE, but got 2 for 3 files"),
         ("compare full.npz half.npz --gallery-labels labels.npy", "--gallery-labels goes with --gallery"),
-        (
-            "compare full.npz half.npz --explain --json",
-            "--explain goes with the table, but another text is to be printed",
-        ),
+        ("compare full.npz half.npz --explain --json",
+         "--explain goes with the table, but another text is to be printed"),
         ("compare full.npz half.npz --json --latex", "two results cannot both be written to standard output"),
-        (
-            "compare full.npz half.npz --json half.npz",
-            "cannot write half.npz: it is one of the input files (--force overwrites it)",
-        ),
+        ("compare full.npz half.npz --json half.npz",
+         "cannot write half.npz: it is one of the input files (--force overwrites it)"),
+        ("compare full.npz half.npz --max-drop 1", "--max-drop goes with --fail-if-worse"),
+        *((f"compare full.npz half.npz --fail-if-worse --max-drop {wrong}",
+           f"--max-drop must be points of per cent from 0 to 100, but is {wrong}") for wrong in ("-1", "101")),
+        *((f"{command} nope.npz half.npz {option}", message) for command in ("compare", "leaderboard")
+          for option, message in SETTINGS.items()),  # before anything is read
     ],
-)
+)  # fmt: skip
 def test_mistakes_are_one_line(folder: Path, args: str, message: str) -> None:
     assert refused(*args.split()) == message
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("--resample", "classes", "resample must be one of query, class, but is 'classes'; did you mean 'class'?"),
-        ("--seed", "-1", "seed must be at least 0, but is -1"),
-    ],
-)
-def test_settings_are_refused_before_anything_is_read(folder: Path, option: str, value: str, message: str) -> None:
-    for command in ("compare", "leaderboard"):
-        assert refused(command, "nope.npz", "half.npz", option, value) == message
-
-
-def test_an_unknown_value_to_rank_by(folder: Path) -> None:
     assert "is not one of 'lower', 'expected', 'upper'" in refused("leaderboard", "nope", "no", "--rank-by", "mean")
 
 

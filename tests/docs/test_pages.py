@@ -51,7 +51,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
         "curl": "needs the server: tests/trust/challenge/test_web.py",
     },
     "docs/how-to/cluster.md": {
-        "from dask.distributed": "tests/integrations/test_dask.py runs it, on workers of its own",
+        "from dask.distributed": "tests/integrations/test_executors.py runs it, on workers of its own",
         "class RayExecutor": "needs Ray and Spark; the page says that it is not run",
         "python -m benchmarks.cluster": "tests/test_benchmarks.py runs it in small",
     },

@@ -1,8 +1,9 @@
-"""What a test of a neighbour needs, and the one line that says so where it is absent."""
+"""What a test of a neighbour needs, with one line where it is absent, and their values against our bounds."""
 
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 
 import pytest
 
@@ -20,3 +21,14 @@ def needs(*modules: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(
         bool(missing), reason=f"needs {', '.join(missing)}: pip install -r tests/integrations/requirements-all.txt"
     )
+
+
+def widest(found: Mapping[str, float], theirs: Mapping[str, float], slack: float = 1e-12) -> float:
+    """The largest distance of our bounds for their keys, which must hold the expectation and, but for rounding, theirs.
+
+    If it is 0, all our values are equal, and theirs up to rounding.
+    """
+    for key, value in theirs.items():
+        assert found[key + "_lower"] <= found[key] <= found[key + "_upper"], key
+        assert found[key + "_lower"] - slack <= value <= found[key + "_upper"] + slack, key
+    return max(found[key + "_upper"] - found[key + "_lower"] for key in theirs)

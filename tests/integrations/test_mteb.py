@@ -85,42 +85,40 @@ def test_identical_ids(n_documents: int | None) -> None:
     assert list(predictions["a"]) == ["a", "b", "c"]
 
 
-def test_subsets_and_splits(tmp_path: Path) -> None:
-    table = {"q": {"d": 0.5}}
-    path = save(tmp_path / "T_predictions.json", de={"test": table}, en={"test": {"q": {"e": 1.0}}, "dev": table})
-    assert mteb_files.read_predictions(path, subset="de") == table
-    assert mteb_files.read_predictions(path, subset="en", split="dev") == table
-    for options, message in (
-        ({}, "subset must be one of those in the file, de, en, but is not given"),
-        ({"subset": "en"}, "split must be one of those in the file, test, dev, but is not given"),
-        ({"subset": "fr"}, "subset must be one of those in the file, de, en, but is 'fr'"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            mteb_files.read_predictions(path, **options)
+DE_EN = {"de": {"test": {"q": {"d": 0.5}}}, "en": {"test": {"q": {"e": 1.0}}, "dev": {"q": {"d": 0.5}}}}
+OLD = {"q": {"d": 0.5, "e": 1}}
 
 
-def test_the_older_form(tmp_path: Path) -> None:
-    path = tmp_path / "T_default_predictions.json"
-    path.write_text(json.dumps({"q": {"d": 0.5, "e": 1}}))
-    assert mteb_files.read_predictions(path) == {"q": {"d": 0.5, "e": 1}}
-    with pytest.raises(ValueError, match="subset and split must be left out"):
-        mteb_files.read_predictions(path, split="test")
+def test_subsets_and_splits_and_the_older_form(tmp_path: Path) -> None:
+    path = save(tmp_path / "T_predictions.json", **DE_EN)
+    assert mteb_files.read_predictions(path, subset="de") == DE_EN["de"]["test"]
+    assert mteb_files.read_predictions(path, subset="en", split="dev") == DE_EN["en"]["dev"]
+    path.write_text(json.dumps(OLD))
+    assert mteb_files.read_predictions(path) == OLD
+
+
+SUBSETS = {"mteb_model_meta": {}}
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("content", "options", "kind", "message"),
     [
-        ("{", "is not JSON"),
-        ("[1]", "must hold a dictionary of dictionaries"),
-        ('{"mteb_model_meta": {}, "default": {"test": ["a"]}}', "must hold a dictionary of splits"),
-        ('{"mteb_model_meta": {}, "default": {"test": {"q": {"d": "high"}}}}', "must hold scores by query"),
+        (SUBSETS | DE_EN, {}, ValueError, "subset must be one of those in the file, de, en, but is not given"),
+        (SUBSETS | DE_EN, {"subset": "en"}, ValueError,
+         "split must be one of those in the file, test, dev, but is not given"),
+        (SUBSETS | DE_EN, {"subset": "fr"}, ValueError, "subset must be one of those in the file, de, en, but is 'fr'"),
+        (OLD, {"split": "test"}, ValueError, "subset and split must be left out"),
+        (None, {}, FileError, "is not JSON"),
+        ([1], {}, FileError, "must hold a dictionary of dictionaries"),
+        (SUBSETS | {"default": {"test": ["a"]}}, {}, FileError, "must hold a dictionary of splits"),
+        (SUBSETS | {"default": {"test": {"q": {"d": "high"}}}}, {}, FileError, "must hold scores by query"),
     ],
-)
-def test_damaged_predictions(tmp_path: Path, text: str, message: str) -> None:
+)  # fmt: skip
+def test_predictions_that_are_refused(tmp_path: Path, content: Any, options: Any, kind: Any, message: str) -> None:
     path = tmp_path / "T_predictions.json"
-    path.write_text(text)
-    with pytest.raises(FileError, match=message):
-        mteb_files.read_predictions(path)
+    path.write_text("{" if content is None else json.dumps(content))
+    with pytest.raises(kind, match=message):
+        mteb_files.read_predictions(path, **options)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ import torchmetrics
 from integrations.ranks import numbers
 
 from deadheat.integrations.torchmetrics import EmbeddingRetrieval
-from deadheat.integrations.torchmetrics.batches import KeptRows, n_padded
+from deadheat.integrations.torchmetrics.embeddings import KeptRows, n_padded
 
 ROOT = Path(__file__).parents[2]
 MEASURES = "mAP, MAP@R, Hit@1, nDCG@5"
@@ -78,29 +78,24 @@ def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
     assert (values["mAP_lower"], values["mAP_upper"]) == (report["mAP"].lower, report["mAP"].upper)
 
 
-@pytest.mark.parametrize(
-    "as_what",
-    [
-        lambda labels: labels + 2**60,
-        lambda labels: labels.to(torch.int16),
-        lambda labels: labels.tolist(),
-        lambda labels: labels.numpy().astype(np.uint8),
-        lambda labels: [f"Ä{'ö' * label}" for label in labels.tolist()],
-        lambda labels: np.array([f"word {label}" for label in labels.tolist()]),
-        lambda labels: np.array([b"%d" % label for label in labels.tolist()]),
-    ],
-    ids=["above 2^53", "int16", "list", "uint8 array", "strings", "string array", "bytes"],
-)
-def test_labels_come_in_many_ways(as_what: Any) -> None:
-    embeddings, labels = samples()
-    metric = filled(EmbeddingRetrieval(MEASURES), embeddings, as_what(labels))
-    assert numbers(metric.compute()) == expected(dh.evaluate(embeddings, labels, measures=MEASURES))
+KINDS: dict[str, Any] = {
+    "above 2^53": lambda rows, labels: (rows, labels + 2**60),
+    "int16": lambda rows, labels: (rows, labels.to(torch.int16)),
+    "list": lambda rows, labels: (rows, labels.tolist()),
+    "uint8 array": lambda rows, labels: (rows, labels.numpy().astype(np.uint8)),
+    "strings": lambda rows, labels: (rows, [f"Ä{'ö' * label}" for label in labels.tolist()]),
+    "string array": lambda rows, labels: (rows, np.array([f"word {label}" for label in labels.tolist()])),
+    "bytes": lambda rows, labels: (rows, np.array([b"%d" % label for label in labels.tolist()])),
+} | {
+    f"rows of {kind}": lambda rows, labels, kind=kind: (rows.to(getattr(torch, kind)), labels)
+    for kind in ("bfloat16", "float16", "float64", "int16", "uint8", "bool")
+}
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64, torch.int16, torch.uint8, torch.bool])
-def test_embeddings_of_any_type(dtype: torch.dtype) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_embeddings_and_labels_of_any_type(kind: str) -> None:
     embeddings, labels = samples(values=2)
-    metric = filled(EmbeddingRetrieval(MEASURES), embeddings.to(dtype), labels)
+    metric = filled(EmbeddingRetrieval(MEASURES), *KINDS[kind](embeddings, labels))
     assert numbers(metric.compute()) == expected(dh.evaluate(embeddings, labels, measures=MEASURES))
 
 
@@ -220,8 +215,11 @@ def test_what_is_undefined_is_nan_and_said(updates: list[dict[str, Any]], why: s
         metric.report()
 
 
+PAIR = torch.eye(2), [1, 2]
+
+
 @pytest.mark.parametrize(
-    ("arguments", "line"),
+    ("batch", "line"),
     [
         (([[0.0]], [1]), "embeddings must be a tensor, but is list"),
         ((torch.zeros(3), [1]), r"embeddings must be two-dimensional \(n, dim\), but has shape \(3,\)"),
@@ -232,16 +230,15 @@ def test_what_is_undefined_is_nan_and_said(updates: list[dict[str, Any]], why: s
         ((torch.eye(2), [1, 2**70]), "labels must be integers from"),
         ((torch.eye(2), [1, 2, 3]), "labels must have one entry per row of embeddings, but got 3 labels for 2 rows"),
         ((torch.eye(2), torch.ones(2, 1, dtype=torch.long)), r"labels must have one entry per row .* shape \(2, 1\)"),
-        ((torch.eye(2), [1, 2], torch.ones(1, dtype=torch.long)), r"ids must have one entry per row .* shape \(1,\)"),
-        ((torch.eye(2), [1, 2], [0.5, 1.0]), "ids must be integers of at most 63 bits, but has dtype torch.float64"),
-        ((torch.eye(2), [1, 2], None, "queries"), "role must be one of query, gallery, but is 'queries'"),
+        ((*PAIR, torch.ones(1, dtype=torch.long)), r"ids must have one entry per row .* shape \(1,\)"),
+        ((*PAIR, [0.5, 1.0]), "ids must be integers of at most 63 bits, but has dtype torch.float64"),
+        ((*PAIR, None, "queries"), "role must be one of query, gallery, but is 'queries'"),
     ],
 )
-def test_what_is_wrong_with_a_batch_is_one_line(arguments: tuple[Any, ...], line: str) -> None:
+def test_what_is_wrong_with_a_batch_is_one_line(batch: tuple[Any, ...], line: str) -> None:
     metric = EmbeddingRetrieval()
-    with pytest.raises((ValueError, TypeError), match=line) as caught:
-        metric.update(*arguments)
-    assert isinstance(caught.value, dh.errors.InputError)
+    with pytest.raises(dh.errors.InputError, match=line):
+        metric.update(*batch)
     assert not metric.embeddings
     assert not metric.labels
 
@@ -249,12 +246,12 @@ def test_what_is_wrong_with_a_batch_is_one_line(arguments: tuple[Any, ...], line
 @pytest.mark.parametrize(
     ("first", "second", "line"),
     [
-        ((torch.eye(2), [1, 2]), (torch.eye(3), [1, 2, 3]), "embeddings must have the same dim throughout, but have 2"),
-        ((torch.eye(2), [1, 2]), (torch.eye(2).int(), [1, 2]), "embeddings must be of one kind throughout"),
-        ((torch.eye(2), [1, 2]), (torch.eye(2), ["a", "b"]), "labels must be all integers or all strings"),
-        ((torch.eye(2), [1, 1], [0, 1]), (torch.eye(2), [1, 2]), "ids must be given in every update or in none"),
-        ((torch.eye(2), [1, 1], None, "query"), (torch.eye(2), [1, 2]), "role must be given in every update or in"),
-        ((torch.eye(2), [1, 1]), (torch.full((1, 2), torch.nan), [1]), "embeddings must be finite, but holds nan in"),
+        (PAIR, (torch.eye(3), [1, 2, 3]), "embeddings must have the same dim throughout, but have 2"),
+        (PAIR, (torch.eye(2).int(), [1, 2]), "embeddings must be of one kind throughout"),
+        (PAIR, (torch.eye(2), ["a", "b"]), "labels must be all integers or all strings"),
+        ((*PAIR, [0, 1]), PAIR, "ids must be given in every update or in none"),
+        ((*PAIR, None, "query"), PAIR, "role must be given in every update or in"),
+        (PAIR, (torch.full((1, 2), torch.nan), [1]), "embeddings must be finite, but holds nan in"),
     ],
 )
 def test_what_does_not_fit_together_is_one_line(first: tuple[Any, ...], second: tuple[Any, ...], line: str) -> None:
@@ -274,8 +271,12 @@ def test_what_does_not_fit_together_is_one_line(first: tuple[Any, ...], second: 
         ({"singletons": "skipped"}, "singletons must be one of"),
         ({"threads": 0}, "threads must be at least 1"),
         ({"avarage": "class"}, "Unexpected keyword arguments: `avarage`"),
+        ({"value": "lower"}, "value must be left out for several measures"),
+        ({"measures": "mAP", "value": "mean"}, "value must be one of lower, expected, upper, but is 'mean'"),
+        ({"measures": "mAP", "ties": dh.Tolerance(0.1), "value": "expected"},
+         "value must be lower or upper under a tolerance"),
     ],
-)
+)  # fmt: skip
 def test_options_are_checked_when_the_metric_is_made(options: dict[str, Any], line: str) -> None:
     with pytest.raises(ValueError, match=line):
         EmbeddingRetrieval(**options)
@@ -290,6 +291,8 @@ def test_plots() -> None:
     values = metric.compute()
     assert metric.plot([values, values], mine) == (mine.figure, mine)
     assert len({(line.get_color(), line.get_marker()) for line in mine.get_lines()}) == 7
+    for name, line in zip(dh.measures.DEFAULT_MEASURES, mine.get_lines(), strict=True):
+        np.testing.assert_allclose(line.get_ydata(), [100 * values[name].item()] * 2)
     collection = torchmetrics.MetricCollection([metric])
     assert collection.plot(collection.compute(), together=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,127 +15,76 @@ import torch
 from torchmetrics import MetricCollection
 from torchmetrics.wrappers import MetricTracker
 
-import deadheat as dh
 from deadheat.integrations.torchmetrics import EmbeddingRetrieval, ScoredRetrieval
 
-SIDES = ("lower", "expected", "upper")
-Case = tuple[Callable[..., Any], list[tuple[torch.Tensor, ...]]]
+KEYS = {"lower": "mAP_lower", "expected": "mAP", "upper": "mAP_upper"}
+RNG, NUMBERS = torch.Generator().manual_seed(0), torch.arange(60)
+CASES: dict[str, Any] = {  # a metric, and three epochs full of ties
+    "scores": (
+        partial(ScoredRetrieval, "mAP"),
+        [(torch.randint(1, 4, (60,), generator=RNG) / 4, NUMBERS % 6 == 0, NUMBERS // 6) for _ in range(3)],
+    ),
+    "embeddings": (
+        partial(EmbeddingRetrieval, "mAP", distance="euclidean"),
+        [(torch.randint(0, 3, (60, 2), generator=RNG).float(), NUMBERS % 4) for _ in range(3)],
+    ),
+}
 
 
-def of_scores() -> Case:
-    """Scores of ten queries with ties, in three batches of whole epochs."""
-    generator = torch.Generator().manual_seed(0)
-    scores = torch.randint(1, 4, (3, 60), generator=generator) / 4
-    target, indexes = torch.arange(60) % 6 == 0, torch.arange(60) // 6
-    return lambda **options: ScoredRetrieval("mAP", **options), [(epoch, target, indexes) for epoch in scores]
-
-
-def of_embeddings() -> Case:
-    """Points on a small grid, three times."""
-    generator = torch.Generator().manual_seed(1)
-    points = torch.randint(0, 3, (3, 60, 2), generator=generator).float()
-    return lambda **options: EmbeddingRetrieval("mAP", distance="euclidean", **options), [
-        (epoch, torch.arange(60) % 4) for epoch in points
-    ]
-
-
-CASES = pytest.mark.parametrize("case", [of_scores(), of_embeddings()], ids=["scores", "embeddings"])
-
-
-def triples(case: Case) -> list[dict[str, float]]:
-    """Lower, expected and upper value of each epoch, by the metric whose value is all three."""
-    make, epochs = case
-    found = [make()(*epoch) for epoch in epochs]
-    keys = {"lower": "mAP_lower", "expected": "mAP", "upper": "mAP_upper"}
-    values = [{side: each[key].item() for side, key in keys.items()} for each in found]
-    assert all(each["lower"] < each["expected"] < each["upper"] for each in values)
-    return values
-
-
-@CASES
-@pytest.mark.parametrize("side", SIDES)
-def test_the_value_is_one_of_the_three(case: Case, side: str) -> None:
-    make, epochs = case
-    for epoch, known in zip(epochs, triples(case), strict=True):
-        metric = make(value=side)
-        step = metric(*epoch)
-        assert (step.shape, step.dtype) == ((), torch.float64)
-        assert step.item() == metric.compute().item() == getattr(metric.report()["mAP"], side) == known[side]
-
-
-@CASES
-def test_the_best_epoch(case: Case) -> None:
-    make, epochs = case
-    known = triples(case)
+@pytest.mark.parametrize("name", CASES)
+def test_each_value_alone_and_in_wrappers(name: str) -> None:
+    make, epochs = CASES[name]
+    sides: dict[str, Any] = {side: make(value=side) for side in KEYS}
+    collection = MetricCollection({side: make(value=side) for side in KEYS}, prefix="val/")
     single = MetricTracker(make(value="lower"))
-    several = MetricTracker(MetricCollection({side: make(value=side) for side in SIDES}))
+    several = MetricTracker(MetricCollection({side: make(value=side) for side in KEYS}))
+    known = []
     for epoch in epochs:
+        triple = make()(*epoch)
+        known.append({side: triple[key].item() for side, key in KEYS.items()})
+        assert known[-1]["lower"] < known[-1]["expected"] < known[-1]["upper"]
+        for side, metric in sides.items():
+            metric.reset()
+            step = metric(*epoch)
+            assert (step.shape, step.dtype) == ((), torch.float64)
+            found = step.item(), metric.compute().item(), getattr(metric.report()["mAP"], side)
+            assert found == (known[-1][side],) * 3
+        collection.reset()
+        collection.update(*epoch)
+        assert len(collection.compute_groups) == 1  # rows are kept once
+        assert {key: value.item() for key, value in collection.compute().items()} == {
+            f"val/{side}": value for side, value in known[-1].items()
+        }
         for tracker in (single, several):
             tracker.increment()
             tracker.update(*epoch)
     best = max(range(3), key=lambda number: known[number]["lower"])
     assert single.best_metric(return_step=True) == (known[best]["lower"], best)
-    assert several.best_metric() == {side: max(each[side] for each in known) for side in SIDES}
+    assert several.best_metric() == {side: max(each[side] for each in known) for side in KEYS}
     assert single.compute_all().tolist() == [each["lower"] for each in known]
-
-
-@CASES
-def test_arithmetic_of_metrics(case: Case) -> None:
-    make, epochs = case
-    known = triples(case)[0]
-    width = make(value="upper") - make(value="lower")
-    twice = make(value="expected") * 2
+    width, twice = make(value="upper") - make(value="lower"), make(value="expected") * 2
     for metric in (width, twice):
         metric.update(*epochs[0])
-    assert width.compute().item() == known["upper"] - known["lower"]
-    assert twice.compute().item() == twice(*epochs[0]).item() == 2 * known["expected"]
+    assert width.compute().item() == known[0]["upper"] - known[0]["lower"]
+    assert twice.compute().item() == twice(*epochs[0]).item() == 2 * known[0]["expected"]
 
 
-@CASES
-def test_a_collection_counts_rows_once_and_names_each_side(case: Case) -> None:
-    make, epochs = case
-    collection = MetricCollection({side: make(value=side) for side in SIDES}, prefix="val/")
-    for epoch, known in zip(epochs, triples(case), strict=True):
-        collection.update(*epoch)
-        assert len(collection.compute_groups) == 1
-        assert {name: value.item() for name, value in collection.compute().items()} == {
-            f"val/{side}": value for side, value in known.items()
-        }
-        collection.reset()
-
-
-def test_without_a_query_the_number_is_nan() -> None:
-    batch = torch.tensor([1.0, 2.0]), torch.tensor([0, 0]), torch.tensor([0, 1])
-    for action, value in (("skip", "nan"), ("neg", "0.0")):
-        metric = ScoredRetrieval("mAP", value="lower", empty_target_action=action)
-        metric.update(*batch)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            assert str(metric.compute().item()) == value
-        assert any("every measure is NaN" in str(warning.message) for warning in caught) == (action == "skip")
+@pytest.mark.parametrize(("action", "value"), [("skip", "nan"), ("neg", "0.0")])
+def test_without_a_query_the_number_is_nan(action: str, value: str) -> None:
+    metric = ScoredRetrieval("mAP", value="lower", empty_target_action=action)
+    metric.update(torch.tensor([1.0, 2.0]), torch.tensor([0, 0]), torch.tensor([0, 1]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert str(metric.compute().item()) == value
+    assert any("every measure is NaN" in str(warning.message) for warning in caught) == (action == "skip")
+    with pytest.raises(ValueError, match="value must be left out for several measures"):
+        ScoredRetrieval("mAP, MRR", value="lower")
 
 
 def test_plots_of_numbers_are_torchmetrics_own() -> None:
     pytest.importorskip("matplotlib")
-    make, epochs = of_scores()
+    make, epochs = CASES["scores"]
     metric = make(value="lower")
     steps = [metric(*epoch) for epoch in epochs]
     _, ax = metric.plot(steps)
     assert [line.get_ydata().tolist() for line in ax.get_lines()][:1] == [[step.item() for step in steps]]
-
-
-@pytest.mark.parametrize(
-    ("make", "line"),
-    [
-        (lambda: ScoredRetrieval("mAP", value="mean"), "value must be one of lower, expected, upper, but is 'mean'"),
-        (lambda: ScoredRetrieval("mAP, MRR", value="lower"), "value must be left out for several measures"),
-        (lambda: EmbeddingRetrieval(value="lower"), "value must be left out for several measures"),
-        (
-            lambda: EmbeddingRetrieval("mAP", ties=dh.Tolerance(0.1), value="expected"),
-            "value must be lower or upper under a tolerance",
-        ),
-    ],
-)
-def test_refused(make: Any, line: str) -> None:
-    with pytest.raises(ValueError, match=line):
-        make()

@@ -23,7 +23,7 @@ from deadheat.analyses.rounding import FORMATS
 from deadheat.cli import options as shared
 from deadheat.cli import systems
 from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
-from deadheat.cli.options import deliver, draw_measures, plot, plots_for, save_picture, with_options
+from deadheat.cli.options import deliver, draw, plot, with_options
 from deadheat.cli.shell import bar
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
@@ -63,7 +63,7 @@ def classify(file: Path, **options: Any) -> None:
     FILE is a table (.csv, .tsv, .parquet, ...) or holds named arrays (.npz, ...). A threshold accepts all items of one
     score or none: best F1, accuracy and the equal error rate are those of thresholds that exist.
     """
-    plots, key = plots_for(options["plot"]), options["labels"]
+    key = options["labels"]
     labels = open_labels(file, "labels", Layout(labels_key=key, label_column=key))
     found = classification(
         shared.read_numbers(file, "scores", options["scores"], "item"),
@@ -71,12 +71,11 @@ def classify(file: Path, **options: Any) -> None:
         order="ascending" if options["ascending"] else "descending",
         measures=options["measures"].split(","),
     )
-    if plots is not None:
-        figure = plots.style.figure(9.6, 4.2)
-        left, right = figure.subplots(1, 2)
-        plots.precision_recall(precision_recall(found.profile, 0), ax=left)
-        plots.roc(found, ax=right)
-        save_picture(figure, options["plot"])
+
+    def paint(plots: Any, ax: Any, part: str) -> None:
+        getattr(plots, part)(found if part == "roc" else precision_recall(found.profile, 0), ax=ax)
+
+    draw(options["plot"], (4.8, 4.2), paint, ("precision_recall", "roc"), in_row=True)
     deliver(found, options)
 
 
@@ -106,28 +105,22 @@ def collisions(file: Path, **options: Any) -> None:
     gallery are given as to `deadheat evaluate`. With several distances there is a table of each, and no picture. Counts
     take memory that does not grow with the queries, a picture 6 bytes a query and rank.
     """
-    plots = plots_for(options["plot"])
     names = dict.fromkeys(name.strip() for name in ",".join(options["distances"]).split(","))
     each_distance = [shared.counting_options(options | {"distance": name}) for name in names]
     passes = list({each.distance: each for each in each_distance}.values())  # some distances have several names
-    if plots is not None and len(passes) > 1:
+    if options["plot"] is not None and len(passes) > 1:
         raise click.UsageError(f"--plot draws one distance, but --distance names {len(passes)}")
     reach = checked_reach(options["within"], options["depth"], passes[0].rule)
-    with shared.files_named(file, options):
-        pair, exclude = shared.open_files(file, options), shared.own_rows(options)
-        passes = [replace(each, exclude=exclude).fitted(pair) for each in passes]
+    with shared.opened(file, options, passes[0]) as (pair, first):
+        passes = [replace(each, exclude=first.exclude, progress=first.progress).fitted(pair) for each in passes]
         queries_in_gallery(pair, passes[0])
-        with bar("ranking") as progress:
-            passes = [replace(each, progress=progress) for each in passes]
-            if plots is None:
-                found = counts_of_pair(pair, passes, *reach)
-            else:
-                drawn = collisions_of_pair(pair, passes[0], *reach)
-                found = CollisionTable({drawn.distance: drawn.counts}, {drawn.distance: drawn.rule})
-    if plots is not None:
-        figure = plots.style.figure(6.4, 5.4)
-        plots.collision_image(drawn, ax=figure.subplots()).set_title(f"{drawn.distance}, {drawn.rule}")
-        save_picture(figure, options["plot"])
+        if options["plot"] is None:
+            found = counts_of_pair(pair, passes, *reach)
+        else:
+            drawn = collisions_of_pair(pair, passes[0], *reach)
+            found = CollisionTable({drawn.distance: drawn.counts}, {drawn.distance: drawn.rule})
+    title = ", ".join(next(iter(found.rules.items())))
+    draw(options["plot"], (6.4, 5.4), lambda plots, ax, _: plots.collision_image(drawn, ax=ax).set_title(title))
     deliver(found, options)
 
 
@@ -157,7 +150,6 @@ def confidence(file: Path, **options: Any) -> None:
     negatively with a good confidence. FILE and its labels are given as to `deadheat evaluate`. A larger confidence is
     surer; only the order counts.
     """
-    plots = plots_for(options["plot"])
     counting, summary = shared.counting_options(options), shared.summary_options(options, measures=("Hit@1", "MAP@R"))
     if options["confidence"] is None and options["confidence_key"] is None:
         raise click.UsageError("--confidence FILE or --confidence-key NAME must say where the confidences are")
@@ -167,14 +159,11 @@ def confidence(file: Path, **options: Any) -> None:
         sure, target = (_numbers(file, options, name, len(pair.query.labels)) for name in names)
         report = evaluate_pair(pair, counting, summary)
     found = confidence_report(report, sure, target)
-    if plots is not None:
-        figure = draw_measures(
-            plots, list(found.curves), 4.2,
-            lambda name, ax: plots.error_reject(found.curves[name], ax=ax).set_ylabel(
-                f"error of the kept by {name} (%)"
-            ),
-        )  # fmt: skip
-        save_picture(figure, options["plot"])
+    draw(
+        options["plot"], (6.4, 4.2),
+        lambda plots, ax, of: plots.error_reject(found.curves[of], ax=ax).set_ylabel(f"error of the kept by {of} (%)"),
+        list(found.curves),
+    )  # fmt: skip
     deliver(found, options)
 
 
@@ -214,15 +203,11 @@ def exploit(file: Path, **options: Any) -> None:
     Where distances tie, such a sort leaves items in the order of their file. FILE and its labels are given as to
     `deadheat evaluate`. What is found by a search can be reached; what lies between it and the bound is open.
     """
-    plots, counting = plots_for(options["plot"]), shared.counting_options(options)
+    counting = shared.counting_options(options)
     search_options = SearchOptions.checked(*(options[name] for name in ("measure", "seed", "tries", "draws")))
-    with shared.files_named(file, options):
-        pair = shared.open_files(file, options)
-        found = exploit_pair(pair, replace(counting, exclude=shared.own_rows(options)), search_options)
-    if plots is not None:
-        figure = plots.style.figure(7.2, 1.9)
-        plots.order_ranges({file.stem: found}, ax=figure.subplots())
-        save_picture(figure, options["plot"])
+    with shared.opened(file, options, counting) as (pair, counting):
+        found = exploit_pair(pair, counting, search_options)
+    draw(options["plot"], (7.2, 1.9), lambda plots, ax, _: plots.order_ranges({file.stem: found}, ax=ax))
     deliver(found, options)
 
 
@@ -259,8 +244,7 @@ def grouped(file: Path, **options: Any) -> None:
     FILE, its labels and a gallery are given as to `deadheat evaluate`; by default the measure is Hit@1. With --test,
     the gap between the two sets, in groups and plain, has an interval, a margin of error and a bound.
     """
-    of_test = _of_test(options)
-    plots, test = plots_for(options["plot"]), options["test"]
+    of_test, test = _of_test(options), options["test"]
     counting, summary = shared.counting_options(options), shared.summary_options(options, measures=("Hit@1",))
     drawing = Drawing.checked(*(options[name] for name in ("group_size", "seed", "repeats")))
     level = level_between(options["confidence_level"])
@@ -271,12 +255,11 @@ def grouped(file: Path, **options: Any) -> None:
     with bar("ranking") as progress:
         sets = {name: (pair, replace(how, progress=progress)) for name, (pair, how) in sets.items()}
         found = _found(sets, drawing, summary, splits)
-    if plots is not None:
-        figure = draw_measures(
-            plots, summary.measures, 1.2 + 0.8 * len(found.groups),
-            lambda name, ax: plots.group_values(found.groups, name, confidence_level=level, ax=ax),
-        )  # fmt: skip
-        save_picture(figure, options["plot"])
+    draw(
+        options["plot"], (6.4, 1.2 + 0.8 * len(found.groups)),
+        lambda plots, ax, name: plots.group_values(found.groups, name, confidence_level=level, ax=ax),
+        summary.measures,
+    )  # fmt: skip
     deliver(found, options, confidence_level=level)
 
 
@@ -325,20 +308,20 @@ def _found(sets: Sets, drawing: Drawing, summary: SummaryOptions, splits: int | 
     """All that was asked for; each pass is made once for all measures."""
     parts: dict[str, TabularResult | Mapping[str, TabularResult]] = {}
     (name, (pair, counting)), *more = sets.items()
-    halves = None
+    measures = summary.measures
     if splits is not None:
-        halves = split_pair(summary.measures[0], pair, drawing._replace(repeats=splits), counting, summary)
+        halves = split_pair(measures[0], pair, drawing._replace(repeats=splits), counting, summary)
     elif not more:
         queries_in_gallery(pair, counting)
     if more:
-        gap = gap_of_pairs(summary.measures[0], sets, drawing, summary)
-        parts["gap"] = {measure: replace(gap, measure=measure) for measure in summary.measures}
+        gap = gap_of_pairs(measures[0], sets, drawing, summary)
+        parts["gap"] = {measure: replace(gap, measure=measure) for measure in measures}
         groups = {"train": gap.train_groups, "test": gap.test_groups}
     else:
         parts["grouped"] = report = grouped_pair(pair, drawing, counting, summary)
         groups = {name: report}
-    if halves is not None:
-        parts["halves"] = {measure: replace(halves, measure=measure) for measure in summary.measures}
+    if splits is not None:
+        parts["halves"] = {measure: replace(halves, measure=measure) for measure in measures}
     return Found(parts, groups)
 
 
@@ -426,17 +409,15 @@ def quantization(file: Path, **options: Any) -> None:
     FILE and its labels are given as to `deadheat evaluate`, and are taken into memory. The difference of each format to
     the embeddings as they are has a confidence interval, and is compared query by query.
     """
-    plots = plots_for(options["plot"])
     counting, summary = shared.counting_options(options), shared.summary_options(options, measures=MEASURES)
     settings = {key: options[key] for key in ("base", "resample", "confidence_level", "seed")}
     settings |= {"formats": ",".join(options["formats"]) or None, "threshold": _threshold(options["threshold"])}
     with shared.opened(file, options, counting) as (pair, counting):
         found = compare_formats_of_pair(pair, counting, summary, **settings)
-    if plots is not None:
-        draw = draw_measures(
-            plots, found.measures, 3.4, lambda name, ax: plots.measure_against_bytes(found, name, ax=ax)
-        )
-        save_picture(draw, options["plot"])
+    draw(
+        options["plot"], (6.4, 3.4), lambda plots, ax, name: plots.measure_against_bytes(found, name, ax=ax),
+        found.measures,
+    )  # fmt: skip
     deliver(found, options)
 
 

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from deadheat.cli import options as shared
-from deadheat.cli.files import HTML, INTEGER, JSON, LINES, PATH, PLACE, PROFILE, QUERIES, Command, Output, option
+from deadheat.cli.files import INTEGER, JSON, LINES, PATH, PLACE, PROFILE, Command, Output, option
 from deadheat.cli.options import about_page, deliver, with_options, write_page
-from deadheat.cli.shell import output
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.inputs.samples import Pair
-from deadheat.reports import export
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.support import checks
-from deadheat.support.lazy import lazy, require
+from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
     from deadheat.analyses import collisions as searches
@@ -36,12 +32,11 @@ else:
     [
         option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),
         option("Run", "--checkpoint", type=PLACE, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
-        option("Output", "--per-query", type=Output(*QUERIES), metavar="OUT",
-            help="Write the values of each query to OUT: .csv, .tsv, .npz or .parquet."),
+        shared.QUERIES,
     ],
     shared.TEXTS,
     [
-        option("Output", "--html", type=Output(HTML), metavar="OUT", help="Write a shareable report (HTML) to OUT."),
+        shared.html("Write a shareable report (HTML) to OUT."),
         option("Output", "--confidence", type=LINES, metavar="FILE",
             help="Show in --html what the model's confidences in this file are worth: .npy, or one a line."),
         option("Output", "--collisions", type=INTEGER, metavar="N",
@@ -63,42 +58,33 @@ def evaluate(file: Path, **options: Any) -> None:
     gallery themselves are detected and reported, unless --exclude says which rows they are: in .txt (one a line) or
     .npy files, or under the name ids in files that have names. With ids, equal ones are the same item.
     """
-    per_query, profile, html, confidence = (
-        options[name] for name in ("per_query", "save_profile", "html", "confidence")
-    )
+    profile, html, confidence = (options[name] for name in ("save_profile", "html", "confidence"))
     if html is not None:
-        require("jinja2", "html", "--html")
         confidence = None if confidence is None else shared.read_numbers(confidence, "confidence")
         if options["collisions"] is not None:
             checks.positive_integer(options["collisions"], "collisions")
     elif (confidence, options["collisions"]) != (None, None):
         raise click.UsageError("--confidence and --collisions go with --html")
-    if per_query is not None:
-        export.check(per_query)
     if profile is not None and profile.exists() and not profile.is_file():
         raise click.ClickException(f"cannot write {profile}: a profile must be a regular file")
     counting = shared.counting_options(options, checkpoint=options["checkpoint"])
     summary = shared.summary_options(options)
     with shared.opened(file, options, counting) as (pair, counting):
         report = evaluate_pair(pair, counting, summary)
-    if per_query is not None:  # first, so that nothing is printed if that fails
-        with output(per_query) as out:
-            export.write(report, out, per_query)
+    shared.write_queries(options["per_query"], report)
     if profile is not None:
         report.profile.save(profile.resolve())
     if html is not None:
-        found = None if options["collisions"] is None else _collisions(pair, counting, options["collisions"])
+        found, depth = None, options["collisions"]
+        if depth is not None:
+            gallery = (None, None) if pair.gallery is None else (pair.gallery.embeddings, pair.gallery.labels)
+            found = searches.collisions(
+                pair.query.embeddings, pair.query.labels, *gallery, distance=cast(Any, counting.distance),
+                ties=counting.rule, depth=depth, threads=counting.threads,
+            )  # fmt: skip
         about = about_page(file, *filter(None, [options["gallery"]]))
         page = pages.html_report(report, title=file.name, about=about, confidence=confidence, collisions=found)
         write_page(html, page)
     if options["receipt"] is not None:
         receipts.receipt_of(report, pair, counting).save(options["receipt"])
     deliver(report, options, std=options["std"])
-
-
-def _collisions(pair: Pair, counting: CountingOptions, depth: int) -> Any:
-    gallery = (None, None) if pair.gallery is None else (pair.gallery.embeddings, pair.gallery.labels)
-    return searches.collisions(
-        pair.query.embeddings, pair.query.labels, *gallery, distance=cast(Any, counting.distance), ties=counting.rule,
-        depth=depth, threads=counting.threads,
-    )  # fmt: skip

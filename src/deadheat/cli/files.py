@@ -79,13 +79,10 @@ class Whole(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         found = int(value) if re.fullmatch(r"[+-]?[0-9]{1,4000}", str(value)) else None
         if found is None or not self.least <= found <= self.most:
-            return _refuse(f"must be an integer{self._range()}", value if found is None else found, param, ctx)
+            least = f" of at least {self.least}" if self.least > -math.inf else ""
+            allowed = least if self.most == math.inf else f" from {self.least} to {self.most}"
+            return _refuse(f"must be an integer{allowed}", value if found is None else found, param, ctx)
         return found
-
-    def _range(self) -> str:
-        if self.most < math.inf:
-            return f" from {self.least} to {self.most}"
-        return f" of at least {self.least}" if self.least > -math.inf else ""
 
 
 class Real(click.ParamType):  # type: ignore[type-arg]

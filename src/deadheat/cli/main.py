@@ -36,7 +36,7 @@ _MODULES = {
     "analyses": ("classify", "collisions", "confidence", "exploit", "grouped", "index_recall", "quantization"),
     "demo": ("demo", "measures", "reproduce"),
     "systems": ("compare", "leaderboard", "run"),
-    "trust": ("audit", "audit_evaluator", "audit_run", "keys", "sign", "verify"),
+    "trust": ("audit", "audit_evaluator", "audit_run", "challenge", "keys", "sign", "verify"),
 }  # any other is in a module of its own name
 
 

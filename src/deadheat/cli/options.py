@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -30,7 +30,9 @@ from deadheat.inputs.files import Layout
 from deadheat.inputs.labels import common_kind
 from deadheat.inputs.samples import Pair, open_labels, open_pair
 from deadheat.measures.names import FAMILIES
+from deadheat.reports import export
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
+from deadheat.reports.report import Report
 from deadheat.reports.tables import DIGITS, TabularResult, decimals
 from deadheat.support.lazy import require
 
@@ -226,9 +228,15 @@ def _text(*names: str, kind: files.Kind, about: str) -> Any:
     )
 
 
-def _checked(ctx: click.Context, param: click.Parameter, digits: int) -> int:
-    decimals(digits)
-    return digits
+def _checked(check: Callable[[Any], Any]) -> Any:
+    """The callback of an option whose value the library checks, before long work."""
+
+    def callback(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        if value is not None:
+            check(value)
+        return value
+
+    return callback
 
 
 JSON = _text("--json", "json_out", kind=files.JSON, about="JSON")
@@ -237,48 +245,66 @@ PLAIN_TEXTS = (  # of tables without a measure
     _text("--markdown", kind=files.MARKDOWN, about="Markdown"),
     _text("--latex", kind=files.LATEX, about="a table for LaTeX (booktabs)"),
 )
+QUERIES = option(
+    "Output", "--per-query", type=Output(*files.QUERIES), callback=_checked(export.check), metavar="OUT",
+    help="Write the values of each query to OUT: .csv, .tsv, .npz or .parquet.",
+)  # fmt: skip
 TEXTS = (
-    option("Output", "--digits", type=INTEGER, callback=_checked, default=DIGITS,
+    option("Output", "--digits", type=INTEGER, callback=_checked(decimals), default=DIGITS,
         help="Print per cent with so many decimals."),
     *PLAIN_TEXTS,
 )  # fmt: skip
 
 
-def plot(about: str) -> Any:
-    """The option that draws a picture: see `plots_for`."""
-    text = f"Draw {about} to OUT: .png, .pdf or .svg."
-    return option("Output", "--plot", type=Output(*files.PICTURES), metavar="OUT", help=text)
-
-
-def plots_for(path: Path | None) -> Any:
-    """The module of plots, or an error before long work; None where no picture is asked for."""
-    if path is None:
-        return None
+def _drawable(path: Path) -> None:
     endings = [ending for kind in files.PICTURES for ending in kind.endings]
     if path.suffix.lower() not in endings:
         raise click.UsageError(f"--plot {path} must end in one of {', '.join(endings)}")
     require("deadheat.plots.style", "plots", "--plot")
-    return import_module("deadheat.plots")
 
 
-def save_picture(figure: Any, path: Path) -> None:
-    """Write a figure in the format that the path ends in."""
+def plot(about: str) -> Any:
+    """The option that draws a picture with `draw`."""
+    text = f"Draw {about} to OUT: .png, .pdf or .svg."
+    kind = Output(*files.PICTURES)
+    return option("Output", "--plot", type=kind, callback=_checked(_drawable), metavar="OUT", help=text)
+
+
+def draw(
+    path: Path | None,
+    size: tuple[float, float],
+    paint: Callable[[Any, Any, str], Any],
+    parts: Sequence[str] = ("",),
+    in_row: bool = False,
+) -> None:
+    """Draw a picture, if one is asked for: `paint(deadheat.plots, axes, part)` for each part, one below the other."""
+    if path is None:
+        return
+    plots, shape = import_module("deadheat.plots"), (1, len(parts)) if in_row else (len(parts), 1)
+    figure = plots.style.figure(size[0] * shape[1], size[1] * shape[0])
+    for part, ax in zip(parts, figure.subplots(*shape, squeeze=False).flat, strict=True):
+        paint(plots, ax, part)
     with output(path) as file:
         figure.savefig(file, format=path.suffix.lower().removeprefix("."), dpi=200)
 
 
-def draw_measures(plots: Any, measures: Sequence[str], height: float, draw: Callable[[str, Any], Any]) -> Any:
-    """A figure with axes for each measure, one below the other, that `draw` fills."""
-    figure = plots.style.figure(6.4, height * len(measures))
-    for measure, ax in zip(measures, figure.subplots(len(measures), squeeze=False)[:, 0], strict=True):
-        draw(measure, ax)
-    return figure
+def html(about: str) -> Any:
+    """The option that writes a page with `write_page`."""
+    needs = _checked(lambda _: require("jinja2", "html", "--html"))
+    return option("Output", "--html", type=Output(files.HTML), callback=needs, metavar="OUT", help=about)
 
 
 def write_page(path: Path, page: str) -> None:
     """Write a page of HTML, whole or not at all."""
     with output(path) as file:
         file.write(page.encode())
+
+
+def write_queries(path: Path | None, report: Report) -> None:
+    """Write the values of each query, if asked for: before anything is printed, so that nothing is if that fails."""
+    if path is not None:
+        with output(path) as file:
+            export.write(report, file, path)
 
 
 def about_page(*paths: Path) -> dict[str, str]:
@@ -300,8 +326,13 @@ def deliver(result: TabularResult, options: dict[str, Any], **content: Any) -> N
         for (text, settings), path in zip(made, asked(options), strict=True)
         if path is not None
     }
-    printed = texts.pop(STDOUT, None)
+    write_texts(texts, result.to_text(**shown))
+
+
+def write_texts(texts: Mapping[Path, str], table: str) -> None:
+    """Write texts to their files, and print that for standard output or, without one, the table."""
     for path, text in texts.items():
-        with output(path) as file:
-            file.write(f"{text}\n".encode())
-    say(result.to_text(**shown) if printed is None else printed)
+        if path != STDOUT:
+            with output(path) as file:
+                file.write(f"{text}\n".encode())
+    say(texts.get(STDOUT, table))

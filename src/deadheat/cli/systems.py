@@ -19,15 +19,14 @@ from deadheat.analyses import leaderboard as leaderboards
 from deadheat.analyses.difference import PairedTest
 from deadheat.analyses.score_leaderboard import score_leaderboard
 from deadheat.cli import options as shared
-from deadheat.cli.files import HTML, INTEGER, LINES, PATH, QUERIES, REAL, Choice, Command, Output, option
-from deadheat.cli.options import deliver, plot, plots_for, save_picture, with_options, write_page
-from deadheat.cli.shell import STDOUT, note, output, say
+from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
+from deadheat.cli.options import deliver, draw, plot, with_options, write_page
+from deadheat.cli.shell import STDOUT, note, say
 from deadheat.engine.counting.runs import ScoreDtype
 from deadheat.inputs import trec
 from deadheat.inputs.files import matching
 from deadheat.inputs.score_tables import read_scores
 from deadheat.plots.pages import html_report
-from deadheat.reports import export
 from deadheat.reports.averaging import Singletons
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.report import Report
@@ -36,7 +35,6 @@ from deadheat.reports.statistics.intervals import BOOTSTRAP
 from deadheat.reports.statistics.permutation import ALTERNATIVES
 from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
 from deadheat.support import scratch
-from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 
 WORSE = 1  # exit status
@@ -103,7 +101,7 @@ _OF_SCORES = {"scores", "score_name", "missing", "plot"}
     shared.TEXTS,
     [
         EXPLAIN,
-        option("Output", "--html", type=Output(HTML), metavar="OUT", help="Write a report about A, compared with B."),
+        shared.html("Write a report about A, compared with B."),
         option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B is worse than A under any tie-breaking."),
         option("Run", "--max-drop", type=REAL, metavar="POINTS",
             help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
@@ -189,13 +187,9 @@ def _rank_scores(files: tuple[Path, ...], options: dict[str, Any]) -> None:
     if files:
         raise click.UsageError(f"--scores goes without FILE, but got {files[0]}")
     _refuse(options.keys() - _OF_SCORES - _OF_ALL, "without --scores")
-    plots, names = plots_for(options["plot"]), ("missing", "confidence_level", "n_resamples", "seed")
-    scores = read_scores(options["scores"], options["score_name"])
-    board = score_leaderboard(scores, **{name: options[name] for name in names})
-    if plots is not None:
-        figure = plots.style.figure(7.2, 1.4 + 0.26 * len(board))
-        plots.rank_intervals(board, ax=figure.subplots())
-        save_picture(figure, options["plot"])
+    how = {name: options[name] for name in ("missing", "confidence_level", "n_resamples", "seed")}
+    board = score_leaderboard(read_scores(options["scores"], options["score_name"]), **how)
+    draw(options["plot"], (7.2, 1.4 + 0.26 * len(board)), lambda plots, ax, _: plots.rank_intervals(board, ax=ax))
     deliver(board, options)
 
 
@@ -223,13 +217,11 @@ def _rank_scores(files: tuple[Path, ...], options: dict[str, Any]) -> None:
         option("Output", "-n", "--no-summary", is_flag=True, help="With --trec-eval, print no lines of all queries."),
         option("TREC run", "-N", "n_docs", type=INTEGER, default=0, metavar="N",
             help="With --trec-eval, take N as the number of all documents, for utility."),
-        option("Output", "--per-query", type=Output(*QUERIES), metavar="OUT",
-            help="Write the values of each query to OUT: .csv, .tsv, .npz or .parquet."),
+        shared.QUERIES,
     ],
     shared.TEXTS,
     [
-        option("Output", "--html", type=Output(HTML), metavar="OUT",
-            help="Write a shareable report (HTML) about the RUN, or about the first of two, compared with the other."),
+        shared.html("Write a shareable report (HTML) on the RUN, or on the first of two, compared with the other."),
         EXPLAIN,
         shared.THREADS_OPTION,
     ],
@@ -249,9 +241,7 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
     _check(options, names, len(runs))
     reports = reports_of_runs(runs, qrels, options["names"], measures=measures_of(names) or None, **_judging(options))
     report = next(iter(reports.values()))
-    if options["per_query"] is not None:  # first, so that nothing is printed if that fails
-        with output(options["per_query"]) as file:
-            export.write(report, file, options["per_query"])
+    shared.write_queries(options["per_query"], report)
     if options["html"] is not None:
         about, two = shared.about_page(*runs, qrels), {"names": tuple(reports)} if len(reports) > 1 else {}
         page = html_report(*reports.values(), title=" and ".join(reports), about=about, **two)  # type: ignore[arg-type]
@@ -288,12 +278,8 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
         raise click.UsageError("--trec-eval prints lines of its own, and goes with no --json, --markdown or --latex")
     if options["by_query"] and text is not None:
         raise click.UsageError("-q goes with the table or --trec-eval; --per-query OUT writes the values")
-    if options["per_query"] is not None:
-        export.check(options["per_query"])
-    if options["html"] is not None:
-        require("jinja2", "html", "--html")
-        if n_run > 2:
-            raise click.UsageError(f"--html goes with one RUN, or two, but got {n_run}")
+    if options["html"] is not None and n_run > 2:
+        raise click.UsageError(f"--html goes with one RUN, or two, but got {n_run}")
     if options["explain"] and n_run == 1:
         raise click.UsageError("--explain goes with several RUNs")
     require_table(options)
@@ -302,8 +288,8 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
 
 
 def _judging(options: dict[str, Any]) -> dict[str, Any]:
-    as_there = options["trec_eval"]
-    chosen = {key: options[key] for key in ("rel", "judged_only", "max_docs", "score_dtype", "threads")}
+    as_there = options.get("trec_eval", False)
+    chosen = {key: options[key] for key in (*_JUDGING, "threads")}
     chosen["complete"] = not as_there if options["complete"] is None else options["complete"]
     chosen["singletons"] = options["singletons"] or ("zero" if as_there else "skip")
     return chosen
@@ -357,9 +343,7 @@ def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Repo
         return _reports_of_embeddings(files, options)
     _refuse(_OF_EMBEDDINGS, "without --qrels")
     measures = " ".join(options["measures"]) or RUN_MEASURES
-    chosen = {name: options[name] for name in (*_JUDGING, "singletons", "threads")}
-    chosen["complete"] = options["complete"] is not False
-    return reports_of_runs(files, options["qrels"], options["names"], measures=measures, **chosen)
+    return reports_of_runs(files, options["qrels"], options["names"], measures=measures, **_judging(options))
 
 
 def reports_of_runs(files: tuple[Path, ...], qrels: Path, names: tuple[str, ...], **judging: Any) -> dict[str, Report]:

@@ -7,7 +7,7 @@ BEIR need not be installed: its dictionaries are plain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from deadheat.engine.counting.runs import profile_run
@@ -79,8 +79,7 @@ def evaluate(
     names = [f"{name}@{k}" for name in _MEASURES.values() for k in cutoffs]
     report = measure(counted, names, singletons="zero")
     ndcg, average_precision, recall, precision = (
-        _values(name, cutoffs, lambda k, ours=ours: report[f"{ours}@{k}"])  # type: ignore[misc]
-        for name, ours in _MEASURES.items()
+        _values(name, {k: report[f"{ours}@{k}"] for k in cutoffs}) for name, ours in _MEASURES.items()
     )
     return ndcg, average_precision, recall, precision
 
@@ -147,18 +146,17 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
     unknown = next((query for query in results if query not in qrels), None)
     if unknown is not None:
         raise InvalidValueError("results", f"must have queries of the qrels only, but has {unknown!r}")
-    if kind == "hole":
-        qrels = _unjudged(qrels, results)
+    if kind == "hole":  # what is retrieved and not judged for any query
+        judged = {document for row in qrels.values() for document in row}
+        qrels = {query: {each: 1 for each in results.get(query, {}) if each not in judged} for query in qrels}
     name, ours = _KINDS[kind]
     if kind == "hole" and not any(qrels.values()):
         return {f"{name}@{k}{end}": 0.0 for end in ENDS for k in cutoffs}
     report = measure(profile_run(results, qrels), [f"{ours}@{k}" for k in cutoffs], singletons="zero")
-
-    def result(k: int) -> Result:
-        plain = report[f"{ours}@{k}"]
-        return over_min_of_k_and_relevant(plain, k) if kind == "recall_cap" else plain
-
-    return _values(name, cutoffs, result)
+    found = {k: report[f"{ours}@{k}"] for k in cutoffs}
+    if kind == "recall_cap":
+        found = {k: over_min_of_k_and_relevant(result, k) for k, result in found.items()}
+    return _values(name, found)
 
 
 _KINDS = {
@@ -181,16 +179,11 @@ def without_identical_ids(results: Results) -> dict[str, dict[str, float]]:
     return {query: {each: score for each, score in row.items() if each != query} for query, row in results.items()}
 
 
-def _unjudged(qrels: Qrels, results: Results) -> dict[str, dict[str, int]]:
-    """For each query the retrieved documents that are not judged for any query."""
-    judged = {document for row in qrels.values() for document in row}
-    return {query: {each: 1 for each in results.get(query, {}) if each not in judged} for query in qrels}
-
-
-def _values(name: str, cutoffs: list[int], result: Callable[[int], Result]) -> Values:
-    results = {k: result(k) for k in cutoffs}
+def _values(name: str, results: Mapping[int, Result]) -> Values:
     return {
-        f"{name}@{k}{end}": round(getattr(results[k], which), _DIGITS) for end, which in ENDS.items() for k in cutoffs
+        f"{name}@{k}{end}": round(getattr(result, which), _DIGITS)
+        for end, which in ENDS.items()
+        for k, result in results.items()
     }
 
 

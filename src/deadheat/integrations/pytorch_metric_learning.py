@@ -27,7 +27,6 @@ from deadheat.measures.names import parse
 from deadheat.measures.values import all_bounds
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.result import ENDS
-from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int64
 from deadheat.support.lazy import require
 from deadheat.support.means import exact_mean
@@ -223,15 +222,24 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         counts = np.bincount(classes.reference, minlength=int(classes.query.max()) + 1)[np.unique(classes.query)]
         k = self.determine_k(torch.from_numpy(counts), len(classes.reference), ref_includes_query)
         common_functions.LOGGER.info("counting tie groups within the first %d ranks", k)
-        threads = checks.thread_count(None)
-        profile = profile_of(ranking, rows, classes, ref_includes_query, threads)
+        if rows[0].shape[1] != rows[1].shape[1]:
+            rule = f"must have the same dim, but have {rows[0].shape[1]} and {rows[1].shape[1]} columns"
+            raise InvalidValueError("query and reference", rule)
+        alone = ref_includes_query and rows[1] is rows[0]  # leave one out, which takes half as long
+        queries = open_samples(rows[0], classes.query, name="query", labels_name="query_labels")
+        items = open_samples(rows[1], classes.reference, name="reference", labels_name="reference_labels")
+        pair = Pair(queries, None if alone else items)
+        itself = np.arange(len(classes.query)) if ref_includes_query and not alone else None
+        options = CountingOptions.checked(distance=ranking.distance, exclude=itself).fitted(pair)
+        queries_in_gallery(pair, options, "leave out reference, or give ref_includes_query=True")
+        profile = profile_pair(pair, options)
         if not profile.n_relevant.any():
             common_functions.LOGGER.warning("None of the query labels are in the reference set.")
         by_class = self.avg_of_avgs or self.return_per_class
         averaging = Averaging("class" if by_class else "query", len(classes.query), classes.query)
         return {
             metric + end: self._mean(getattr(triple, which), averaging)
-            for metric, triple in values_of(profile, metrics, max(k, 1), threads).items()
+            for metric, triple in values_of(profile, metrics, max(k, 1), options.threads).items()
             for end, which in ENDS.items()
         }
 
@@ -272,26 +280,6 @@ class Ranking(NamedTuple):
         return bool((zero | (length >= _SHORTEST)).all())
 
 
-def profile_of(
-    ranking: Ranking, rows: Sequence[Array], classes: Classes, ref_includes_query: bool, threads: int
-) -> TieProfile:
-    """The tie profile of the rows of queries and reference, where each query may be excluded by its index.
-
-    If both are the same array, this is leave one out, which takes half as long.
-    """
-    if rows[0].shape[1] != rows[1].shape[1]:
-        rule = f"must have the same dim, but have {rows[0].shape[1]} and {rows[1].shape[1]} columns"
-        raise InvalidValueError("query and reference", rule)
-    alone = ref_includes_query and rows[1] is rows[0]
-    queries = open_samples(rows[0], classes.query, name="query", labels_name="query_labels")
-    items = open_samples(rows[1], classes.reference, name="reference", labels_name="reference_labels")
-    pair = Pair(queries, None if alone else items)
-    itself = np.arange(len(classes.query)) if ref_includes_query and not alone else None
-    options = CountingOptions.checked(distance=ranking.distance, exclude=itself, threads=threads).fitted(pair)
-    queries_in_gallery(pair, options, "leave out reference, or give ref_includes_query=True")
-    return profile_pair(pair, options)
-
-
 def ranking_of(knn_func: Any) -> Ranking | None:
     """The ranking of a `knn_func`, or None if no distance here equals it exactly.
 
@@ -299,21 +287,14 @@ def ranking_of(knn_func: Any) -> Ranking | None:
     and 2, the dot product and the cosine similarity, but no subclasses. Rows may be normalised for p of 2 only.
     """
     if type(knn_func) is inference.FaissKNN:  # whose index is neither filled before nor kept afterwards
-        if knn_func.reset_before and knn_func.reset_after:
-            if knn_func.index_init_fn is inference.faiss.IndexFlatL2:
-                return Ranking("euclidean")
-            if knn_func.index_init_fn is inference.faiss.IndexFlatIP:
-                return Ranking("inner_product")
+        flat = {"euclidean": inference.faiss.IndexFlatL2, "inner_product": inference.faiss.IndexFlatIP}
+        emptied = knn_func.reset_before and knn_func.reset_after
+        return next((Ranking(name) for name, init in flat.items() if emptied and knn_func.index_init_fn is init), None)
+    if type(knn_func) is not inference.CustomKNN:
         return None
-    if type(knn_func) is inference.CustomKNN:
-        batched = type(knn_func.distance) is distances.BatchedDistance
-        return _of_distance(knn_func.distance.distance if batched else knn_func.distance)
-    return None
-
-
-def _of_distance(distance: Any) -> Ranking | None:
-    """The ranking of a distance; positive powers of non-negative numbers keep the order."""
-    by_length = type(distance) is distances.LpDistance and distance.power > 0
+    batched = type(knn_func.distance) is distances.BatchedDistance
+    distance = knn_func.distance.distance if batched else knn_func.distance
+    by_length = type(distance) is distances.LpDistance and distance.power > 0  # which keeps the order of lengths
     by_product = type(distance) in (distances.CosineSimilarity, distances.DotProductSimilarity) and distance.power == 1
     if not by_length and not by_product:
         return None

@@ -134,7 +134,11 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
                 checks.positive_integer(cutoff, name)
         if self.score_functions is not None and not all(map(callable, self.score_functions.values() or [None])):
             raise InvalidTypeError("score_functions", f"must be functions by name, but is {self.score_functions!r:.80}")
-        self._bounded = self._with_bounds(bounds)
+        known = [f"{key}@{k}" for key, k in self._keys]
+        if isinstance(bounds, str) or not isinstance(bounds, Iterable | None):
+            raise InvalidTypeError("bounds", f"must be a list of metrics, such as ['ndcg@10'], but is {bounds!r}")
+        asked = known if bounds is None else [checks.choice(each, known, "bounds") for each in bounds]
+        self._bounded = {*asked, f"ndcg@{max(self.ndcg_at_k)}"}
         self.reports: dict[str, Report] = {}
         self.results: dict[str, Result] = {}
 
@@ -181,7 +185,10 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
                 found = over_min_of_k_and_relevant(result, k) if key == "map" else result
                 self.results[self._key(name, f"{key}@{k}")] = found
         scores = {name: self._scores(name) for name in self.reports}
-        self._name_primary_metric(scores)
+        if not self.primary_metric:  # of the score function for which it is highest
+            k = max(self.ndcg_at_k)
+            best = max(sorted(scores), key=lambda name: scores[name]["ndcg@k_lower"][k])
+            self.primary_metric = f"{best if main is None else main.value}_ndcg@{k}_lower"
         for name, report in self.reports.items():
             logger.info("Score-Function: %s\n%s", name, report)
         if self.write_predictions and output_path is not None:  # the original writes them, in its order
@@ -239,43 +246,21 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
             yield embeddings.cpu() if _torch.is_tensor(embeddings) else embeddings
 
     @property
-    def _cutoffs(self) -> dict[str, list[int]]:
-        both = self.precision_recall_at_k
-        return {
-            "accuracy": self.accuracy_at_k, "precision": both, "recall": both,
-            "ndcg": self.ndcg_at_k, "mrr": self.mrr_at_k, "map": self.map_at_k,
-        }  # fmt: skip
-
-    @property
     def _keys(self) -> list[tuple[str, int]]:
-        return [(key, k) for key, cutoffs in self._cutoffs.items() for k in cutoffs]
-
-    def _with_bounds(self, bounds: Iterable[str] | None) -> set[str]:
-        known = [f"{key}@{k}" for key, k in self._keys]
-        if isinstance(bounds, str) or not isinstance(bounds, Iterable | None):
-            raise InvalidTypeError("bounds", f"must be a list of metrics, such as ['ndcg@10'], but is {bounds!r}")
-        asked = known if bounds is None else [checks.choice(each, known, "bounds") for each in bounds]
-        return {*asked, f"ndcg@{max(self.ndcg_at_k)}"}
+        both = self.precision_recall_at_k
+        cutoffs = self.accuracy_at_k, both, both, self.ndcg_at_k, self.mrr_at_k, self.map_at_k
+        return [(key, k) for key, each in zip(_MEASURES, cutoffs, strict=True) for k in each]
 
     def _ends(self, metric: str) -> dict[str, str]:
         return {end: which for end, which in ENDS.items() if not end or metric in self._bounded}
 
     def _scores(self, name: str) -> dict[str, dict[int, float]]:
         """The values of a score function as in the original `compute_all_metrics`, then their bounds."""
-        scores: dict[str, dict[int, float]] = {f"{key}@k{end}": {} for end in ENDS for key in self._cutoffs}
+        scores: dict[str, dict[int, float]] = {f"{key}@k{end}": {} for end in ENDS for key in _MEASURES}
         for key, k in self._keys:
             for end, which in self._ends(f"{key}@{k}").items():
                 scores[f"{key}@k{end}"][k] = getattr(self.results[self._key(name, f"{key}@{k}")], which)
         return scores
-
-    def _name_primary_metric(self, scores: dict[str, dict[str, dict[int, float]]]) -> None:
-        """The lower bound of nDCG at the last cutoff, of the score function for which it is highest."""
-        if self.primary_metric:
-            return
-        k = max(self.ndcg_at_k)
-        best = max(sorted(scores), key=lambda name: scores[name]["ndcg@k_lower"][k])
-        name = best if self.main_score_function is None else self.main_score_function.value
-        self.primary_metric = f"{name}_ndcg@{k}_lower"
 
     def _key(self, name: str, metric: str) -> str:
         return f"{self.name}_{name}_{metric}" if self.name else f"{name}_{metric}"

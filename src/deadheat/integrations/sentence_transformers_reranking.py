@@ -216,7 +216,12 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
         self._require_samples()
         distance = distance_of(self.similarity_fct)
         if distance is not None:
-            profile = TieProfile.joined([self._counted(distance, *each) for each in self._embedded(model)])
+            options, profiles = CountingOptions(distance, self._options.rule, threads=1), []
+            for n_positive, query, documents in self._embedded(model):
+                opened = options.open(on_host(query, "query")[None], on_host(documents, "documents"))
+                grades = {0: dict.fromkeys(range(n_positive), 1)}
+                profiles.append(profile_of_judged(opened, grades, [0], range(len(documents)), options))
+            profile = TieProfile.joined(profiles)
         elif not self._options.rule.exact_only:
             raise InvalidValueError(
                 "ties", "must be exact for a score function of your own, which can round its scores"
@@ -241,12 +246,6 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
                 n = len(sample["positive"]) + len(sample["negative"])
                 yield len(sample["positive"]), query, rows[place : place + n]
                 place += n
-
-    def _counted(self, distance: str, n_positive: int, query: Any, documents: Any) -> TieProfile:
-        """The tie profile of one sample, by exact distances."""
-        options = CountingOptions(distance, self._options.rule, threads=1)
-        opened = options.open(on_host(query, "query")[None], on_host(documents, "documents"))
-        return profile_of_judged(opened, {0: dict.fromkeys(range(n_positive), 1)}, [0], range(len(documents)), options)
 
     def _scored(self, query: Any, documents: Any) -> NDArray[Any]:
         scores = np.asarray(on_host(self.similarity_fct(query, documents), "scores"))

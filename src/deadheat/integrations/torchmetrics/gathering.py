@@ -29,6 +29,11 @@ from deadheat.support.arrays import Int64
 from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
 
+if TYPE_CHECKING:
+    from deadheat.plots import style
+else:
+    style = lazy("deadheat.plots.style")
+
 Gather = Callable[[Tensor], list[Tensor]]
 
 # The types of states; processes exchange the index here. Other types are converted to one of these: see `kept`.
@@ -92,7 +97,11 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         described = torch.tensor([_described(rows) for rows in mine.values()], device=device)
         everyone = torch.stack(gather(described)).cpu()  # (n_process, n_state, 3)
         for place, (name, rows) in enumerate(mine.items()):
-            samples = [_like(*each) for each in everyone[:, place].tolist() if each[0]] or [torch.empty(1)]
+            samples = [  # a row each as the processes have them, without data
+                torch.empty((1, width) if width else 1, dtype=_TYPES[number], device="meta")
+                for n, number, width in everyone[:, place].tolist()
+                if n
+            ] or [torch.empty(1)]
             _require_common_kind(samples, name)
             dtype = reduce(torch.promote_types, [sample.dtype for sample in samples])
             nothing = torch.empty((0, *samples[0].shape[1:]), device=device)
@@ -177,11 +186,6 @@ def _described(rows: Tensor | None) -> list[int]:
     return [len(rows), _TYPES.index(rows.dtype), rows.shape[1] if rows.ndim > 1 else 0]
 
 
-def _like(n: int, number: int, width: int) -> Tensor:
-    """A row of the described type and width, without data."""
-    return torch.empty((1, width) if width else 1, dtype=_TYPES[number], device="meta")
-
-
 def _filled(parts: list[Tensor]) -> list[Tensor]:
     return [part for part in parts if len(part)]
 
@@ -196,38 +200,27 @@ def _require_common_kind(parts: list[Tensor], name: str) -> None:
             raise InvalidTypeError(name, f"must be of one kind throughout, but have {first.dtype} and {part.dtype}")
 
 
-if TYPE_CHECKING:
-    from deadheat.plots import style
-else:
-    style = lazy("deadheat.plots.style")
-
-Values = dict[str, NDArray[np.float64]]  # of a measure, (3, n_step): lower, expected, upper
-
-
 def draw(val: Any, ax: Any) -> tuple[Any, Any]:
     """The figure and the axes, new ones unless some are given."""
     steps = [val] if isinstance(val, Mapping) else list(val)
-    values = _by_measure(steps)
+    values = {
+        name: np.array([[float(step[name + end]) for step in steps] for end in ("_lower", "", "_upper")])
+        for name in steps[0]
+        if f"{name}_lower" in steps[0]
+    }
     ax = style.quiet(style.axes(ax), grid="x" if len(steps) == 1 else "y")
-    (_draw_one if len(steps) == 1 else _draw_several)(ax, values)
+    if len(steps) == 1:
+        style.ends(ax, 100 * np.concatenate(list(values.values()), axis=1), 6)
+        style.rows(ax, list(values))
+        ax.set_xlim(-2, 102)
+        ax.set_xlabel("value (%)")
+    else:
+        _draw_steps(ax, values)
+    style.legend_above(ax)
     return ax.get_figure(), ax
 
 
-def _by_measure(steps: list[Mapping[str, Any]]) -> Values:
-    names = [name for name in steps[0] if f"{name}_lower" in steps[0]]
-    keys = {name: (f"{name}_lower", name, f"{name}_upper") for name in names}
-    return {name: np.array([[float(step[key]) for step in steps] for key in keys[name]]) for name in names}
-
-
-def _draw_one(ax: Any, values: Values) -> None:
-    style.ends(ax, 100 * np.concatenate(list(values.values()), axis=1), 6)
-    style.rows(ax, list(values))
-    ax.set_xlim(-2, 102)
-    ax.set_xlabel("value (%)")
-    style.legend_above(ax)
-
-
-def _draw_several(ax: Any, values: Values) -> None:
+def _draw_steps(ax: Any, values: Mapping[str, NDArray[np.float64]]) -> None:
     for number, (name, (lower, expected, upper)) in enumerate(values.items()):
         marker = style.MARKERS[(number + number // len(style.CYCLE)) % len(style.MARKERS)]  # new colours run out
         line, at = style.line(number) | {"marker": marker, "markersize": 4.5}, np.arange(len(expected))
@@ -237,4 +230,3 @@ def _draw_several(ax: Any, values: Values) -> None:
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_xlabel("step")
     ax.set_ylabel("value (%)")
-    style.legend_above(ax)

@@ -170,14 +170,11 @@ class ScoredRetrieval(RowMetric):
             raise InvalidValueError("`preds`", f"must be a tensor of floats, but has dtype {preds.dtype}")
         if preds.isnan().any():
             raise InvalidValueError("`preds`", "must be numbers, but holds NaN")
-        self._check_grades(target if self.ignore_index is None else target[target != self.ignore_index])
-
-    def _check_grades(self, target: Tensor) -> None:
-        if target.dtype == torch.bool or not target.numel():
-            return
-        odd = target[(target != target.to(torch.int64)) | (target < 0)]
-        if not any(parse(name).row.choices for name in self.measures):
-            odd = target[(target != 0) & (target != 1)]
+        grades = target if self.ignore_index is None else target[target != self.ignore_index]
+        if any(parse(name).row.choices for name in self.measures):
+            odd = grades[(grades != grades.to(torch.int64)) | (grades < 0)]
+        else:
+            odd = grades[(grades != 0) & (grades != 1)]
         if len(odd):
             rule = "must contain `binary` values, or whole grades of 0 and more for nDCG"
             raise InvalidValueError("`target`", f"{rule}, but holds {odd[0].item()}")

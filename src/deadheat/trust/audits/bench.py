@@ -29,8 +29,8 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import reason
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
-from deadheat.measures.names import FAMILIES
 from deadheat.measures.family import Measure, NoRankSum
+from deadheat.measures.names import FAMILIES
 from deadheat.reports.tables import plain
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int64

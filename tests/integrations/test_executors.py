@@ -1,4 +1,4 @@
-"""Dask's workers count: the same digest, also when one of them is killed in the middle."""
+"""Dask's and loky's workers count: the same digest, also when one of them is killed in the middle."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ import deadheat as dh
 from deadheat.engine.counting.cluster import n_worker
 
 pytestmark = [
-    needs("distributed"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Dask's sockets and processes, which it closes late
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -27,6 +26,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
+    pytest.importorskip("distributed", reason=needs("distributed").kwargs["reason"])
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(
@@ -56,16 +56,33 @@ def test_the_profile_is_the_same_for_arrays_and_files(
         assert dh.profile(*given, executor=cluster).digest() == alone.digest()
 
 
-def test_a_worker_that_is_killed_in_the_middle(client: Any, samples: tuple[np.ndarray, np.ndarray]) -> None:
-    pids = list(client.run(os.getpid).values())
+@pytest.fixture
+def loky_executor() -> Iterator[Any]:
+    """A function that makes an executor: loky replaces a broken one by another."""
+    loky = pytest.importorskip("loky", reason=needs("loky").kwargs["reason"])
+    yield lambda: loky.get_reusable_executor(2, timeout=30)
+    loky.get_reusable_executor(2).shutdown(wait=True, kill_workers=True)
+
+
+@pytest.mark.parametrize("library", ["dask", "loky"])
+@pytest.mark.filterwarnings("ignore:A worker stopped while some jobs:UserWarning")
+def test_a_worker_that_is_killed_in_the_middle(
+    library: str, samples: tuple[np.ndarray, np.ndarray], request: pytest.FixtureRequest
+) -> None:
     killed: list[int] = []
+    if library == "dask":
+        client = request.getfixturevalue("client")
+        executor = client.get_executor(pure=False, retries=2)
+        pids = list(client.run(os.getpid).values())
+    else:
+        executor, pids = request.getfixturevalue("loky_executor"), None
+        assert n_worker(executor()) == 2
 
     def progress(done: int, total: int) -> None:
         if done and not killed:
-            killed.append(pids[0])
-            os.kill(pids[0], signal.SIGKILL)
+            killed.extend(pids[:1] if pids else [next(iter(executor()._processes))])
+            os.kill(killed[0], signal.SIGKILL)
 
-    executor = client.get_executor(pure=False, retries=2)
     found = dh.profile(*samples, executor=dh.Cluster(executor, tasks=15), progress=progress)
     assert killed
     assert found.digest() == dh.profile(*samples).digest()
@@ -97,7 +114,7 @@ def test_the_page_runs_as_it_is_written(client: Any, tmp_path: Path, capsys: pyt
         found["client"].close()
 
 
-@needs("sklearn")
+@needs("distributed", "sklearn")
 def test_the_example() -> None:
     script = Path(__file__).parents[2] / "examples" / "dask_workers.py"
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)

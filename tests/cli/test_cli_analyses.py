@@ -1,0 +1,416 @@
+"""Commands that ask one question of a file: what Python prints, pictures, exit statuses, one line for what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli.calling import passed, reason, refused, run
+
+import deadheat as dh
+from deadheat.analyses.collisions import collisions_of_pair
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.inputs.samples import open_pair
+
+RNG = np.random.default_rng(0)
+POINTS, LABELS = RNG.integers(0, 4, (40, 3)).astype(np.float32), np.arange(40) % 4
+SHELF, SHELF_LABELS = RNG.integers(0, 4, (30, 3)).astype(np.float32), np.arange(30) % 4
+SURE, TARGET = RNG.integers(0, 9, 40) / 8, RNG.integers(0, 3, 40)
+SOUND = np.eye(4, 8)[LABELS] * 3 + np.random.default_rng(1).normal(size=(40, 8))
+SETS: dict[str, tuple[np.ndarray, np.ndarray]] = {
+    "all": (POINTS, LABELS),
+    "shelf": (SHELF, SHELF_LABELS),
+    "sound": (SOUND, LABELS),
+    "warned": (np.concatenate([SOUND[:, :4], np.ones((40, 4))], axis=1), LABELS),
+    "zero": (np.zeros((40, 2)), LABELS),
+    "alone": (np.eye(12), np.arange(12)),
+} | {
+    name: (RNG.integers(0, 5, (n, 3)).astype(np.float32), np.arange(n) % n_class)
+    for name, n, n_class in (("train", 90, 30), ("test", 60, 20), ("store", 70, 20))
+}
+SCORES, MARKS = [0.9, 0.5, 0.5, 0.1], [1, 1, 0, 0]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, (rows, labels) in SETS.items():
+        more = {"sigma": SURE, "blur": TARGET} if name == "all" else {}
+        np.savez(f"{name}.npz", embeddings=rows, labels=labels, **more)
+    np.savez("query.npz", embeddings=SOUND[:20], labels=LABELS[:20])
+    for n in (20, 40, 41, 60):
+        np.save(f"rows{n}.npy", np.arange(n))
+    np.save("own.npy", np.where(np.arange(40) < 30, np.arange(40), -1))
+    np.save("wide.npy", np.zeros((60, 5)))
+    np.save("ids.npy", np.zeros((3, 2), dtype=int))
+    np.save("sigma.npy", SURE)
+    np.savetxt("sigma.txt", SURE)
+    np.savetxt("blur.txt", TARGET, fmt="%d")
+    Path("words.txt").write_text("sure\n" * 40)
+    Path("short.txt").write_text("1\n")
+    with Path("all.csv").open("w", newline="") as file:
+        columns = (TARGET, LABELS, POINTS, SURE.tolist())
+        rows = ([t, f"class {y}", p[0], p[1], s, p[2]] for t, y, p, s in zip(*columns, strict=True))
+        csv.writer(file).writerows([["blur", "label", "a", "b", "sigma", "c"], *rows])
+    lines = [f"{score},{mark}" for score, mark in zip(SCORES, MARKS, strict=True)]
+    Path("scores.csv").write_text("\n".join(["score,label", *lines, ""]))
+    Path("words.tsv").write_text("far\tkind\n1\tyes\n2\tno\n2\tyes\n")
+    return tmp_path
+
+
+def sets(*names: str) -> Any:
+    return tuple(array for name in names for array in SETS[name])
+
+
+def content(*args: object) -> Any:
+    """The JSON that a call prints."""
+    return json.loads(passed(*args, "--json"))
+
+
+PICTURES = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "classify scores.csv --plot a.png",
+        "collisions all.npz --plot a.pdf",
+        "confidence all.npz --confidence-key sigma --plot a.svg",
+        "exploit all.npz --draws 3 --tries 2 --plot a.png",
+        "grouped train.npz --test test.npz --group-size 4 -m Hit@1,mAP --plot a.SVG",
+        "grouped train.npz --group-size 4 --markdown a.md --latex a.tex --plot a.png",
+        "quantization all.npz -f int8,binary --plot a.png",
+    ],
+)
+def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
+    pytest.importorskip("matplotlib")
+    *words, _, out = line.split()
+    assert passed(*line.split()) == passed(*words)
+    assert Path(out).read_bytes().startswith(PICTURES[Path(out).suffix.lower()])
+    if "a.md" in words:
+        assert Path("a.md").read_text().startswith("| measure")
+        assert Path("a.tex").read_text().startswith(r"\begin{tabular}")
+    if words[0] == "confidence":  # axes for each measure
+        passed(*words, "-m", "Hit@1", "--plot", "one.svg")
+        assert len(Path("one.svg").read_text()) < len(Path(out).read_text())
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("audit nothing.npz", "nothing.npz: No such file or directory"),
+        ("audit sound.npz --distance x", "distance must be one of"),
+        ("audit sound.npz --ties float16", "No such option"),
+        ("classify scores.csv --scores nope", "scores.csv has no column 'nope'"),
+        ("classify scores.csv --positive 2",
+         "labels must hold 0 and 1 (or False and True), and both, but holds [False]"),
+        ("classify scores.csv -m F1", "measure must be one of AP, "),
+        ("classify missing.csv", "missing.csv: No such file or directory"),
+        ("collisions all.npz --distance cosine,L2 --plot a.png",
+         "--plot draws one distance, but --distance names 2"),
+        ("collisions all.npz --distance nope",
+         "distance must be one of cosine, euclidean, inner_product, cityblock, hamming"),
+        ("collisions all.npz --ties tolerance=1e-3", "ties must have tie groups, but Tolerance(0.001) has none"),
+        ("collisions all.npz --ties-of distance", "--ties-of goes with --ties float16"),
+        ("collisions all.npz --within 1 --ties float16", "within must be left out unless ties are exact"),
+        ("collisions all.npz --digits 3", "No such option"),
+        ("collisions all.npz --plot a.gif", "--plot a.gif must end in one of .png, .pdf, .svg"),
+        ("collisions all.npz --json a.json --gallery-labels shelf.npz", "--gallery-labels goes with --gallery"),
+        ("collisions all.npz --json a.json --exclude rows40.npy", "exclude must be left out without a gallery"),
+        ("collisions all.npz --labels rows41.npy --plot a.png",
+         "rows41.npy: labels must have one entry per row of embeddings"),
+        ("confidence all.npz", "--confidence FILE or --confidence-key NAME must say where the confidences are"),
+        ("confidence all.npz --target-key blur", "--confidence FILE or --confidence-key NAME must say"),
+        ("confidence all.npz --confidence-key tau",
+         "all.npz has no array 'tau', only 'embeddings', 'labels', 'sigma', 'blur'"),
+        ("confidence all.npz --confidence none.txt", "none.txt: No such file or directory"),
+        ("confidence all.npz --confidence words.txt",
+         "words.txt must hold a number for each query: could not convert string to float: 'sure'"),
+        ("confidence all.npz --confidence short.txt",
+         "confidence must have one entry per query, but short.txt has 1 for 40 queries"),
+        ("confidence all.npz --confidence-key sigma --target short.txt",
+         "target must have one entry per query, but short.txt has 1 for 40 queries"),
+        ("confidence all.npz --confidence sigma.npy --plot sigma.npy", "--plot sigma.npy must end in one of .png"),
+        ("confidence all.npz --confidence sigma.npy --json sigma.npy",
+         "cannot write sigma.npy: it is one of the input files (--force overwrites it)"),
+        ("exploit all.npz -m mAPP", "mAPP"),
+        ("exploit all.npz --json shelf.npz", "shelf.npz"),
+        ("exploit all.npz --gallery-labels own.npy", "goes with --gallery"),
+        ("grouped train.npz --test-labels test.npz", "--test-labels goes with --test"),
+        ("grouped train.npz --test test.npz --test-gallery-labels test.npz",
+         "--test-gallery-labels goes with --test-gallery"),
+        ("grouped train.npz --test none.npz", "none.npz: No such file or directory"),
+        ("grouped train.npz --test wide.npy", "wide.npy holds embeddings only"),
+        ("grouped train.npz --test test.npz --test-gallery wide.npy --test-gallery-labels store.npz",
+         "store.npz: gallery_labels must have one entry per row"),
+        ("grouped train.npz --halves 0", "--halves must be at least 1, but is 0"),
+        ("grouped train.npz --halves 2 --group-size 16",
+         "group_size must be at most half the number of classes, 30"),
+        ("grouped train.npz --test test.npz --json test.npz",
+         "cannot write test.npz: it is one of the input files (--force"),
+        ("grouped alone.npz --group-size 4", "no query has a relevant item"),
+        ("index-recall ids.npy ids.npy", "ids.npy has no distances; --distances FILE names them"),
+        ("quantization all.npz -f int9", "formats must be one of float64, float32"),
+        ("quantization all.npz --threshold 1_0", "threshold must be numbers, or one of mean, median, but is '1_0'"),
+        ("quantization all.npz --plot bytes.jpg", "--plot bytes.jpg must end in one of .png, .pdf, .svg"),
+        ("quantization all.npz --json out.png --plot out.png", "two results cannot both be written to out.png"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_one_line_and_nothing_is_written(folder: Path, line: str, message: str) -> None:
+    before = {path: path.stat().st_size for path in folder.iterdir()}
+    assert message in reason(*line.split())
+    assert {path: path.stat().st_size for path in folder.iterdir()} == before
+
+
+# audit ---------------------------------------------------------------------------------------------------------------
+
+
+def test_audit_prints_what_python_prints_and_its_status_is_a_gate() -> None:
+    assert passed("audit", "sound.npz") == f"{dh.audit(*sets('sound'))}\n"
+    for name, usual, strict in (("sound", 0, 0), ("warned", 0, 1), ("zero", 1, 1)):
+        assert run("audit", f"{name}.npz", "-m", "mAP").exit_code == usual
+        assert run("audit", f"{name}.npz", "-m", "mAP", "--strict").exit_code == strict
+
+
+def test_json_of_an_audit_is_printed_or_written_whatever_the_status() -> None:
+    printed = run("audit", "zero.npz", "-m", "mAP", "--json")
+    assert json.loads(printed.stdout) == json.loads(dh.audit(*sets("zero"), measures="mAP").to_json())
+    written = run("audit", "zero.npz", "-m", "mAP", "--json", "out.json", "--markdown", "out.md")
+    assert printed.exit_code == written.exit_code == 1
+    assert json.loads(Path("out.json").read_text()) == json.loads(printed.stdout)
+    assert Path("out.md").read_text().startswith("**")
+    assert "SERIOUS" in written.stdout
+
+
+def test_files_of_an_audit_are_given_as_to_evaluate() -> None:
+    task = ("audit", "query.npz", "--gallery", "sound.npz", "-m", "mAP")
+    found = run(*task)
+    assert (found.exit_code, found.stderr) == (1, "")
+    assert "queries in the gallery" in found.stdout
+    assert run(*task, "--exclude", "rows20.npy").exit_code == 0
+
+
+# classify ------------------------------------------------------------------------------------------------------------
+
+
+def test_classify_prints_what_python_prints() -> None:
+    assert passed("classify", "scores.csv") == f"{dh.classification(SCORES, MARKS)}\n"
+    few = dh.classification(SCORES, MARKS, measures=["AP", "TPR@FPR=0.5"])
+    assert content("classify", "scores.csv", "-m", "AP,TPR@FPR=0.5") == json.loads(few.to_json())
+    asked = ["--scores", "far", "--labels", "kind", "--positive", "yes", "--ascending"]
+    found = dh.classification([1, 2, 2], [1, 0, 1], order="ascending")
+    assert passed("classify", "words.tsv", *asked) == f"{found}\n"
+
+
+# collisions ----------------------------------------------------------------------------------------------------------
+
+
+def counts(*args: object) -> Any:
+    return content("collisions", "all.npz", *args)["distances"]
+
+
+def test_tables_of_each_distance_are_what_python_prints() -> None:
+    found = dh.collisions(POINTS, LABELS, distance=["euclidean", "cityblock"])
+    assert found["euclidean"].mixed.groups != found["cityblock"].mixed.groups != 0
+    for asked in (["euclidean,cityblock"], ["L2", "--distance", "euclidean, cityblock"]):
+        assert passed("collisions", "all.npz", "--distance", *asked) == f"{found}\n"
+    assert passed("collisions", "all.npz") == f"{dh.collisions(POINTS, LABELS)}\n"
+    assert counts("--distance", "euclidean,cityblock") == found.to_dict()["distances"]
+
+
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        (["--ties", "float16", "--ties-of", "distance"], {"ties": dh.Rounded("float16", of="distance")}),
+        (["--within", "0.05"], {"within": 0.05}),
+        (["--depth", "3", "--threads", "1"], {"depth": 3}),
+        (["--gallery", "shelf.npz"], {"gallery": SHELF, "gallery_labels": SHELF_LABELS}),
+    ],
+)
+def test_options_of_collisions(args: list[str], options: dict[str, object]) -> None:
+    found = dh.collisions(POINTS, LABELS, **options)
+    assert counts(*args) == {"cosine": {"rule": found.rule, "counts": asdict(found.counts)}} != counts()
+
+
+@pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
+def test_collisions_of_queries_that_are_in_the_gallery() -> None:
+    alone = counts()
+    assert counts("--gallery", "all.npz", "--exclude", "rows40.npy") == alone
+    again = run("collisions", "all.npz", "--gallery", "all.npz", "--json")
+    assert again.exit_code == 0
+    assert again.stderr.startswith("deadheat: warning: 40 of 40 queries are in the gallery")
+    assert json.loads(again.stdout)["distances"] != alone
+    pair, found = open_pair(POINTS, LABELS, POINTS, LABELS), dh.collisions(POINTS, LABELS)
+    opened = collisions_of_pair(pair, CountingOptions.checked(exclude=np.arange(40)))
+    np.testing.assert_array_equal(opened.kind, found.kind)
+    own = dh.collisions(POINTS, LABELS, POINTS, LABELS, exclude=(list(LABELS * 0 + np.arange(40)), np.arange(40)))
+    np.testing.assert_array_equal(own.size, found.size)
+    with pytest.warns(dh.errors.QueryInGalleryWarning, match="give exclude="):
+        dh.collisions(POINTS, LABELS, POINTS, LABELS)
+
+
+def test_what_is_drawn_of_collisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    plots = pytest.importorskip("deadheat.plots", reason="pictures need matplotlib")
+    drawn, draw = [], plots.collision_image
+    monkeypatch.setattr(plots, "collision_image", lambda found, **how: drawn.append(found) or draw(found, **how))
+    passed("collisions", "all.npz", "--distance", "cityblock", "--depth", 7, "--plot", "a.png", "--markdown", "a.md")
+    np.testing.assert_array_equal(drawn[0].kind, dh.collisions(POINTS, LABELS, distance="cityblock", depth=7).kind)
+    assert Path("a.md").read_text().startswith("| cityblock, exact")
+
+
+# confidence ----------------------------------------------------------------------------------------------------------
+
+
+def confidences() -> dh.confidence.ConfidenceReport:
+    report = dh.evaluate(POINTS, LABELS, distance="euclidean", measures=["Hit@1", "MAP@R"])
+    return dh.confidence.confidence_report(report, SURE, TARGET)
+
+
+@pytest.mark.parametrize(
+    ("file", "where"),
+    [
+        ("all.npz", "--confidence-key sigma --target-key blur"),
+        ("all.csv", "--confidence-key sigma --target-key blur"),  # and no part of the embedding
+        ("all.csv", "--confidence-key 4 --target-key 0"),
+        ("zero.npz", "--confidence sigma.npy --target blur.txt"),
+        ("zero.npz", "--confidence sigma.txt --target all.npz --target-key blur"),
+        ("zero.npz", "--confidence all.csv --confidence-key sigma --target blur.txt"),
+    ],
+)
+def test_confidences_are_read_wherever_they_are(file: str, where: str) -> None:
+    np.savez("zero.npz", embeddings=POINTS, labels=LABELS)
+    found = content("confidence", file, *where.split(), "--distance", "euclidean")
+    assert found == json.loads(confidences().to_json())
+
+
+def test_tables_of_confidences() -> None:
+    task = ("confidence", "all.npz", "--confidence-key", "sigma", "--distance", "euclidean")
+    assert passed(*task, "--target-key", "blur") == f"{confidences()}\n"
+    printed = passed(*task, "-m", "P@3", "--digits", 1)
+    assert printed.startswith("error by P@3 (%)")
+    assert "confidence against Hit@1 (%)" in printed
+    assert "Spearman" not in printed
+    found = content(*task, "-m", "P@3")
+    assert (list(found["curves"]), found["correlation"]) == (["P@3"], None)
+
+
+def test_the_report_of_confidences_in_python() -> None:
+    found = confidences()
+    columns = found.columns()
+    assert set(columns["of"]) == {"error by Hit@1", "error by MAP@R", "confidence against Hit@1", "rank correlation"}
+    at = columns["value"].index("rejecting 50 %")
+    assert columns["expected"][at] == found.curves["Hit@1"].expected[19]  # the 20 most confident of 40
+    assert found.to_dict()["curves"]["Hit@1"]["error_at_rejected"]["0"]["upper"] == found.curves["Hit@1"].upper[-1]
+    with pytest.raises(TypeError, match="report must be a Report, as evaluate returns, but is ndarray"):
+        dh.confidence.confidence_report(np.ones(2), [1, 2])  # type: ignore[arg-type]
+
+
+# exploit -------------------------------------------------------------------------------------------------------------
+
+EXPLOIT = ("exploit", "all.npz", "--draws", 3, "--tries", 2, "--distance", "cityblock")
+FEW: dict[str, Any] = {"draws": 3, "tries": 2, "distance": "cityblock"}
+
+
+def test_exploit_prints_what_python_prints() -> None:
+    found = dh.exploit(POINTS, LABELS, measure="Hit@1", seed=3, **FEW)
+    assert passed(*EXPLOIT, "-m", "Hit@1", "--seed", 3, "--digits", 3) == f"{found.to_text(digits=3)}\n"
+    assert content(*EXPLOIT, "-m", "Hit@1", "--seed", 3) == json.loads(found.to_json())
+
+
+@pytest.mark.filterwarnings("ignore::deadheat.errors.QueryInGalleryWarning")
+def test_exploit_with_a_gallery_and_own_rows() -> None:
+    found = dh.exploit(POINTS, LABELS, SHELF, SHELF_LABELS, ties="float16", exclude=np.load("own.npy"), **FEW)
+    printed = content(*EXPLOIT, "--gallery", "shelf.npz", "--exclude", "own.npy", "--ties", "float16")
+    assert printed == json.loads(found.to_json())
+    assert sorted(printed["measures"]["mAP"]["highest"]["order"]) == list(range(30))
+
+
+# grouped -------------------------------------------------------------------------------------------------------------
+
+USUAL = ("--group-size", 4, "--distance", "euclidean")
+OPTIONS: dict[str, Any] = {"group_size": 4, "distance": "euclidean"}
+
+
+def test_groups_are_what_python_prints() -> None:
+    found = dh.grouped(*sets("train"), **OPTIONS, measures="Hit@1", seed=3, repeats=2)
+    asked = ("grouped", "train.npz", *USUAL, "--seed", 3, "--repeats", 2, "--confidence-level", 0.9, "--digits", 3)
+    assert passed(*asked) == f"{found.to_text(confidence_level=0.9, digits=3)}\n"
+    several = dh.grouped(*sets("train"), **OPTIONS, measures=["mAP", "Hit@1"], seed=3, repeats=2)
+    printed = content(*asked, "-m", "mAP,Hit@1")
+    assert printed["grouped"] == several.to_dict(confidence_level=0.9)
+    ends = several["mAP"].interval(confidence_level=0.9)
+    assert printed["grouped"]["measures"]["mAP"]["interval"] == [ends.lower.low, ends.upper.high]
+
+
+@pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
+def test_groups_with_a_gallery() -> None:
+    found = dh.grouped(*sets("test", "store"), **OPTIONS, measures="Hit@1", ties="float16", singletons="zero")
+    asked = ("--gallery", "store.npz", *USUAL, "--ties", "float16", "--singletons", "zero")
+    assert content("grouped", "test.npz", *asked)["grouped"] == found.to_dict(confidence_level=0.95)
+    within = ("grouped", "test.npz", "--gallery", "test.npz", *USUAL)
+    same = run(*within)
+    assert same.exit_code == 0
+    assert same.stderr.count("warning") == same.stderr.count("\n") == 1
+    own, alone = passed(*within, "--exclude", "rows60.npy"), passed("grouped", "test.npz", *USUAL)
+    assert own.splitlines()[:2] == alone.splitlines()[:2]
+
+
+def test_the_gap_of_two_files() -> None:
+    task = ("grouped", "train.npz", "--test", "test.npz", *USUAL)
+    printed = content(*task, "-m", "Hit@1", "-m", "mAP")
+    assert printed.keys() == {"deadheat", "schema", "gap"}
+    for measure in ("Hit@1", "mAP"):
+        found = dh.generalization_gap(*sets("train", "test"), **OPTIONS, measure=measure)
+        assert printed["gap"]["measures"][measure].items() >= found.to_dict().items()
+    shown = passed(*task).splitlines()
+    gap = dh.generalization_gap(*sets("train", "test"), **OPTIONS)
+    assert [line.split()[0] for line in shown[8:11]] == ["gap", "in", "plain"]
+    assert shown[9].split()[-2:] == [f"{100 * gap.grouped.margin():.2f}", f"{100 * gap.grouped.bound():.2f}"]
+    assert shown[10].endswith(f"{100 * gap.plain.bound():.2f}")
+
+
+def test_the_test_set_has_a_gallery_of_its_own() -> None:
+    store, store_labels = sets("store")
+    options = {"test_gallery": store, "test_gallery_labels": store_labels, **OPTIONS}
+    asked = ("grouped", "train.npz", "--test", "test.npz", "--test-gallery", "store.npz", *USUAL)
+    found = dh.generalization_gap(*sets("train", "test"), **options)
+    own = dh.generalization_gap(*sets("train", "test"), **options, test_exclude=np.arange(60))
+    for gap, more in ((found, ()), (own, ("--test-exclude", "rows60.npy"))):
+        assert content(*asked, *more)["gap"]["measures"]["Hit@1"].items() >= gap.to_dict().items()
+    assert own.to_dict() != found.to_dict()
+
+
+def test_halves_are_those_of_table_1() -> None:
+    found = dh.split_half(*sets("train"), **OPTIONS, measure="mAP", splits=7, seed=1)
+    asked = ("grouped", "train.npz", *USUAL, "-m", "Hit@1,mAP", "--halves", 7, "--seed", 1)
+    printed = content(*asked)
+    assert printed.keys() == {"deadheat", "schema", "grouped", "halves"}
+    assert printed["halves"]["measures"]["mAP"].items() >= found.to_dict().items()
+    assert found.tables()[0].to_text() in passed(*asked)
+    assert passed("grouped", "train.npz", *USUAL, "--json", "out.json", "--halves")
+    assert json.loads(Path("out.json").read_text())["halves"]["measures"]["Hit@1"]["splits"] == 20
+    both = content("grouped", "train.npz", "--test", "test.npz", *USUAL, "--halves", 3)
+    assert both.keys() == {"deadheat", "schema", "gap", "halves"}
+
+
+# quantization --------------------------------------------------------------------------------------------------------
+
+
+def test_quantization_prints_what_python_prints() -> None:
+    asked = ("-f", "fp16,int8", "-f", "binary", "--threshold", "mean", "-m", "MRR", "--distance", "l2", "--seed", 3)
+    how: dict[str, Any] = {"formats": ["float16", "int8", "1 bit"], "threshold": "mean", "measures": "MRR"}
+    found = dh.quantization.compare_formats(POINTS, LABELS, distance="euclidean", **how, seed=3)
+    assert passed("quantization", "all.npz", *asked) == f"{found}\n"
+    base = dh.quantization.compare_formats(POINTS, LABELS, base="int8")
+    assert json.loads(passed("quantization", "all.npz", "--base", "int8", "--json", "-")) == json.loads(base.to_json())
+
+
+def test_quantization_looks_at_its_test_before_it_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
+    message = refused("quantization", "all.npz", "--confidence-level", "95")
+    assert message == "confidence_level must lie strictly between 0 and 1, but is 95.0"
