@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.analyses.random_baseline import random_baseline
+from deadheat.analyses.exploit import random_baseline
 
 
 def test_random_embeddings_and_random_orders_have_the_expectation_of_one_tie():

@@ -15,9 +15,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.analyses.confidence import correlation, hits, rejecting, targets
+from deadheat.analyses.confidence import RejectCurve, error_reject_curve, hits, targets
 from deadheat.analyses.confidence.regions import HighestDensity, highest_density_interval
-from deadheat.analyses.confidence.rejecting import RejectCurve
 from deadheat.engine.literals import DistanceName
 from deadheat.plots import style
 from deadheat.plots.confidences import error_reject, highest_density, reliability, risk_coverage
@@ -39,7 +38,7 @@ class Real(NamedTuple):
     confidences: dict[str, NDArray[np.float64]]
 
     def curve(self, confidence: str, by: str) -> RejectCurve:
-        return rejecting.error_reject_curve(self.report[by], self.confidences[confidence])
+        return error_reject_curve(self.report[by], self.confidences[confidence])
 
 
 def norms_and_entropies(setting: Setting) -> Outcome:
@@ -88,7 +87,7 @@ def _real_findings(real: Real) -> list[Finding]:
             "their confidence with another"
         )
         findings.append(Finding(what, here, why=why))
-    found = correlation.rank_correlation(real.confidences[_NORM], real.confidences[_AGREEMENT])
+    found = targets.rank_correlation(real.confidences[_NORM], real.confidences[_AGREEMENT])
     what = f"{real.title}: Spearman's rho of the norm and the agreement of the labels around"
     return [*findings, Finding(what, f"{found.spearman:.3f} (p = {found.spearman_p:.2g})")]
 

@@ -17,9 +17,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.analyses.confidence import correlation, rejecting
-from deadheat.analyses.confidence import targets as confidence_targets
-from deadheat.analyses.confidence.correlation import RankCorrelation
+from deadheat.analyses.confidence import RankCorrelation, annotation_entropy, error_reject_curve, rank_correlation
 from deadheat.analyses.confidence.regions import CredibleRecall, credible_recall, normal_credible_recall
 from deadheat.plots import confidences, style
 from deadheat.studies.published import digits
@@ -131,7 +129,7 @@ def targets(setting: Setting) -> Outcome:
 def _judged(damage: Damage, data: Halves, random: np.random.Generator, setting: Setting) -> list[Judged]:
     level = random.integers(0, len(damage.levels), len(data.query))
     query = _damaged(data.query, damage, level)
-    entropy = confidence_targets.annotation_entropy(_annotations(query, data, random))
+    entropy = annotation_entropy(_annotations(query, data, random))
     trained_on = random.integers(0, len(damage.levels), len(data.train))
     images = np.concatenate([data.train, _damaged(data.train, damage, trained_on)])
     models = (discriminants(data.train, data.train_labels), discriminants(images, np.tile(data.train_labels, 2)))
@@ -148,8 +146,8 @@ def _judged(damage: Damage, data: Halves, random: np.random.Generator, setting: 
         found.append(
             Judged(
                 damage, name, level, sure, hit,
-                {target: correlation.rank_correlation(sure, values) for target, values in ideals.items()},
-                {order: rejecting.error_reject_curve(hit, values).area for order, values in orders.items()},
+                {target: rank_correlation(sure, values) for target, values in ideals.items()},
+                {order: error_reject_curve(hit, values).area for order, values in orders.items()},
             )
         )  # fmt: skip
     return found

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.confidence import queries
-from deadheat.analyses.confidence.queries import confidences, plain_values
+from deadheat.analyses.confidence.hits import confidences, mean_of_all, plain_values
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.inputs import labels as input_labels
@@ -217,7 +216,7 @@ class CredibleRecall(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Means and counts as plain Python values that JSON can hold; None where a mean is undefined."""
-        return queries.plain_values(self, ["masses", *_PARTS, "n_query", "n_left_out", "n_open"])
+        return plain_values(self, ["masses", *_PARTS, "n_query", "n_left_out", "n_open"])
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a mass."""
@@ -429,11 +428,11 @@ def _result(masses: Float64, shares: Float64) -> CredibleRecall:
 def _means(shares: Triple[Float64]) -> Triple[Float64]:
     """Means over the queries whose share is defined; `expected` is NaN if that of one of these is."""
     defined = ~np.isnan(shares.lower[:, 0])
-    return Triple(*(np.array([queries.mean_of_all(column) for column in bound[defined].T]) for bound in shares))
+    return Triple(*(np.array([mean_of_all(column) for column in bound[defined].T]) for bound in shares))
 
 
 def _masses(masses: ArrayLike) -> Float64:
-    chances = queries.confidences(np.atleast_1d(np.asarray(masses)), "masses").astype(np.float64)
+    chances = confidences(np.atleast_1d(np.asarray(masses)), "masses").astype(np.float64)
     odd = ~((chances > 0) & (chances < 1))
     if odd.any() or not len(chances):
         came = f"one is {chances[odd][0]}" if len(chances) else "there are none"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.analyses.confidence.rejecting import RejectCurve
+from deadheat.analyses.confidence import RejectCurve
 from deadheat.analyses.difference import Difference
 from deadheat.engine.profiles.parts import in_parts
 from deadheat.engine.profiles.profile import TieProfile

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from deadheat.analyses.collisions import Collisions, CollisionTable
 from deadheat.analyses.comparison import Comparison, compare
-from deadheat.analyses.confidence.rejecting import error_reject_curve
+from deadheat.analyses.confidence import error_reject_curve
 from deadheat.errors import InvalidTypeError
 from deadheat.plots.pages import drawing
 from deadheat.reports import tables
