@@ -150,29 +150,37 @@ def normal(**more: Any) -> dict[str, Any]:
     return {"embeddings": [[1.0], [2.0]], "sigma": [1.0, 1.0], "labels": [1, 1], **more}
 
 
-@pytest.mark.parametrize(
-    ("function", "given_", "message"),
-    [
-        (dc.credible_recall, drawn(draws=[[1.0], [1.0]]), "draws must have one row per row of items, 1, but has 2"),
-        (dc.credible_recall, drawn(items=[[1.0, np.nan]]), "items must be finite"),
-        (dc.credible_recall, drawn(relevant=[[1]]), r"relevant must have the shape of scores, \(1, 2\)"),
-        (dc.credible_recall, drawn(masses=[0.5, 1.0]), "masses must lie above 0 and below 1, but one is 1.0"),
-        (dc.credible_recall, drawn(masses=[]), "masses must lie above 0 and below 1, but there are none"),
-        (dc.credible_recall, drawn(items=[[2**60 + 1, 1]]), r"items must hold integers up to 2\^53"),
-        (dc.normal_credible_recall, normal(sigma=[1.0]), r"sigma must have shape \(2,\) or \(2, 1\), but has shape"),
-        (dc.normal_credible_recall, normal(sigma=[1.0, 0.0]), "sigma must be above 0, but is 0.0 for query 1"),
-        (dc.normal_credible_recall, normal(gallery=[[1.0]]), "gallery and gallery_labels must be given together"),
-        (dc.normal_credible_recall, normal(gallery=[[1.0, 2.0]], gallery_labels=[1]), "embeddings and gallery must"),
-        (dc.normal_credible_recall, normal(masses=-0.5), "masses must lie above 0 and below 1, but one is -0.5"),
-    ],
-)
-def test_bad_input(function: Any, given_: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        function(**given_)
-
-
 def test_scipy_is_named_where_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
     with pytest.raises(ModuleNotFoundError, match=r"normal_credible_recall needs scipy: pip install"):
         dc.normal_credible_recall(**normal())
     assert dc.credible_recall(**drawn()).n_query == 1
+
+
+@pytest.mark.parametrize("multimodal", [False, True])
+@pytest.mark.parametrize("factor", [2.0**1015, 2.0**500, 2.0**-1000])
+def test_a_region_has_the_scale_of_its_samples(factor: float, multimodal: bool) -> None:
+    """Sums of large floats overflow, and squares of small ones vanish; no interval may end at infinity for that."""
+    samples = np.random.default_rng(0).standard_normal(200)
+    usual = dc.highest_density_interval(samples, 0.8, multimodal=multimodal)
+    found = dc.highest_density_interval(samples * factor, 0.8, multimodal=multimodal)
+    assert found.probability == usual.probability
+    np.testing.assert_allclose(found.intervals / factor, usual.intervals, rtol=1e-9)
+    np.testing.assert_allclose(found.mode / factor, usual.mode, rtol=1e-9)
+
+
+def test_regions_of_short_floats_and_of_integers_do_not_overflow() -> None:
+    for values in (np.array([60000, 60000, 59000], np.float16), np.array([3e38, 3e38, 2.9e38], np.float32)):
+        found = dc.highest_density_interval(values, 0.5)
+        assert np.isfinite(found.intervals).all()
+        assert values[2] <= found.mode <= values[0]
+    assert dc.highest_density_interval(np.array([100, 100, 90], np.int8), 0.5).mode == 100
+
+
+def test_a_density_of_any_height_and_place() -> None:
+    usual = dc.highest_density_interval([0, 1, 2], 0.75, density=[0, 1, 0])
+    for place in (1e300, 8e307, 1e-300):
+        for height in (1.7e308, 5e-324):
+            found = dc.highest_density_interval([0, place, 2 * place], 0.75, density=[0, height, 0])
+            np.testing.assert_allclose(found.intervals / place, usual.intervals, rtol=1e-12)
+            np.testing.assert_allclose([found.mode, found.probability], [place, usual.probability], rtol=1e-12)

@@ -139,33 +139,6 @@ def test_an_interval_is_that_of_the_mean() -> None:
     assert 0 < low < result.recall < high < 1
 
 
-BASE: dict[str, Any] = {"queries": np.zeros((2, 3)), "base": np.ones((4, 3)), "k": 2, "distance": "euclidean"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"returned": [[0, 0], [1, 2]]}, "returned must be distinct in a row, but query 0 has 0 twice"),
-        ({"returned": [[0, 4], [1, 2]]}, "returned must be rows of base, 0 to 3, or -1 for nothing, but query 0 has 4"),
-        ({"returned": {"a": [[0, -2], [1, 2]]}}, r"returned\['a'\] must be rows of base, .* but query 0 has -2"),
-        ({"returned": [[0, 1]]}, "returned must have a row for each query, but has 1 for 2 queries"),
-        ({"returned": np.zeros((2, 2))}, "returned must be integers or strings.*faiss returns scores first"),
-        ({"returned": {}}, "returned must have at least one index, but is empty"),
-        ({"returned": {3: [[0, 1]]}}, "returned must have names that are not empty, but has 3"),
-        ({"base": np.ones((4, 2))}, "queries and base must have the same dim, but have 3 and 2 columns"),
-        ({"base": np.full((4, 3), np.nan)}, "base must be finite"),
-        ({"queries_per_second": {"b": 1.0}}, "queries_per_second must have the names of indexes, 'index', but has 'b'"),
-        ({"queries_per_second": -1.0}, "queries_per_second must be finite and not negative, but is -1.0"),
-        ({"base_ids": [1, 2, 2, 3]}, "base_ids must have an id of its own for each row .* rows 1 and 2 have 2"),
-        ({"base_ids": [1, 2, 3, 4]}, "returned must be among base_ids, but query 0 has 0"),
-    ],
-)
-def test_what_is_refused(changes: dict[str, Any], message: str) -> None:
-    arguments = {"returned": [[0, 1], [2, 3]], **BASE, **changes}
-    with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
-        dh.index_recall(**arguments)
-
-
 def two_indexes(n_query: int, n_base: int, *, seed: int = 0, bits: bool = False) -> tuple[Any, Any, dict[str, Any]]:
     """Points on a grid, and two indexes: one that returns lists of any length, one of rows that are full."""
     rng = np.random.default_rng(seed)

@@ -148,33 +148,3 @@ def test_a_result_as_people_read_it() -> None:
     assert found.columns()["expected"][0] == 0.3125
     assert found.per_query["Hits@1"].expected.tolist() == [1, 0.25, 0]
     assert np.isnan(dh.link_prediction(profile[:0], ["MR"])["MR"].lower)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: dh.profile_ranks([2], [1], [3]), "in this order, but query 0 has 2, 1 and 3"),
-        (lambda: dh.profile_ranks([0], [1], [3]), "must be at least 1"),
-        (lambda: dh.profile_ranks([1], [4], 3), "query 0 has 1, 4 and 3"),
-        (lambda: dh.profile_ranks([1.5], [2], 3), "optimistic must hold integers, but has dtype float64"),
-        (lambda: dh.profile_ranks([1], [1, 2], 3), r"one entry per query, but have shapes \(1,\), \(2,\) and \(1,\)"),
-        (lambda: dh.profile_links([1.0], [[np.nan, 0]]), "negatives must be finite, but holds nan in row 0; to leave"),
-        (lambda: dh.profile_links([np.inf], [[0.0]]), "positives must be finite, but holds inf in row 0"),
-        (lambda: dh.profile_links([1.0], [[0], [0]]), r"but have shapes \(1,\) and \(2, 1\)"),
-        (lambda: dh.profile_links(["a"], [[0]]), "positives must hold real numbers"),
-        (lambda: dh.profile_candidates([[1.0, np.inf]], [0]), "scores must be finite, but holds inf in row 0"),
-        (lambda: dh.profile_candidates([[1.0, np.inf]], [1]), "scores must be finite"),
-        (lambda: dh.profile_candidates([[1.0, 2]], [2]), "columns from 0 to 1, but row 0 has 2"),
-        (lambda: dh.profile_candidates([[1.0, 2]], [-1]), "columns from 0 to 1, but row 0 has -1"),
-        (lambda: dh.profile_candidates([[1.0, 2]], [0, 1]), r"but have shapes \(1, 2\) and \(2,\)"),
-        (lambda: dh.profile_candidates([[1.0, 2]], [0], order="up"), "order must be one of"),  # type: ignore[arg-type]
-        (lambda: dh.link_prediction(dh.profile_ranks([1], [1], 1), ["mAP"]), "but got 'mAP'"),
-        (lambda: dh.link_prediction(dh.profile_ranks([1], [1], 1), ["Hits@0"]), "but got 'Hits@0'"),
-        (lambda: dh.link_prediction(dh.profile_ranks([1], [1], 1), weights=[-1]), "weights must be 1 finite numbers"),
-        (lambda: dh.link_prediction(dh.profile_scores([[1, 2]], [[1, 1]])), "one relevant item per query"),
-        (lambda: dh.link_prediction(dh.profile_ranks([1], [1], 1), ["MR"])["MRR"], "must be one of MR, but is 'MRR'"),
-    ],
-)
-def test_what_is_refused(call: Any, message: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=message):
-        call()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from itertools import combinations
 
 import numpy as np
@@ -98,19 +97,6 @@ def test_correlation_as_text_and_json() -> None:
     assert content["second_upper"] == [INSIDE[name]["mAP"].upper for name in MODELS]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "message"),
-    [
-        ({"a": 1}, {"b": 1}, "first and second must hold the same models, but hold a (1) and b (1)"),
-        ({"a": PLAIN["first 1"]}, {"a": PLAIN["first 1"]}, "first must hold at least two models, but holds 1"),
-        ({"a": 1, "b": 1}, {"a": 1, "b": 1}, "first['a'] must be a Report or a GroupedReport, but is a int"),
-    ],
-)
-def test_correlations_that_cannot_be_are_refused(first, second, message: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
-        dh.model_correlation(first, second)
-
-
 def test_models_are_sorted_by_their_numbers() -> None:
     made = gaps()
     numbers = {name: -len(name) - int(name[-1]) for name in made}
@@ -147,23 +133,3 @@ def test_a_trend_as_text_and_json() -> None:
     assert content["spearman"]["grouped"] == trend.spearman(trend.grouped)
     alone = dh.gap_trend({"a": made["first 1"]}, {"a": 3})
     assert math.isnan(alone.spearman(alone.plain))
-
-
-@pytest.mark.parametrize(
-    ("given", "numbers", "message"),
-    [
-        ({}, {}, "gaps must hold at least one model, but is empty"),
-        ({"a": PLAIN["first 1"]}, {"a": 1}, "gaps['a'] must be a GeneralizationGap, but is a Report"),
-        ("gaps", {"a": 1}, "gaps and numbers must hold the same models, but hold first 1, first 2, first 3, ... (6)"),
-        ("gaps", dict.fromkeys(MODELS, math.nan), "numbers['first 1'] must be finite, but is nan"),
-        ("gaps", dict.fromkeys(MODELS, "big"), "numbers['first 1'] must be a number, but is 'big'"),
-        ("two", dict.fromkeys(MODELS, 1), "gaps must be of one measure and one group_size"),
-    ],
-)
-def test_trends_that_cannot_be_are_refused(given, numbers, message: str) -> None:
-    if given == "gaps":
-        given = gaps()
-    elif given == "two":
-        given = gaps() | {"first 1": gaps("Hit@1")["first 1"]}
-    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
-        dh.gap_trend(given, numbers)

@@ -139,45 +139,6 @@ def test_names() -> None:
     assert found.measures == NAMES
     assert found["µAP"] == found["μAP"] == found["AP"]
     assert found["ROC AUC"].name == "AUC"
-    for wrong in ("F1", "TPR@FPR=2", "TPR@FPR=x", "TPR@FPR=-1", "TPR@FPR="):
-        with pytest.raises(dh.errors.InvalidValueError, match="measure must"):
-            found[wrong]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([1.0, 2.0], [1, 1]), r"labels must hold 0 and 1 .* and both, but holds \[1\]"),
-        (([1.0, 2.0], [1, 2]), r"but holds \[1, 2\]"),
-        (([1.0, 2.0], ["0", "1"]), "labels must be bool, or integers 0 and 1, but has dtype <U1"),
-        (([1.0, 2.0], [0.5, 1.0]), r"labels must hold 0 and 1 .* and both, but holds \[0.5, 1.0\]"),
-        (([1.0, 2.0], [0, 1, 1]), r"labels must have one entry per score, but has shape \(3,\) for 2"),
-        (([1.0, math.nan], [0, 1]), "scores must be finite, but holds nan in entry 1"),
-        (([[1.0, 2.0]], [0, 1]), r"scores must be one-dimensional \(n,\), but has shape \(1, 2\)"),
-        (([1.0, 2.0], [0, 1], ["a"]), "groups must have one entry per row of scores, but got 1 labels for 2 rows"),
-    ],
-)
-def test_refusals(arguments: tuple[object, ...], message: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=message):
-        dh.classification(*arguments)
-
-
-def test_refusals_of_options() -> None:
-    for options, message in (
-        ({"n_positive": 0}, "n_positive must be at least 1, but is 0"),
-        ({"groups": ["a", "b"], "n_positive": 3}, "groups must be left out with n_positive"),
-        ({"order": "up"}, "order must be one of"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            dh.classification([1, 2], [0, 1], **options)
-    for pairs, message in (
-        ([[0, 2], [0, 1]], "pairs must hold rows from 0 to 1, but holds 2"),
-        ([[0, -1], [0, 1]], "pairs must hold rows from 0 to 1, but holds -1"),
-        ([0, 1], r"pairs must have shape \(n_pair, 2\), but has shape \(2,\)"),
-        ([[0.0, 1.0], [0.0, 1.0]], "pairs must hold integers, but has dtype float64"),
-    ):
-        with pytest.raises((ValueError, TypeError), match=message):
-            dh.pair_classification([[1.0], [2.0]], pairs, [0, 1])
 
 
 # Pairs ---------------------------------------------------------------------------------------------------------------

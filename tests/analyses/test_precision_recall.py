@@ -102,15 +102,6 @@ def test_of_large_groups_the_expectation_is_near_the_truth_and_sums_to_ap() -> N
     assert (np.diff(curve.expected[5:]) < 0.01).all()
 
 
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [({"query": 1}, "query must be"), ({"query": -1}, "query must be"), ({"levels": 1}, "levels must be")],
-)
-def test_arguments_keep_their_rules(options: dict[str, int], match: str) -> None:
-    with pytest.raises(InvalidValueError, match=match):
-        dh.precision_recall(made(([(0, 0, 2, 1)], 0)), **options)
-
-
 def test_the_plot_draws_the_band_and_the_line() -> None:
     report = dh.evaluate([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], distance="euclidean")
     curve = dh.precision_recall(report)

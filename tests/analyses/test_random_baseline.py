@@ -36,21 +36,6 @@ def test_a_random_baseline_depends_on_the_seed_alone():
     assert not np.array_equal(other.embeddings, one.embeddings)
 
 
-@pytest.mark.parametrize(
-    ("labels", "arguments", "error", "message"),
-    [
-        ([], {}, ValueError, "labels must hold a label for each item, but are empty"),
-        ([0, 1], {}, ValueError, "no query has a relevant item"),
-        (5, {}, TypeError, "labels must be a sequence of integers or strings, but is 5"),
-        ([0, 0], {"dim": 0}, ValueError, "dim must be at least 1, but is 0"),
-        ([0, 0], {"distance": "hamming"}, ValueError, "distance must be one of cosine, .*, but is 'hamming'"),
-    ],
-)
-def test_a_random_baseline_refuses_bad_arguments(labels, arguments, error, message):
-    with pytest.raises(error, match=message):
-        random_baseline(labels, **arguments)
-
-
 def test_one_draw_has_no_deviation():
     drawn = random_baseline([0, 0, 1], draws=1)
     assert math.isnan(drawn.std)

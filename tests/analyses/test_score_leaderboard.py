@@ -80,25 +80,6 @@ def test_missing_scores() -> None:
     assert (sorted(board), len(board.tasks), board.left_out) == (["behind", "lucky", "steady"], 12, ("close", "last"))
 
 
-@pytest.mark.parametrize(
-    ("scores", "message"),
-    [
-        ([1], "scores must be a mapping of models to their scores, but is list"),
-        ({"a": 1}, "scores['a'] must be a mapping of tasks, but is int"),
-        ({"a": {" ": 1}}, "scores must have names that are not empty, but has ' '"),
-        ({"a": {"x": "1"}}, "scores['a']['x'] must be a number, but is '1'"),
-        (
-            {"a": {"x": 1}, "b": {"x": 1}},
-            "scores must be of at least two models and two tasks, but are of 2 models and 1 task",
-        ),
-    ],
-)
-def test_what_is_no_table_of_scores(scores: Any, message: str) -> None:
-    with pytest.raises((ValueError, TypeError)) as error:
-        dh.score_leaderboard(scores)
-    assert str(error.value) == message
-
-
 def test_too_few_tasks_are_said() -> None:
     few = {name: {task: row[task] for task in ("t0", "t1", "t2")} for name, row in SCORES.items()}
     assert "No difference can be significant, for the smallest p is 0.25: there are too few tasks." in str(

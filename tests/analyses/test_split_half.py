@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from statistics import NormalDist, stdev
 
 import numpy as np
@@ -112,19 +111,3 @@ def test_halves_as_text() -> None:
         "5 splits of 17 classes into halves of 2 groups of 3 each, drawn with seed 0; 5 classes are in no half each "
         "time. s.d.: over the splits."
     )
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"splits": 0}, "splits must be at least 1, but is 0"),
-        ({"group_size": 3}, "group_size must be at most half the number of classes, 5, but is 3"),
-        ({"measure": "nope"}, "unknown measure"),
-        ({"junk": [True]}, "junk must have shape"),
-        ({"ties": "flot"}, "flot"),
-    ],
-)
-def test_bad_input_is_refused(change: dict, message: str) -> None:
-    data = {"embeddings": np.arange(10)[:, None], "labels": np.arange(10) // 2, "group_size": 2}
-    with pytest.raises(ValueError, match=re.escape(message)):
-        dh.split_half(**{**data, **change})

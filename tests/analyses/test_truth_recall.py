@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -63,29 +62,6 @@ def test_a_ground_truth_that_ends_inside_a_tie_is_said() -> None:
     said = "In 1 query the ground truth ends inside the tie with number 2: recall is at least what is shown."
     assert said in str(result)
     assert json.loads(result.to_json())["n_cut"] == 1
-
-
-DISORDERED = "distances must be finite and ascend in each row, but those of row 0 do not"
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"distances": [[0.0, 2.0, 1.0]]}, DISORDERED),
-        ({"distances": [[0.0, 1.0, float("nan")]]}, DISORDERED),
-        ({"distances": [[0.0, 1.0]]}, "distances must have the shape of ids, but has (1, 2) where ids has 1 rows"),
-        ({"ids": [[0, 1, 1]]}, "ids must be distinct in a row, but query 0 has 1 twice"),
-        ({"returned": [[2, 2]]}, "returned must be distinct in a row, but query 0 has 2 twice"),
-        ({"returned": [[0], [1]]}, "returned must have a row for each query, but has 2 for 1 queries"),
-        ({"k": 4}, "ids must have at least k = 4 items for each query, but has 3"),
-        ({"tolerance": -1}, "tolerance must be finite and not negative, but is -1"),
-    ],
-)
-def test_what_is_refused(change: dict[str, Any], message: str) -> None:
-    given = {"returned": [[0, 1]], "ids": [[0, 1, 2]], "distances": [[0.0, 1.0, 2.0]], "k": 2} | change
-    with pytest.raises((ValueError, TypeError)) as error:
-        dh.index_recall_of_truth(**given)
-    assert str(error.value) == message
 
 
 def binary(path: str, *arrays: np.ndarray) -> None:

@@ -84,26 +84,6 @@ def test_other_characters_take_their_place():
     assert_array_equal(phoc(np.array(["cat", "cart"])), phoc(["cat", "cart"]))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"words": "cat"}, TypeError, "words must be a sequence of words, but is one: 'cat'"),
-        ({"words": 3}, TypeError, "words must be a sequence of words, but is 3"),
-        ({"words": []}, ValueError, "words must hold at least one word, but is empty"),
-        ({"words": ["a", b"b"]}, TypeError, "words must hold strings alone, but entry 1 is b'b'"),
-        ({"levels": 2}, TypeError, "levels must be a sequence of integers, but is 2"),
-        ({"levels": [2, 0]}, ValueError, "each of levels must be at least 1, but is 0"),
-        ({"alphabet": ["ab"]}, ValueError, "alphabet must hold single characters, but holds 'ab'"),
-        ({"alphabet": "abA"}, ValueError, "alphabet must hold case-folded characters, but holds 'A'"),
-        ({"alphabet": "aba"}, ValueError, "alphabet must hold each character once, but holds 'a' twice"),
-    ],
-)
-def test_phoc_refuses(arguments, error, message):
-    with pytest.raises(error) as caught:
-        phoc(**{"words": ["cat"], **arguments})
-    assert str(caught.value) == message
-
-
 SHORT = ["".join(letters) for length in range(4) for letters in product("ab", repeat=length)]
 
 
@@ -162,21 +142,6 @@ def test_normalized_is_the_nearest_float_to_the_quotient():
             greatest = sum(pair) if kind == "indel" else max(pair)
             quotient = Fraction(int(distances[i, j]), greatest) if greatest else Fraction(0)
             assert found[i, j] == float(quotient)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"queries": "cat"}, TypeError, "queries must be a sequence of words, but is one: 'cat'"),
-        ({"gallery": ["a", None]}, TypeError, "gallery must hold strings alone, but entry 1 is None"),
-        ({"kind": "levenstein"}, ValueError, "did you mean 'levenshtein'?"),
-        ({"normalized": 1}, TypeError, "normalized must be True or False, but is 1"),
-    ],
-)
-def test_edit_distances_refuse(arguments, error, message):
-    with pytest.raises(error) as caught:
-        edit_distances(**{"queries": ["cat"], **arguments})
-    assert message in str(caught.value)
 
 
 def test_a_missing_package_is_named(monkeypatch):
