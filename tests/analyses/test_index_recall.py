@@ -6,6 +6,7 @@ import json
 import multiprocessing
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from deadheat.analyses.index_recall import IndexRecall
 from deadheat.engine.counting import nearest
 from deadheat.engine.counting.distributed import worker
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.errors import ClusterError, InvalidValueError
+from deadheat.errors import ClusterError, InvalidTypeError, InvalidValueError
 
 DISTANCES = distance_registry.names()
 
@@ -52,29 +53,25 @@ def exact_searches(keys: list[Fraction], k: int) -> list[set[int]]:
 def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng([DISTANCES.index(distance), len(kind)])
     for _ in range(12):
-        monkeypatch.setattr(nearest, "TILE_COLUMNS", int(rng.integers(1, 6)))
-        monkeypatch.setattr(nearest, "BLOCK_ROWS", int(rng.integers(1, 4)))
-        monkeypatch.setattr(nearest, "MOST_CANDIDATES", int(rng.integers(1, 40)))
-        monkeypatch.setattr(nearest, "PAIRS", int(rng.integers(1, 20)))
+        for limit, most in (("TILE_COLUMNS", 6), ("BLOCK_ROWS", 4), ("MOST_CANDIDATES", 40), ("PAIRS", 20)):
+            monkeypatch.setattr(nearest, limit, int(rng.integers(1, most)))
         n_query, n, k = rng.integers(1, 5), int(rng.integers(1, 9)), int(rng.integers(1, 7))
         rows = made(kind, n_query + n, 3, rng)
         rows = rows > 0.5 if distance == "hamming" else rows
         queries, base = rows[:n_query], rows[n_query:]
-        lengths = rng.integers(0, n + 1, n_query)
-        returned = [rng.permutation(n)[:length].tolist() for length in lengths]
+        returned = [rng.permutation(n)[:length].tolist() for length in rng.integers(0, n + 1, n_query)]
         found = dh.index_recall(returned, queries, base, k, distance=distance, threads=int(rng.integers(1, 3)))
         (result,) = found.recalls.values()
         n_tied = 0
         for i, query in enumerate(queries):
             searches = exact_searches([oracles.exact_key(query, item, distance) for item in base], k)
             values = [Fraction(len(search & set(returned[i][:k])), len(search)) for search in searches]
-            want = min(values), sum(values) / len(values), max(values)
             got = [values[i] for values in result.by_id]
-            assert got == pytest.approx([float(value) for value in want], rel=1e-15)
-            assert got[2] == float(want[2])
+            want = [float(value) for value in (min(values), sum(values) / len(values), max(values))]
+            assert got == pytest.approx(want, rel=1e-15)
+            assert got[2] == want[2] == result.per_query[i]
             n_tied += len(searches) > 1
         assert found.n_tied == n_tied
-        assert_array_equal(result.per_query, result.by_id.upper)
 
 
 @pytest.mark.parametrize("kind", ["grid", "floats"])
@@ -114,10 +111,8 @@ def test_ids_of_the_base() -> None:
 
 
 def test_one_table_of_several_indexes() -> None:
-    base, queries = np.arange(5.0)[:, None], np.zeros((1, 1))
-    found = dh.index_recall(
-        {"all": [[0, 1]], "half": [[0, 4]]}, queries, base, 2, distance="euclidean", queries_per_second={"half": 1234.5}
-    )
+    returned, base, queries = {"all": [[0, 1]], "half": [[0, 4]]}, np.arange(5.0)[:, None], np.zeros((1, 1))
+    found = dh.index_recall(returned, queries, base, 2, distance="euclidean", queries_per_second={"half": 1234.5})
     assert (list(found), len(found)) == (["all", "half"], 2)
     assert found.to_markdown().splitlines()[:4] == [
         "| index   |   recall@2 (%) |   95 % interval |   all found |   queries/s |",
@@ -128,33 +123,26 @@ def test_one_table_of_several_indexes() -> None:
     assert json.loads(found.to_json())["indexes"]["half"]["recall"] == 0.5
     assert found.to_pandas()["recall"].tolist() == [1.0, 0.5]
     assert found["half"].recall_by_id == (0.5, 0.5, 0.5)
-
-
-def test_an_interval_is_that_of_the_mean() -> None:
     rng = np.random.default_rng(0)
-    rows = rng.standard_normal((50, 3))
-    returned = [rng.permutation(50)[:10] for _ in range(50)]
-    result = dh.index_recall(returned, rows, rows, 10, distance="cosine")["index"]
+    rows, some = rng.standard_normal((50, 3)), [rng.permutation(50)[:10] for _ in range(50)]
+    result = dh.index_recall(some, rows, rows, 10, distance="cosine")["index"]
     low, high = result.interval()
     assert 0 < low < result.recall < high < 1
 
 
-def two_indexes(n_query: int, n_base: int, *, seed: int = 0, bits: bool = False) -> tuple[Any, Any, dict[str, Any]]:
+def two_indexes(n_query: int, n_base: int, *, bits: bool = False) -> tuple[Any, Any, dict[str, Any]]:
     """Points on a grid, and two indexes: one that returns lists of any length, one of rows that are full."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     queries, base = (rng.integers(-2, 3, (n, 6)).astype(np.float32) for n in (n_query, n_base))
     ragged = [rng.permutation(n_base)[: rng.integers(0, 20)].tolist() for _ in range(n_query)]
-    full = np.stack([rng.permutation(n_base)[:12] for _ in range(n_query)])
-    both = {"ragged": ragged, "full": full}
+    both = {"ragged": ragged, "full": np.stack([rng.permutation(n_base)[:12] for _ in range(n_query)])}
     return (queries > 0, base > 0, both) if bits else (queries, base, both)
 
 
 def require_same(found: IndexRecall, alone: IndexRecall) -> None:
-    assert found.n_tied == alone.n_tied
-    assert alone.n_tied > 0
+    assert found.n_tied == alone.n_tied > 0
     for name, recall in alone.recalls.items():
-        for values, wanted in zip(found[name].by_id, recall.by_id, strict=True):
-            assert_array_equal(values, wanted)
+        assert_array_equal(np.stack(found[name].by_id), np.stack(recall.by_id))
     assert str(found) == str(alone)
 
 
@@ -220,20 +208,17 @@ def test_failures_progress_and_what_is_left(tmp_path: Path, capsys: pytest.Captu
     queries, base, returned = two_indexes(60, 80)
     told: list[tuple[int, int]] = []
     with ThreadPoolExecutor(2) as threads:
-        given = {"distance": "cosine"}
+        search = partial(dh.index_recall, returned, queries, base, distance="cosine")
         cluster = dh.Cluster(Counted(threads, 2), tasks=6, scratch=tmp_path, in_flight=1)
-        found = dh.index_recall(
-            returned, queries, base, **given, executor=cluster, progress=lambda *state: told.append(state)
-        )
-        require_same(found, dh.index_recall(returned, queries, base, **given))
+        require_same(search(executor=cluster, progress=lambda *state: told.append(state)), search())
         assert cluster.summary is not None
         assert cluster.summary.retries == 2
         assert (told[0], told[-1], len(told)) == ((0, 4800), (4800, 4800), 7)
-        dh.index_recall(returned, queries, base, **given, executor=cluster, progress=True)
+        search(executor=cluster, progress=True)
         assert capsys.readouterr().err.splitlines()[-1] == str(cluster.summary)
         failing = dh.Cluster(Counted(threads, 3), tasks=1, scratch=tmp_path, in_flight=1)
         with pytest.raises(ClusterError, match="failed 3 times, at last with OSError: the network is gone"):
-            dh.index_recall(returned, queries, base, **given, executor=failing)
+            search(executor=failing)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -241,12 +226,11 @@ def test_what_is_wrong_is_said_before_any_task() -> None:
     queries, base, returned = two_indexes(9, 30)
     with ThreadPoolExecutor(1) as threads:
         executor = Counted(threads)
-        with pytest.raises(
-            InvalidValueError, match="queries and base must have the same dim, but have 5 and 6 columns"
+        for rows, given, message in (
+            (queries[:, :5], executor, "queries and base must have the same dim, but have 5 and 6 columns"),
+            (queries[:8], executor, "has 9 for 8 queries"),
+            (queries, 3, "executor must be an executor"),
         ):
-            dh.index_recall(returned, queries[:, :5], base, distance="cosine", executor=executor)
-        with pytest.raises(InvalidValueError, match="has 9 for 8 queries"):
-            dh.index_recall(returned, queries[:8], base, distance="cosine", executor=executor)
-        with pytest.raises(dh.errors.InvalidTypeError, match="executor must be an executor"):
-            dh.index_recall(returned, queries, base, distance="cosine", executor=3)
+            with pytest.raises((InvalidValueError, InvalidTypeError), match=message):
+                dh.index_recall(returned, rows, base, distance="cosine", executor=given)
     assert executor.tasks == []
