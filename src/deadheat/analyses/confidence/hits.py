@@ -265,16 +265,18 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
     )
 
 
+def _ends(hits: Triple[Float64], if_right: Any, if_wrong: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What each query counts at least and at most, where ties may leave open whether it is right."""
+    chosen = [np.where(hit > 0, if_right, if_wrong) for hit in (hits.lower, hits.upper)]
+    return np.minimum(*chosen), np.maximum(*chosen)
+
+
 def _over_thresholds(hits: Triple[Float64], below: Int64, n_threshold: int) -> Triple[float]:
     """The mean accuracy over the thresholds, of which `below` lie at or below each query's confidence."""
     if not len(below):
         return UNDEFINED
-    whole = len(below) * n_threshold
-    above = n_threshold - below
-    worst, best = np.minimum(below, above), np.maximum(below, above)
-    closed = np.where(hits.lower > 0, below, above)
-    is_open = hits.lower < hits.upper
-    lower, upper = (int(np.where(is_open, extreme, closed).sum()) / whole for extreme in (worst, best))
+    whole, above = len(below) * n_threshold, n_threshold - below
+    lower, upper = (int(ends.sum()) / whole for ends in _ends(hits, below, above))
     if np.isnan(hits.expected).any():
         return Triple(lower, math.nan, upper)
     chances, scale = integers(hits.expected)
@@ -432,10 +434,7 @@ def _gap(confidence: Float64, lower: Float64, upper: Float64) -> tuple[float, fl
 
 def _brier(hits: Triple[Float64], confidence: Float64) -> Triple[float]:
     if_right, if_wrong = np.square(1 - confidence), np.square(confidence)
-    is_open = hits.lower < hits.upper
-    closed = np.where(hits.lower > 0, if_right, if_wrong)
-    lower = np.where(is_open, np.minimum(if_right, if_wrong), closed)
-    upper = np.where(is_open, np.maximum(if_right, if_wrong), closed)
-    mixed = np.where(is_open, hits.expected * if_right + (1 - hits.expected) * if_wrong, closed)
+    lower, upper = _ends(hits, if_right, if_wrong)
+    mixed = hits.expected * if_right + (1 - hits.expected) * if_wrong
     expected = np.minimum(np.maximum(mixed, lower), upper)  # rounding must not leave the bounds
     return Triple(*map(mean_of_all, (lower, expected, upper)))

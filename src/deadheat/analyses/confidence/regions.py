@@ -421,14 +421,12 @@ def _result(masses: Float64, shares: Float64) -> CredibleRecall:
     relevant, others = (Triple(*part) for part in shares)
     n_open = int((relevant.lower < relevant.upper).any(axis=1).sum())
     n_left_out = int(np.isnan(relevant.lower[:, 0]).sum())
-    n_query, means = len(relevant.lower) - n_left_out, (_means(relevant), _means(others))
+    means = []
+    for part in (relevant, others):  # over the queries whose share is defined; NaN if an expected one of these is
+        defined = ~np.isnan(part.lower[:, 0])
+        means.append(Triple(*(np.array([mean_of_all(column) for column in bound[defined].T]) for bound in part)))
+    n_query = len(relevant.lower) - n_left_out
     return CredibleRecall(masses, *means, relevant, others, n_query, n_left_out, n_open)
-
-
-def _means(shares: Triple[Float64]) -> Triple[Float64]:
-    """Means over the queries whose share is defined; `expected` is NaN if that of one of these is."""
-    defined = ~np.isnan(shares.lower[:, 0])
-    return Triple(*(np.array([mean_of_all(column) for column in bound[defined].T]) for bound in shares))
 
 
 def _masses(masses: ArrayLike) -> Float64:
