@@ -33,17 +33,17 @@ def gaps(measure: str = "mAP", **more) -> dict[str, dh.analyses.gaps.Generalizat
 def test_coefficients_are_those_of_expected_values() -> None:
     found = dh.model_correlation(PLAIN, dict(reversed(INSIDE.items())), measure="AP")
     assert found.models == tuple(MODELS)
-    x = np.array([PLAIN[name]["mAP"].expected for name in MODELS])
-    y = np.array([INSIDE[name]["mAP"].expected for name in MODELS])
-    assert found.pearson == pytest.approx(np.corrcoef(x, y)[0, 1], rel=1e-12)
-    ranks = [values.argsort().argsort() for values in (x, y)]
-    assert len(set(x.tolist())) == len(set(y.tolist())) == 6, "no equal values, so that rho is Pearson's r of ranks"
-    assert found.spearman == pytest.approx(np.corrcoef(*ranks)[0, 1], rel=1e-12)
+    values = [[reports[name]["mAP"].expected for name in MODELS] for reports in (PLAIN, INSIDE)]
+    assert found.pearson == pytest.approx(np.corrcoef(*values)[0, 1], rel=1e-12)
+    assert [len(set(each)) for each in values] == [6, 6], "no equal values, so that rho is Pearson's r of ranks"
+    assert found.spearman == pytest.approx(np.corrcoef(*np.argsort(np.argsort(values)))[0, 1], rel=1e-12)
     assert found.names == ("mAP, plain", "mAP in groups of 4")
     z, reach = math.atanh(found.pearson), 1.959963984540054 / math.sqrt(3)
     assert found.pearson_interval() == pytest.approx((math.tanh(z - reach), math.tanh(z + reach)), rel=1e-12)
-    few = [{name: reports[name] for name in list(MODELS)[:n]} for n in (3, 4) for reports in (PLAIN, INSIDE)]
-    three, four = (dh.model_correlation(*few[at : at + 2], measure="AP") for at in (0, 2))
+    three, four = (
+        dh.model_correlation(*({name: reports[name] for name in list(MODELS)[:n]} for reports in (PLAIN, INSIDE)),
+                             measure="AP") for n in (3, 4)
+    )  # fmt: skip
     assert np.isnan(three.pearson_interval()).all()
     assert math.atanh(four.pearson_interval()[1]) == pytest.approx(math.atanh(four.pearson) + 1.959963984540054)
     for end in ("lower", "expected", "upper"):
@@ -78,21 +78,18 @@ def test_correlation_under_a_tolerance_and_where_nothing_varies() -> None:
     found = dh.model_correlation(wide, wide, measure="mAP")
     np.testing.assert_array_equal(found.shown[0], [report["mAP"].lower for report in wide.values()])
     assert found.pearson == pytest.approx(1)
-    one = dict.fromkeys("abcde", PLAIN["first 1"])
-    flat = dh.model_correlation(one, dict(zip("abcde", INSIDE.values(), strict=False)), measure="mAP")
-    assert math.isnan(flat.pearson)
-    assert math.isnan(flat.spearman)
+    flat = dh.model_correlation(dict.fromkeys(MODELS, PLAIN["first 1"]), INSIDE, measure="mAP")
+    assert np.isnan([flat.pearson, flat.spearman]).all()
     assert flat.to_dict()["pearson"] is None
     assert flat.to_dict()["pearson_interval"] == [None, None]
 
 
 def test_correlation_as_text_and_json() -> None:
     found = dh.model_correlation(PLAIN, INSIDE, measure="mAP", names=("all", "groups"))
-    lines = found.to_text(digits=1).splitlines()
+    lines, content = found.to_text(digits=1).splitlines(), json.loads(found.to_json())
     assert lines[0].split() == ["model", "(%)", "all", "groups"]
     assert lines[8].split() == ["correlation", "coefficient"]
     assert lines[9].split()[-1] == f"{found.pearson:.3f}"
-    content = json.loads(found.to_json())
     assert content["model"] == list(MODELS)
     assert content["second_upper"] == [INSIDE[name]["mAP"].upper for name in MODELS]
 
@@ -103,10 +100,11 @@ def test_models_are_sorted_by_their_numbers() -> None:
     trend = dh.gap_trend(made, numbers, name="minus size")
     assert trend.models == tuple(reversed(MODELS))
     assert trend.numbers.tolist() == sorted(numbers.values())
-    assert [gap.expected for gap in trend.grouped] == [made[name].grouped.expected for name in trend.models]
-    assert [gap.expected for gap in trend.plain] == [made[name].plain.expected for name in trend.models]
-    ranks = np.argsort(np.argsort([gap.expected for gap in trend.plain]))
-    assert trend.spearman(trend.plain) == pytest.approx(np.corrcoef(ranks, np.arange(6))[0, 1], rel=1e-12)
+    for side in ("grouped", "plain"):
+        wanted = [getattr(made[name], side).expected for name in trend.models]
+        assert [gap.expected for gap in getattr(trend, side)] == wanted
+        ranks = np.argsort(np.argsort(wanted))
+        assert trend.spearman(getattr(trend, side)) == pytest.approx(np.corrcoef(ranks, np.arange(6))[0, 1], rel=1e-12)
     assert (trend.measure, trend.group_size) == ("mAP", 4)
 
 

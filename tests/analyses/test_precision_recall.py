@@ -73,25 +73,19 @@ def test_levels_take_the_best_from_there_on_or_where_they_are_reached(query: tup
 def test_eleven_levels_are_those_of_the_measure() -> None:
     rng = np.random.default_rng(0)
     profile = dh.profile(rng.integers(0, 3, (60, 3)), rng.integers(0, 6, 60), distance="cityblock")
-    curve = dh.precision_recall(profile)
-    measured = dh.measure(profile, measures=[f"IPrec@{level / 10}" for level in range(11)])
-    for level in range(11):
-        result = measured[f"IPrec@{level / 10}"]
-        assert (curve.lower[level], curve.expected[level], curve.upper[level]) == (
-            result.lower, result.expected, result.upper,
-        )  # fmt: skip
+    curve, levels = dh.precision_recall(profile), [f"IPrec@{level / 10}" for level in range(11)]
+    measured = dh.measure(profile, measures=levels)
+    for bound in ("lower", "expected", "upper"):
+        assert getattr(curve, bound).tolist() == [getattr(measured[level], bound) for level in levels]
 
 
 def test_the_mean_leaves_out_queries_without_a_relevant_item_and_counts_the_others() -> None:
-    one, other = ([(0, 0, 1, 1)], 0), ([(1, 0, 1, 1)], 0)
-    profile = dh.TieProfile.from_groups([one[0], [], other[0]], [3, 3, 3])
+    profile = dh.TieProfile.from_groups([[(0, 0, 1, 1)], [], [(1, 0, 1, 1)]], [3, 3, 3])
     curve = dh.precision_recall(profile, levels=2)
-    assert curve.n_query == 2
-    assert curve.expected.tolist() == [0.75, 0.75]
-    with pytest.raises(UndefinedError, match="query 1 has no relevant item"):
-        dh.precision_recall(profile, 1)
-    with pytest.raises(UndefinedError, match="no query has a relevant item"):
-        dh.precision_recall(dh.TieProfile.from_groups([[]], [3]))
+    assert (curve.n_query, curve.expected.tolist()) == (2, [0.75, 0.75])
+    for query, message in ((1, "query 1 has no relevant item"), (None, "no query has a relevant item")):
+        with pytest.raises(UndefinedError, match=message):
+            dh.precision_recall(profile[1:2] if query is None else profile, query)
 
 
 def test_of_large_groups_the_expectation_is_near_the_truth_and_sums_to_ap() -> None:

@@ -25,16 +25,11 @@ def grid(n_class: int = 17, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def exact_halves(embeddings: np.ndarray, labels: np.ndarray, halves: SplitHalf, k: int) -> list[tuple]:
     """Lower, expected and upper of both halves of each split, by the definition in exact fractions."""
     squares = ((embeddings[:, None] - embeddings[None]) ** 2).sum(axis=2)
-    ranked, names = ~np.eye(len(labels), dtype=bool), labels.tolist()
-    found = []
-    for split in range(halves.groups.repeats):
-        groups = halves.groups.group_labels(split)
-        n_half = len(groups) // 2
-        sides = groups[:n_half], groups[n_half : 2 * n_half]
-        found.append(
-            tuple(dh.reference.grouped_recall(squares, names, names, side, ranked=ranked, k=k) for side in sides)
-        )
-    return found
+    ranked, names, n_half = ~np.eye(len(labels), dtype=bool), labels.tolist(), halves.groups.n_group // 2
+    drawn = [halves.groups.group_labels(split) for split in range(halves.groups.repeats)]
+    sides = [(groups[:n_half], groups[n_half : 2 * n_half]) for groups in drawn]
+    return [tuple(dh.reference.grouped_recall(squares, names, names, side, ranked=ranked, k=k) for side in pair)
+            for pair in sides]  # fmt: skip
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -56,40 +51,35 @@ def test_margins_and_limits_are_z_times_the_standard_error() -> None:
     """z √(σ₁²/N₁ + σ₂²/N₂) and value + z σ/√N, by the standard library's z; σ by its stdev."""
     embeddings, labels = np.random.default_rng(1).standard_normal((80, 3)), np.arange(80) % 20
     halves = dh.split_half(embeddings, labels, group_size=2, splits=4, measure="mAP")
-    z = NormalDist().inv_cdf(0.95)
+    how, z = {"confidence_level": 0.9, "method": "normal"}, NormalDist().inv_cdf(0.95)
     values = halves.grouped.per_group.expected.reshape(4, 10).tolist()
     margins = [z * math.hypot(stdev(row[:5]) / 5**0.5, stdev(row[5:]) / 5**0.5) for row in values]
-    assert halves.margins(confidence_level=0.9, method="normal") == pytest.approx(margins, rel=1e-12)
+    assert halves.margins(**how) == pytest.approx(margins, rel=1e-12)
     error = math.sqrt(sum(stdev(row) ** 2 for row in values) / 4 / 10)
-    limit = halves.upper_limit(confidence_level=0.9, method="normal").expected
-    assert limit == pytest.approx(halves.grouped.expected + z * error, rel=1e-12)
-    content = json.loads(halves.to_json(confidence_level=0.9, method="normal"))
+    assert halves.upper_limit(**how).expected == pytest.approx(halves.grouped.expected + z * error, rel=1e-12)
+    content = json.loads(halves.to_json(**how))
     assert content["margin"]["expected"] == pytest.approx(math.fsum(margins) / 4, rel=1e-12)
     assert content["margin"]["spread"] == pytest.approx(stdev(margins), rel=1e-12)
     assert content["difference"]["spread"] == pytest.approx(stdev(halves.differences.expected.tolist()), rel=1e-12)
     assert content["plain"]["expected"] == dh.evaluate(embeddings, labels, measures="mAP")["mAP"].expected
-    assert content["upper_limit"]["expected"] == limit
+    assert content["upper_limit"]["expected"] == halves.upper_limit(**how).expected
     assert halves.margins().mean() > halves.margins(method="normal").mean(), "few groups: Student's t"
 
 
 def test_halves_of_queries_and_a_gallery() -> None:
     embeddings, labels = grid()
-    order = np.random.default_rng(0).permutation(len(labels))
-    options = {"group_size": 3, "splits": 3, "measure": "mAP"}
-    alone = dh.split_half(embeddings, labels, **options)
-    both = dh.split_half(embeddings, labels, embeddings[order], labels[order], exclude=np.argsort(order), **options)
-    assert both.to_dict() == alone.to_dict()
-    junk = np.arange(len(labels)) % 5 == 0
-    without = dh.split_half(embeddings, labels, embeddings[order], labels[order], junk=junk, **options,
-                            exclude=np.argsort(order))  # fmt: skip
-    assert without.groups.profile == dh.grouped(embeddings, labels, embeddings[order], labels[order], junk=junk,
-                                                exclude=np.argsort(order), group_size=3, repeats=3).profile  # fmt: skip
+    order, options = np.random.default_rng(0).permutation(len(labels)), {"group_size": 3, "measure": "mAP"}
+    both = embeddings, labels, embeddings[order], labels[order]
+    alone = dh.split_half(embeddings, labels, splits=3, **options)
+    assert dh.split_half(*both, exclude=np.argsort(order), splits=3, **options).to_dict() == alone.to_dict()
+    less = {"junk": np.arange(len(labels)) % 5 == 0, "exclude": np.argsort(order)}
+    without = dh.split_half(*both, splits=3, **less, **options)
+    assert without.groups.profile == dh.grouped(*both, **less, group_size=3, repeats=3).profile
     assert without.plain.expected != alone.plain.expected
 
 
 def test_what_is_undefined_is_not_zero() -> None:
-    embeddings, labels = grid(6)
-    few = dh.split_half(embeddings, labels, group_size=2, splits=2)
+    few = dh.split_half(*grid(6), group_size=2, splits=2)
     assert few.groups.n_group == 3
     assert np.isnan(few.margins()).all()
     assert few.to_dict()["margin"] == {"lower": None, "expected": None, "upper": None, "spread": None}
