@@ -419,14 +419,14 @@ def normal_credible_recall(
 def _result(masses: Float64, shares: Float64) -> CredibleRecall:
     """Means over the queries of the shares of relevant items and of others: (2, 3, n_query, n_mass)."""
     relevant, others = (Triple(*part) for part in shares)
+    of_relevant, of_others = (  # over the queries whose share is defined; NaN if an expected one of these is
+        Triple(*(np.array([mean_of_all(column) for column in bound[~np.isnan(part[0, :, 0])].T]) for bound in part))
+        for part in shares
+    )
     n_open = int((relevant.lower < relevant.upper).any(axis=1).sum())
     n_left_out = int(np.isnan(relevant.lower[:, 0]).sum())
-    means = []
-    for part in (relevant, others):  # over the queries whose share is defined; NaN if an expected one of these is
-        defined = ~np.isnan(part.lower[:, 0])
-        means.append(Triple(*(np.array([mean_of_all(column) for column in bound[defined].T]) for bound in part)))
     n_query = len(relevant.lower) - n_left_out
-    return CredibleRecall(masses, *means, relevant, others, n_query, n_left_out, n_open)
+    return CredibleRecall(masses, of_relevant, of_others, relevant, others, n_query, n_left_out, n_open)
 
 
 def _masses(masses: ArrayLike) -> Float64:
