@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import deadheat as dh
 from deadheat.analyses.gaps import Gap, generalization_gap
-from deadheat.analyses.grouped import GroupedResult, draw, grouped
+from deadheat.analyses.grouped import GroupedResult, draw, ends_of, grouped
 from deadheat.engine.counting import within
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.tolerance import Tolerance
@@ -517,10 +517,10 @@ def test_report_as_text_names_what_is_left_over() -> None:
 
 def test_report_as_dictionary() -> None:
     report = grouped(*grid(10, 3), group_size=3, measures="mAP", repeats=2, seed=6, distance="euclidean")
-    content = json.loads(report.to_json())
+    content, (low, high) = json.loads(report.to_json(confidence_level=0.9)), ends_of(report["mAP"], 0.9)
     for key, value in {
         "lower": report["mAP"].lower, "standard_error": report["mAP"].errors.expected,
-        "n_group": 6 - report["mAP"].n_undefined,
+        "n_group": 6 - report["mAP"].n_undefined, "interval": [low, high], "confidence_level": 0.9,
     }.items():  # fmt: skip
         assert content["measures"]["mAP"][key] == value
     assert content.items() >= {
