@@ -56,13 +56,20 @@ def test_ranks_are_by_the_lower_bound_of_the_first_measure() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(QUERIES, min_size=2, max_size=4), st.sampled_from(["lower", "expected", "upper"]))
 def test_swaps_are_what_some_tie_breaking_does(systems: list[list[Query]], rank_by: Any) -> None:
+    """A mark stands at both systems of a swap, for the rank of either depends on ties, and nowhere else."""
     reports = {f"s{i}": report(queries) for i, queries in enumerate(systems)}
     found = leaderboard(reports, rank_by=rank_by, n_resamples=9)
     values = [getattr(found[name]["MRR"], rank_by) for name in found]
     assert values == sorted(values, reverse=True)
     assert list(found.ranks.values()) == [1 + sum(other > value for other in values) for value in values]
-    swaps = [(a, b) for a, b in itertools.combinations(found, 2) if found[b]["MRR"].upper > found[a]["MRR"].lower]
+    ends = [(found[name]["MRR"].lower, found[name]["MRR"].upper) for name in found]
+    worlds = [dict(zip(found, world, strict=True)) for world in itertools.product(*ends)]
+    swaps = [(a, b) for a, b in itertools.combinations(found, 2) if any(world[b] > world[a] for world in worlds)]
     assert list(found.could_swap) == swaps
+    for name, (_, rank, *_) in zip(found, found.tables()[0].rows, strict=True):
+        assert ("~" in rank) == any(name in pair for pair in swaps)
+        ranks = {sum(world[other] > world[name] for other in found) for world in worlds}
+        assert "~" not in rank or len(ranks) > 1
 
 
 def test_the_order_in_which_reports_are_given_changes_nothing() -> None:
