@@ -21,7 +21,6 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.counting.ranking import Ranked, Rankings
@@ -562,7 +561,18 @@ def collisions_of_distances(
     array([[1, 2, 2]], dtype=int32)
     """
     width, most = checked_reach(within, depth, Exact())
-    values, mask, rule = _sorted(distances, relevant, leave_one_out)
+    matrix, mask = arrays.scores(distances, "distances"), conversion.plain(relevant, "relevant")
+    arrays.require_exact(matrix, "distances")
+    if mask.shape != matrix.shape or mask.dtype != np.bool_:
+        came = f"{mask.dtype} of shape {mask.shape}"
+        raise InvalidValueError("relevant", f"must be bool of the shape of distances, {matrix.shape}, but is {came}")
+    if leave_one_out and matrix.shape[0] != matrix.shape[1]:
+        raise InvalidValueError("distances", f"must be square for leave_one_out, but have shape {matrix.shape}")
+    values, rule = matrix.astype(np.float64), f"{matrix.dtype} distances"
+    if leave_one_out:
+        np.fill_diagonal(values, np.inf)  # the last, and then cut off
+    order = np.argsort(values, axis=1, kind="stable")[:, : matrix.shape[1] - bool(leave_one_out)]
+    values, mask = (np.take_along_axis(each, order, axis=1) for each in (values, mask))
     most = values.shape[1] if most is None else most
     _require_memory(len(values), most)
     tie_starts = np.ones(values.shape, dtype=np.bool_)
@@ -574,23 +584,6 @@ def collisions_of_distances(
         rule += f" within {float(width)!r}"
     ranks = GroupedRanks(np.arange(len(values)), np.ones_like(starts), mask, tie_starts, starts)
     return Collisions(*ranks.matrices(most), ranks.counts(most), "given", rule)
-
-
-def _sorted(distances: ArrayLike, relevant: ArrayLike, leave_one_out: bool) -> tuple[Float64, Bool, str]:
-    """Distances in order and the relevance of what is there, (n_query, n_ranked), and what the distances are."""
-    matrix, mask = arrays.scores(distances, "distances"), conversion.plain(relevant, "relevant")
-    arrays.require_exact(matrix, "distances")
-    if mask.shape != matrix.shape or mask.dtype != np.bool_:
-        came = f"{mask.dtype} of shape {mask.shape}"
-        raise InvalidValueError("relevant", f"must be bool of the shape of distances, {matrix.shape}, but is {came}")
-    if leave_one_out and matrix.shape[0] != matrix.shape[1]:
-        raise InvalidValueError("distances", f"must be square for leave_one_out, but have shape {matrix.shape}")
-    values, candidates = matrix.astype(np.float64), Candidates.of(*matrix.shape, leave_one_out=leave_one_out)
-    starts, items = candidates.excluded(np.arange(len(values)))
-    values[np.repeat(np.arange(len(values)), np.diff(starts)), items] = np.inf
-    order = np.argsort(values, axis=1, kind="stable")[:, : int(candidates.n_ranked().max())]
-    in_order, relevance = (np.take_along_axis(each, order, axis=1) for each in (values, mask))
-    return in_order, relevance, f"{matrix.dtype} distances"
 
 
 def _require_memory(n_query: int, depth: int) -> None:
