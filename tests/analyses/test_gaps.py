@@ -135,6 +135,8 @@ def test_coefficients_are_those_of_expected_values() -> None:
                              measure="AP") for n in (3, 4)
     )  # fmt: skip
     assert np.isnan(three.pearson_interval()).all()
+    said = "95 % interval of Pearson's r, if they were independent: "
+    assert (said in str(three), said in str(four)) == (False, True)
     assert math.atanh(four.pearson_interval()[1]) == pytest.approx(math.atanh(four.pearson) + 1.959963984540054)
     for end in ("lower", "expected", "upper"):
         np.testing.assert_array_equal(getattr(found.first, end), [getattr(PLAIN[name]["mAP"], end) for name in MODELS])
