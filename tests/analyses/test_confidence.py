@@ -224,6 +224,8 @@ def test_calibration_of_every_choice_of_hits(queries: list[Any]) -> None:
 def test_reliability_table_of_bins() -> None:
     found = dc.calibration([0, 1, 1, np.nan], [0.0, 0.2, 1.0, 0.5], bins=5)
     assert found.count.tolist() == [2, 0, 0, 0, 1]  # 0.2 is the upper edge of the first bin
+    titles = ["0 to 20", "20 to 40", "40 to 60", "60 to 80", "80 to 100"]
+    assert [row[:2] for row in found.tables()[1].rows] == [list(row) for row in zip(titles, "20001", strict=True)]
     np.testing.assert_array_equal(found.confidence, [0.1, np.nan, np.nan, np.nan, 1])
     np.testing.assert_array_equal(found.right.expected, [0.5, np.nan, np.nan, np.nan, 1])
     assert found.n_left_out == 1

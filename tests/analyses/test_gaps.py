@@ -180,6 +180,8 @@ def test_correlation_as_text_and_json() -> None:
     found = dh.model_correlation(PLAIN, INSIDE, measure="mAP", names=("all", "groups"))
     lines, content = found.to_text(digits=1).splitlines(), json.loads(found.to_json())
     assert lines[0].split() == ["model", "(%)", "all", "groups"]
+    shown = [f"{100 * reports['first 1']['mAP'].expected:.1f}" for reports in (PLAIN, INSIDE)]
+    assert lines[1].split() == ["first", "1", *shown]
     assert lines[8].split() == ["correlation", "coefficient"]
     assert lines[9].split()[-1] == f"{found.pearson:.3f}"
     assert content["model"] == list(MODELS)
