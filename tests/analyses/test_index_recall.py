@@ -246,7 +246,7 @@ POINTS = RNG.integers(0, 4, (40, 2)).astype(np.float32)  # full of duplicates an
 QUERIES = RNG.integers(0, 4, (25, 2)).astype(np.float32)
 FAR = np.sqrt(((QUERIES[:, None].astype(float) - POINTS) ** 2).sum(axis=2))
 IDS = np.argsort(FAR, axis=1, kind="stable").astype(np.int32)
-DEPTHS = np.take_along_axis(FAR, IDS, axis=1)
+NEAREST = np.take_along_axis(FAR, IDS, axis=1)
 RETURNED = {
     "stable": IDS[:, :6],
     "any": np.array([RNG.permutation(40)[:6] for _ in QUERIES]),
@@ -259,7 +259,7 @@ RETURNED["reversed"] = 39 - RETURNED["reversed"]
 @pytest.mark.parametrize("k", [1, 4, 6])
 def test_it_is_what_a_search_by_the_embeddings_gives(k: int) -> None:
     by_search = dh.index_recall(RETURNED, QUERIES, POINTS, k, distance="euclidean")
-    by_truth = dh.index_recall_of_truth(RETURNED, IDS, DEPTHS, k)
+    by_truth = dh.index_recall_of_truth(RETURNED, IDS, NEAREST, k)
     assert (by_truth.n_tied, by_truth.n_cut) == (by_search.n_tied, 0)
     for name in RETURNED:
         np.testing.assert_array_equal(by_truth[name].by_id, by_search[name].by_id)
@@ -301,18 +301,18 @@ def binary(path: str, *arrays: np.ndarray) -> None:
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     binary("truth.ibin", IDS)
-    binary("far.fbin", DEPTHS.astype("<f4"))
-    binary("both.bin", IDS, DEPTHS.astype("<f4"))
+    binary("far.fbin", NEAREST.astype("<f4"))
+    binary("both.bin", IDS, NEAREST.astype("<f4"))
     binary("any.ibin", RETURNED["any"].astype("<i4"))
     np.save("any.npy", RETURNED["any"])
 
 
 def test_files_of_big_ann_benchmarks(files: None) -> None:
-    found = dh.index_recall_of_truth({"any": RETURNED["any"]}, IDS, DEPTHS.astype("<f4"), 5, tolerance=1e-6)
+    found = dh.index_recall_of_truth({"any": RETURNED["any"]}, IDS, NEAREST.astype("<f4"), 5, tolerance=1e-6)
     more = ("-k", 5, "--tolerance", "1e-6")
     assert passed("index-recall", "truth.ibin", "any.ibin", "--distances", "far.fbin", *more) == f"{found}\n"
     assert passed("index-recall", "both.bin", "any.npy", *more) == f"{found}\n"
-    binary("near.fbin", -DEPTHS.astype("<f4"))
+    binary("near.fbin", -NEAREST.astype("<f4"))
     similar = ("--distances", "near.fbin", "--similarity")
     assert passed("index-recall", "truth.ibin", "any.npy", *similar, *more) == f"{found}\n"
     assert json.loads(passed("index-recall", "both.bin", "any.npy", *more, "--json")) == json.loads(found.to_json())
@@ -322,15 +322,15 @@ def test_files_of_ann_benchmarks(files: None) -> None:
     """`tolerance` is its epsilon: the items within d_k + ε, but no more of them than there are places."""
     h5py = pytest.importorskip("h5py")
     with h5py.File("truth.hdf5", "w") as file:
-        file["neighbors"], file["distances"] = IDS, DEPTHS.astype("<f4")
+        file["neighbors"], file["distances"] = IDS, NEAREST.astype("<f4")
         file["train"], file["test"] = POINTS, QUERIES
     with h5py.File("any.hdf5", "w") as file:
         file["neighbors"] = RETURNED["any"].astype("<i4")
         file["times"] = np.zeros(25)
-    found = dh.index_recall_of_truth({"any": RETURNED["any"]}, IDS, DEPTHS.astype("<f4"), 5, tolerance=1e-3)
+    found = dh.index_recall_of_truth({"any": RETURNED["any"]}, IDS, NEAREST.astype("<f4"), 5, tolerance=1e-3)
     printed = passed("index-recall", "truth.hdf5", "any.hdf5", "-k", 5, "--tolerance", "1e-3")
     assert printed == f"{found}\n"
-    theirs = [np.count_nonzero(FAR[q, row[:5]] <= DEPTHS[q, 4] + 1e-3) / 5 for q, row in enumerate(RETURNED["any"])]
+    theirs = [np.count_nonzero(FAR[q, row[:5]] <= NEAREST[q, 4] + 1e-3) / 5 for q, row in enumerate(RETURNED["any"])]
     np.testing.assert_allclose(found["any"].per_query, theirs, rtol=0, atol=1e-12)
 
 
