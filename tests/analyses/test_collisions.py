@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from deadheat import Rounded, Tolerance, profile
+from deadheat import Rounded, profile
 from deadheat.analyses import collisions as collision_groups
-from deadheat.analyses.collisions import Count, Counts, Kind, collisions, collisions_of_distances
+from deadheat.analyses.collisions import Counts, Kind, collisions, collisions_of_distances
 from deadheat.engine.counting import ranking
 
 
@@ -27,9 +27,7 @@ def gap_is_at_most(near, far, eps):
 
 def groups_of_row(distances, relevant, eps):
     """Lists of (relevant items, items) of tie groups, one list for each collision group, nearest first."""
-    keys = [oracles._key(one) for one in distances]
-    groups = []
-    last = None
+    keys, groups, last = [oracles._key(one) for one in distances], [], None
     for key in sorted(set(keys), reverse=True):
         members = [j for j in range(len(keys)) if keys[j] == key]
         first = distances[members[0]]
@@ -43,9 +41,8 @@ def groups_of_row(distances, relevant, eps):
 def rows_of(query, query_labels, gallery, gallery_labels, distance, eps):
     """The groups of every query."""
     alone = gallery is None
-    items = query if alone else gallery
     labels = query_labels if alone else gallery_labels
-    left, right = oracles._rows_of(query, distance), oracles._rows_of(items, distance)
+    left, right = (oracles._rows_of(rows, distance) for rows in (query, query if alone else gallery))
     for i, one in enumerate(left):
         ranked = [j for j in range(len(right)) if not (alone and i == j)]
         distances = [oracles._distance(one, right[j], distance) for j in ranked]
@@ -58,52 +55,50 @@ def kind_of(relevant, size):
     return Kind.RELEVANT if relevant == size else Kind.MIXED if relevant else Kind.IRRELEVANT
 
 
+KINDS = ("relevant", "irrelevant", "mixed", "together")
+
+
 def expected(rows, depth):
     """Kind, relevance and size as lists, and the counts as a dictionary."""
-    kinds, relevances, sizes = [], [], []
-    counts = {
-        name: dict.fromkeys(("groups", "items", "queries", "largest"), 0)
-        for name in ("relevant", "irrelevant", "mixed", "together")
-    }
-    n_query = n_place = 0
+    matrices, places = ([], [], []), 0
+    counts = {name: dict.fromkeys(("groups", "items", "queries", "largest"), 0) for name in KINDS}
     for groups in rows:
         kind, relevance, size, seen = [], [], [], set()
         for group in groups:
-            m, n = sum(part[0] for part in group), sum(part[1] for part in group)
+            m, n = map(sum, zip(*group, strict=True))
             inside = max(0, min(n, depth - len(kind)))
-            if n > 1 and inside:
-                for name in (kind_of(m, n).name.lower(), "together"):
-                    counts[name]["groups"] += 1
-                    counts[name]["items"] += inside
-                    counts[name]["queries"] += name not in seen
-                    counts[name]["largest"] = max(counts[name]["largest"], n)
-                    seen.add(name)
+            for name in (kind_of(m, n).name.lower(), "together") if n > 1 and inside else ():
+                count = counts[name]
+                count["groups"] += 1
+                count["items"] += inside
+                count["queries"] += name not in seen
+                count["largest"] = max(count["largest"], n)
+                seen.add(name)
             kind += [kind_of(m, n)] * n
             size += [n] * n
             for part_relevant, part in group:
                 relevance += [True] * part_relevant + [False] * (part - part_relevant)
-        n_query, n_place = n_query + 1, n_place + min(depth, len(kind))
-        for matrix, row, beyond in ((kinds, kind, Kind.BEYOND), (relevances, relevance, False), (sizes, size, 0)):
+        places += min(depth, len(kind))
+        for matrix, row, beyond in zip(matrices, (kind, relevance, size), (Kind.BEYOND, False, 0), strict=True):
             matrix.append((row + [beyond] * depth)[:depth])
-    return kinds, relevances, sizes, counts | {"n_query": n_query, "n_place": n_place}
+    return *matrices, counts | {"n_query": len(matrices[0]), "n_place": places}
 
 
 def same(found, kinds, relevances, sizes, counts):
-    assert_array_equal(found.kind, kinds)
-    assert_array_equal(found.relevant, relevances)
-    assert_array_equal(found.size, sizes)
+    for matrix, wanted, dtype in (
+        (found.kind, kinds, np.int8), (found.relevant, relevances, np.bool_), (found.size, sizes, np.int32),
+    ):  # fmt: skip
+        assert_array_equal(matrix, wanted)
+        assert matrix.dtype == dtype
     assert asdict(found.counts) == counts
-    assert (found.kind.dtype, found.relevant.dtype, found.size.dtype) == (np.int8, np.bool_, np.int32)
 
 
 def check(query, query_labels, gallery=None, gallery_labels=None, *, distance="cosine", within=None, depth=None):
-    query = np.asarray(query)
-    ranked = len(query) - 1 if gallery is None else len(gallery)
+    given_rows = np.asarray(query), query_labels, gallery, gallery_labels
     exact = None if within is None else Fraction(within)
-    rows = list(rows_of(query, query_labels, gallery, gallery_labels, distance, exact))
-    options = {"distance": distance, "within": within, "depth": depth, "threads": 1}
-    found = collisions(query, query_labels, gallery, gallery_labels, **options)
-    same(found, *expected(rows, ranked if depth is None else depth))
+    found = collisions(*given_rows, distance=distance, within=within, depth=depth, threads=1)
+    ranked = len(query) - 1 if gallery is None else len(gallery)
+    same(found, *expected(rows_of(*given_rows, distance, exact), ranked if depth is None else depth))
     return found
 
 
@@ -122,9 +117,8 @@ EPS = st.sampled_from(
     depth=st.sampled_from([None, None, 1, 3, 20]),
 )
 def test_small_grids(rows, split, distance, eps, shift, depth):
-    points, labels = np.array([row[:2] for row in rows]) + shift, [row[2] for row in rows]
-    cut = split % len(rows)
-    parts = (points, labels) if not cut else (points[:cut], labels[:cut], points[cut:], labels[cut:])
+    points, labels, cut = np.array([row[:2] for row in rows]) + shift, [row[2] for row in rows], split % len(rows)
+    parts = (points[:cut], labels[:cut], points[cut:], labels[cut:]) if cut else (points, labels)
     check(*parts, distance=distance, within=eps, depth=depth)
 
 
@@ -148,12 +142,9 @@ def test_strings_and_labels_that_the_gallery_has_not():
     assert found.relevant.tolist() == [[True, False, True], [False] * 3]
 
 
-FIRST = {"groups": 1, "items": 2, "queries": 1, "largest": 2}
-
-
 def linked(query, items, distance, eps):
     found = collisions([query], ["a"], items, ["a", "b"], distance=distance, within=eps)
-    return asdict(found.counts.mixed) == FIRST
+    return asdict(found.counts.mixed) == {"groups": 1, "items": 2, "queries": 1, "largest": 2}
 
 
 @pytest.mark.parametrize(
@@ -184,23 +175,16 @@ def test_a_gap_of_exactly_eps_collides_and_a_wider_one_does_not(query, items, di
     assert not linked(query, items, distance, math.nextafter(gap, 0))
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_closeness_beyond_all_floats(sign):
+@pytest.mark.parametrize(("sign", "sizes"), [(1, [2, 2, 1]), (-1, [1, 2, 2])])
+def test_closeness_beyond_all_floats(sign, sizes):
     items = [[1e200], [1.5e200], [1.5e200]] * np.array(sign)
     found = collisions([[1e200]], ["a"], items, ["a", "a", "b"], distance="inner_product", within=1e308)
-    tied, alone = [2, 2], [1]
-    assert found.size.tolist() == [tied + alone if sign > 0 else alone + tied]
+    assert found.size.tolist() == [sizes]
 
 
 def test_what_floats_leave_open_is_settled_exactly(monkeypatch):
-    seen = []
-    settled = collision_groups.settled
-
-    def watched(rankings, queries, *others):
-        seen.append(len(queries))
-        return settled(rankings, queries, *others)
-
-    monkeypatch.setattr(collision_groups, "settled", watched)
+    seen, settled = [], collision_groups.settled
+    monkeypatch.setattr(collision_groups, "settled", lambda *given: (seen.append(len(given[1])), settled(*given))[1])
     monkeypatch.setattr(collision_groups, "PAIRS_AT_ONCE", 2)
     points = np.array([[5.0 * k, 0] for k in range(1, 6)] + [[3.0 * k, 4.0 * k + 1] for k in range(1, 6)])
     check(points, [0, 1] * 5, distance="euclidean", within=5)
@@ -212,9 +196,7 @@ def test_what_floats_leave_open_is_settled_exactly(monkeypatch):
 
 
 @settings(max_examples=100, deadline=None)
-@given(
-    a=st.floats(-1e3, 1e3), b=st.floats(-1e3, 1e3), ulps=st.integers(-2, 2),
-)  # fmt: skip
+@given(a=st.floats(-1e3, 1e3), b=st.floats(-1e3, 1e3), ulps=st.integers(-2, 2))
 def test_differences_of_floats_are_compared_exactly(a, b, ulps):
     near, far = max(a, b), min(a, b)
     eps = abs(near - far)
@@ -245,16 +227,12 @@ def test_order_blocks_and_threads_change_nothing(distance, how, monkeypatch):
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(30)
         two = collisions(query, labels, gallery[order], names[order], distance=distance, threads=seed + 1, **how)
-        assert_array_equal(one.kind, two.kind)
-        assert_array_equal(one.relevant, two.relevant)
-        assert_array_equal(one.size, two.size)
-        assert one.counts == two.counts
+        same(two, one.kind, one.relevant, one.size, asdict(one.counts))
 
 
 def test_a_single_sample():
     found = collisions([[1.0]], ["a"])
-    assert found.kind.shape == (1, 0)
-    assert found.counts == Counts(n_query=1)
+    assert (found.kind.shape, found.counts) == ((1, 0), Counts(n_query=1))
 
 
 @pytest.mark.parametrize("ties", ["exact", "float16", "float32", Rounded("float16", of="distance")])
@@ -289,12 +267,6 @@ def test_progress_is_in_queries_distance_by_distance():
     assert seen == [(0, 6), (6, 6)] * 2
 
 
-def test_counts_add_up():
-    one = Counts(Count(1, 2, 1, 2), Count(2, 5, 1, 3), Count(), Count(3, 7, 1, 3), 1, 9)
-    two = Counts(Count(1, 4, 1, 4), Count(), Count(1, 2, 1, 2), Count(2, 6, 1, 4), 1, 9)
-    assert one + two == Counts(Count(2, 6, 2, 4), Count(2, 5, 1, 3), Count(1, 2, 1, 2), Count(5, 13, 2, 4), 2, 18)
-
-
 @settings(max_examples=50, deadline=None)
 @given(
     values=st.lists(st.sampled_from([0, 0.1, 0.2, 0.3, 0.1 + 0.2, 1, 1.1, -2, 1e300]), min_size=16, max_size=16),
@@ -317,88 +289,33 @@ def test_given_distances_are_compared_as_they_are(values, flags, eps, alone, dep
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int64, np.uint8])
 def test_given_distances_of_other_types(dtype):
-    values = np.array([[3, 1, 2, 1]], dtype=dtype)
-    found = collisions_of_distances(values, np.array([[False, True, False, False]]))
+    found = collisions_of_distances(np.array([[3, 1, 2, 1]], dtype=dtype), np.array([[False, True, False, False]]))
     assert found.kind.tolist() == [[Kind.MIXED, Kind.MIXED, Kind.NONE, Kind.NONE]]
     assert found.rule == f"{np.dtype(dtype)} distances"
 
 
-def test_bad_matrices():
-    zeros, mask = np.zeros((2, 3)), np.zeros((2, 3), dtype=bool)
-    for distances, relevant, message in (
-        (zeros, mask.astype(int), r"relevant must be bool of the shape of distances, \(2, 3\), but is int64"),
-        (zeros, mask.T, r"but is bool of shape \(3, 2\)"),
-        ([[0, 1, np.nan]], mask[:1], "distances must be finite"),
-        (np.array([[0, 1, 2**53 + 1]]), mask[:1], r"distances must hold integers up to 2\^53"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            collisions_of_distances(distances, relevant)
-    with pytest.raises(ValueError, match=r"distances must be square for leave_one_out, but have shape \(2, 3\)"):
-        collisions_of_distances(zeros, mask, leave_one_out=True)
-
-
 def test_printing():
-    found = collisions([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean")
-    assert str(found).splitlines() == [
-        "euclidean, exact  groups  items  queries  largest",
-        "relevant               0      0        0        0",
-        "irrelevant             0      0        0        0",
-        "mixed                  1      2        1        2",
-        "together               1      2        1        2",
-        "",
-        "3 queries, 6 ranks looked at.",
-    ]
-    assert len(repr(found)) < 500
-    text = str(collisions([[0], [1], [-1]], ["a", "a", "b"], distance=["cosine", "euclidean", "cityblock"], within=0.5))
-    assert [line.split("  ")[0] for line in text.splitlines() if "groups" in line] == [
-        f"{name}, within 0.5" for name in ("cosine", "euclidean", "cityblock")
-    ]
-    assert len({len(line) for line in text.splitlines() if line.strip() and "looked" not in line}) == 1
-
-
-def test_to_dict_is_for_json():
-    found = collisions([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", within=2)
-    said = json.loads(json.dumps(found.to_dict()))
+    rows, labels = [[0], [1], [-1]], ["a", "a", "b"]
+    assert len(repr(collisions(rows, labels, distance="euclidean"))) < 500
+    names = ["cosine", "euclidean", "cityblock"]
+    lines = str(collisions(rows, labels, distance=names, within=0.5)).splitlines()
+    assert [line.split("  ")[0] for line in lines if "groups" in line] == [f"{name}, within 0.5" for name in names]
+    assert len({len(line) for line in lines if line.strip() and "looked" not in line}) == 1
+    said = json.loads(json.dumps(collisions(rows, labels, distance="euclidean", within=2).to_dict()))
     assert (said["distance"], said["rule"], said["n_query"], said["depth"]) == ("euclidean", "within 2.0", 3, 2)
     assert said["counts"]["mixed"] == {"groups": 2, "items": 4, "queries": 2, "largest": 2}
     assert said["counts"]["irrelevant"]["groups"] == 1
 
 
-ONE = [[1.0, 2.0], [3.0, 4.0]]
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"within": -1}, ValueError, "within must be finite and not negative, but is -1"),
-        ({"within": math.inf}, ValueError, "within must be finite and not negative, but is inf"),
-        ({"within": "1"}, TypeError, "within must be a number, but is '1'"),
-        ({"within": True}, TypeError, "within must be a number"),
-        ({"within": 0, "ties": "float32"}, ValueError, "must be left out unless ties are exact, but is 0 with ties"),
-        ({"ties": Tolerance(0.1)}, ValueError, "ties must have tie groups"),
-        ({"within": 0.1, "ties": Tolerance(0.1)}, ValueError, "within must be left out unless ties are exact"),
-        ({"depth": 0}, ValueError, "depth must be at least 1, but is 0"),
-        ({"depth": 2.0}, TypeError, "depth must be an integer"),
-        ({"distance": []}, ValueError, "distance must name at least one distance"),
-    ],
-)
-def test_bad_arguments(options, error, message):
-    for distance in ("cosine", ["cosine"]):
-        with pytest.raises(error, match=message):
-            collisions(ONE, [0, 1], **{"distance": distance, **options})
-
-
-def test_junk_is_as_if_it_were_not_there():
-    rng = np.random.default_rng(31)
+@pytest.mark.parametrize("within", [None, 0.5])
+def test_junk_is_as_if_it_were_not_there(within):
+    rng, how = np.random.default_rng(31), {"distance": "euclidean", "within": within}
     query, items = rng.integers(-2, 3, (9, 2)), rng.integers(-2, 3, (30, 2))
     labels, of_items = rng.integers(0, 3, 9), rng.integers(0, 3, 30)
     junk = rng.random(30) < 0.4
-    for within in (None, 0.5):
-        left = collisions(query, labels, items[~junk], of_items[~junk], distance="euclidean", within=within)
-        found = collisions(query, labels, items, of_items, distance="euclidean", within=within, junk=junk)
-        assert found.counts == left.counts
-        np.testing.assert_array_equal(found.kind, left.kind)
-        np.testing.assert_array_equal(found.size, left.size)
+    left = collisions(query, labels, items[~junk], of_items[~junk], **how)
+    found = collisions(query, labels, items, of_items, **how, junk=junk)
+    same(found, left.kind, left.relevant, left.size, asdict(left.counts))
 
 
 def test_junk_of_one_query_is_not_ranked_for_it_alone():

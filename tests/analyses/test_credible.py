@@ -7,7 +7,6 @@ import math
 import re
 import sys
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,17 +24,12 @@ densities = st.integers(0, 3)
 
 def every_order(items: list[int], draws: list[int], needed: int) -> list[Fraction]:
     """The share of items before the last needed draw, under every order of items and draws, densest first."""
-    things = [*((d, "item") for d in items), *((d, "draw") for d in draws)]
-    found = []
-    for order in itertools.permutations(range(len(things))):
-        row = [things[i] for i in order]
-        if any(a[0] < b[0] for a, b in itertools.pairwise(row)):
-            continue
-        before, count = 0, 0
-        for _, kind in row:
-            before += kind == "draw"
-            count += kind == "item" and before < needed
-        found.append(Fraction(count, len(items)))
+    things, found = [*((d, True) for d in items), *((d, False) for d in draws)], []
+    for order in itertools.permutations(things):
+        if all(a[0] >= b[0] for a, b in itertools.pairwise(order)):
+            before = itertools.accumulate(not is_item for _, is_item in order)  # draws so far
+            inside = [is_item and n < needed for (_, is_item), n in zip(order, before, strict=True)]
+            found.append(Fraction(sum(inside), len(items)))
     return found
 
 
@@ -55,22 +49,21 @@ def test_shares_are_those_of_every_order(items: list[int], draws: list[int], dat
 @given(st.integers(1, 4), st.integers(1, 6), st.integers(1, 9), st.integers(0, 2**32 - 1))
 @few
 def test_queries_others_and_junk(n_query: int, n_item: int, n_draw: int, seed: int) -> None:
-    random = np.random.default_rng(seed)
+    random, masses = np.random.default_rng(seed), (0.3, 0.8)
     items, draws = random.integers(0, 5, (n_query, n_item)), random.integers(0, 5, (n_query, n_draw))
     relevant, junk = random.integers(0, 2, (n_query, n_item)), random.random((n_query, n_item)) < 0.2
-    masses = (0.3, 0.8)
     found = dc.credible_recall(items, draws, relevant, masses=masses, junk=junk)
     for per_query, means, wanted in (
         (found.relevant_per_query, found.relevant, (relevant > 0) & ~junk),
         (found.others_per_query, found.others, (relevant == 0) & ~junk),
     ):
+        asked = np.flatnonzero(wanted.any(axis=1))
         for at, mass in enumerate(masses):
-            slow = [reference.credible_recall(items[q], draws[q], wanted[q], Fraction(str(mass)))
-                    for q in range(n_query) if wanted[q].any()]  # fmt: skip
-            values = np.array(slow, dtype=float).reshape(-1, 3)
-            np.testing.assert_array_equal(np.stack(per_query)[:, wanted.any(axis=1), at].T, values)
-            assert np.isnan(np.stack(per_query)[:, ~wanted.any(axis=1), at]).all()
-            mean = [math.fsum(column) / len(column) if len(column) else math.nan for column in values.T]
+            slow = [reference.credible_recall(items[q], draws[q], wanted[q], Fraction(str(mass))) for q in asked]
+            values = np.full((n_query, 3), np.nan)
+            values[asked] = np.array(slow, dtype=float).reshape(-1, 3)
+            np.testing.assert_array_equal(np.stack(per_query)[:, :, at].T, values)
+            mean = [math.fsum(column) / len(asked) if len(asked) else math.nan for column in values[asked].T]
             np.testing.assert_array_equal([bound[at] for bound in means], mean)
     counted = ((relevant > 0) & ~junk).any(axis=1)
     assert (found.n_query, found.n_left_out) == (counted.sum(), (~counted).sum())
@@ -83,33 +76,33 @@ def test_queries_others_and_junk(n_query: int, n_item: int, n_draw: int, seed: i
 
 
 def test_one_step_of_a_float_moves_an_item_off_the_end() -> None:
-    on_end = dc.credible_recall([[0.5]], [[0.5]], [[1]], masses=[0.5])
-    assert [share.tolist() for share in on_end.relevant] == [[0.0], [0.5], [1.0]]
-    assert on_end.n_open == 1
-    for density, share in ((np.nextafter(0.5, 1), 1.0), (np.nextafter(0.5, 0), 0.0)):
-        found = dc.credible_recall([[density]], [[0.5]], [[1]], masses=[0.5])
-        assert [bound.tolist() for bound in found.relevant] == [[share]] * 3
-    large = dc.credible_recall([[2**60]], [[2**60 + 1]], [[1]], masses=[0.5])  # the same number in float64
-    assert large.relevant.upper.tolist() == [0.0]
-
-
-def test_a_mass_is_the_decimal_number_that_it_is_written_as() -> None:
-    draws = np.arange(100.0)[None]
-    found = dc.credible_recall([[92.5]], draws, [[1]], masses=[0.07])  # ends at the 7th densest draw, 93
-    assert found.relevant.upper.tolist() == [0.0]
+    for density, draws, mass, shares in (
+        (0.5, [0.5], 0.5, [0.0, 0.5, 1.0]), (np.nextafter(0.5, 1), [0.5], 0.5, [1.0] * 3),
+        (np.nextafter(0.5, 0), [0.5], 0.5, [0.0] * 3),
+        (2**60, [2**60 + 1], 0.5, [0.0] * 3),  # the same number in float64
+        (92.5, np.arange(100.0), 0.07, [0.0] * 3),  # the region ends at the 7th densest draw, 93
+    ):  # fmt: skip
+        found = dc.credible_recall([[density]], [draws], [[1]], masses=[mass])
+        assert [share.tolist() for share in found.relevant] == [[share] for share in shares]
+        assert found.n_open == (shares[0] < shares[2])
 
 
 def test_normal_posteriors_by_scipy_s_distribution() -> None:
     """In one dimension: between the quantiles of the distribution itself; each dimension has its own scale."""
-    random = np.random.default_rng(1)
+    random, ones = np.random.default_rng(1), np.ones(200, int)
     gallery, mass = random.normal(size=(200, 1)), 0.8
-    found = dc.normal_credible_recall([[0.3]], [0.9], [1], gallery, np.ones(200, int), masses=mass)
+    found = dc.normal_credible_recall([[0.3]], [0.9], [1], gallery, ones, masses=mass)
     low, high = scipy.stats.norm(0.3, 0.9).interval(mass)
     assert found.relevant.expected[0] == ((gallery >= low) & (gallery <= high)).mean()
     plane, wide = random.normal(size=(50, 2)), np.array([[2.0, 0.5]])
-    stretched = dc.normal_credible_recall([[0.0, 0.0]], wide, [1], plane, np.ones(50, int))
-    round_ = dc.normal_credible_recall([[0.0, 0.0]], [1.0], [1], plane / wide, np.ones(50, int))
+    stretched = dc.normal_credible_recall([[0.0, 0.0]], wide, [1], plane, ones[:50])
+    round_ = dc.normal_credible_recall([[0.0, 0.0]], [1.0], [1], plane / wide, ones[:50])
     np.testing.assert_array_equal(stretched.relevant.lower, round_.relevant.lower)
+    found = dc.normal_credible_recall([[0.0], [0.1], [9.0]], [1, 1, 1], ["a", "a", "b"])  # leave one out
+    assert (found.n_query, found.n_left_out) == (2, 1)
+    assert found.relevant.expected.tolist() == [1.0] * 5
+    assert np.isnan(found.relevant_per_query.expected[2]).all()
+    assert "1 without a relevant item, left out" in str(found)
 
 
 def test_an_item_that_rounding_could_decide_is_left_open() -> None:
@@ -119,14 +112,6 @@ def test_an_item_that_rounding_could_decide_is_left_open() -> None:
         np.testing.assert_array_equal(np.concatenate(found.relevant), shares)
     far = dc.normal_credible_recall([[-1e308]], [1e-300], [1], [[1e308]], [1])
     assert not far.relevant.upper.any()  # infinitely far is outside
-
-
-def test_leave_one_out_and_singletons() -> None:
-    found = dc.normal_credible_recall([[0.0], [0.1], [9.0]], [1, 1, 1], ["a", "a", "b"])
-    assert (found.n_query, found.n_left_out) == (2, 1)
-    assert found.relevant.expected.tolist() == [1.0] * 5
-    assert np.isnan(found.relevant_per_query.expected[2]).all()
-    assert "1 without a relevant item, left out" in str(found)
 
 
 def test_what_it_shows() -> None:
@@ -142,37 +127,37 @@ def test_what_it_shows() -> None:
                                                for end in ("lower", "expected", "upper"))]  # fmt: skip
 
 
-def drawn(**more: Any) -> dict[str, Any]:
-    return {"items": [[1.0, 2.0]], "draws": [[1.0]], "relevant": [[1, 0]], **more}
-
-
-def normal(**more: Any) -> dict[str, Any]:
-    return {"embeddings": [[1.0], [2.0]], "sigma": [1.0, 1.0], "labels": [1, 1], **more}
-
-
-@pytest.mark.parametrize(
-    ("function", "given_", "message"),
-    [
-        (dc.credible_recall, drawn(draws=[[1.0], [1.0]]), "draws must have one row per row of items, 1, but has 2"),
-        (dc.credible_recall, drawn(items=[[1.0, np.nan]]), "items must be finite"),
-        (dc.credible_recall, drawn(relevant=[[1]]), r"relevant must have the shape of scores, \(1, 2\)"),
-        (dc.credible_recall, drawn(masses=[0.5, 1.0]), "masses must lie above 0 and below 1, but one is 1.0"),
-        (dc.credible_recall, drawn(masses=[]), "masses must lie above 0 and below 1, but there are none"),
-        (dc.credible_recall, drawn(items=[[2**60 + 1, 1]]), r"items must hold integers up to 2\^53"),
-        (dc.normal_credible_recall, normal(sigma=[1.0]), r"sigma must have shape \(2,\) or \(2, 1\), but has shape"),
-        (dc.normal_credible_recall, normal(sigma=[1.0, 0.0]), "sigma must be above 0, but is 0.0 for query 1"),
-        (dc.normal_credible_recall, normal(gallery=[[1.0]]), "gallery and gallery_labels must be given together"),
-        (dc.normal_credible_recall, normal(gallery=[[1.0, 2.0]], gallery_labels=[1]), "embeddings and gallery must"),
-        (dc.normal_credible_recall, normal(masses=-0.5), "masses must lie above 0 and below 1, but one is -0.5"),
-    ],
-)
-def test_bad_input(function: Any, given_: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        function(**given_)
-
-
 def test_scipy_is_named_where_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
     with pytest.raises(ModuleNotFoundError, match=r"normal_credible_recall needs scipy: pip install"):
-        dc.normal_credible_recall(**normal())
-    assert dc.credible_recall(**drawn()).n_query == 1
+        dc.normal_credible_recall([[1.0], [2.0]], [1.0, 1.0], [1, 1])
+    assert dc.credible_recall([[1.0, 2.0]], [[1.0]], [[1, 0]]).n_query == 1
+
+
+@pytest.mark.parametrize("multimodal", [False, True])
+@pytest.mark.parametrize("factor", [2.0**1015, 2.0**500, 2.0**-1000])
+def test_a_region_has_the_scale_of_its_samples(factor: float, multimodal: bool) -> None:
+    """Sums of large floats overflow, and squares of small ones vanish; no interval may end at infinity for that."""
+    samples = np.random.default_rng(0).standard_normal(200)
+    usual = dc.highest_density_interval(samples, 0.8, multimodal=multimodal)
+    found = dc.highest_density_interval(samples * factor, 0.8, multimodal=multimodal)
+    assert found.probability == usual.probability
+    np.testing.assert_allclose(found.intervals / factor, usual.intervals, rtol=1e-9)
+    np.testing.assert_allclose(found.mode / factor, usual.mode, rtol=1e-9)
+
+
+def test_regions_of_short_floats_and_of_integers_do_not_overflow() -> None:
+    for values in (np.array([60000, 60000, 59000], np.float16), np.array([3e38, 3e38, 2.9e38], np.float32)):
+        found = dc.highest_density_interval(values, 0.5)
+        assert np.isfinite(found.intervals).all()
+        assert values[2] <= found.mode <= values[0]
+    assert dc.highest_density_interval(np.array([100, 100, 90], np.int8), 0.5).mode == 100
+
+
+def test_a_density_of_any_height_and_place() -> None:
+    usual = dc.highest_density_interval([0, 1, 2], 0.75, density=[0, 1, 0])
+    for place in (1e300, 8e307, 1e-300):
+        for height in (1.7e308, 5e-324):
+            found = dc.highest_density_interval([0, place, 2 * place], 0.75, density=[0, height, 0])
+            np.testing.assert_allclose(found.intervals / place, usual.intervals, rtol=1e-12)
+            np.testing.assert_allclose([found.mode, found.probability], [place, usual.probability], rtol=1e-12)

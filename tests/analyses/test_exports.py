@@ -1,10 +1,14 @@
-"""Every result is text, Markdown, LaTeX, HTML, JSON and a data frame of the same numbers."""
+"""Every result is text, Markdown, LaTeX, HTML, JSON and a data frame of the same numbers.
+
+And every analysis takes a file that holds the labels too, and gives what it gives for the arrays.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,6 +57,11 @@ RESULTS: dict[str, Callable[[], TabularResult]] = {
     "calibration": lambda: confidence.calibration(HITS, SURE, bins=4),
     "correlation": lambda: confidence.rank_correlation(SURE, SURE[::-1] ** 2),
     "density": lambda: confidence.highest_density_interval([0, 1, 2], 0.75, density=[0, 1, 0]),
+    "confidence": lambda: confidence.confidence_report(REPORTS["1 of 2"], np.arange(24) % 5, np.arange(24) % 7),
+    "pooled": lambda: dh.classification(np.arange(24) % 5, LABELS == 0),
+    "curve": lambda: dh.precision_recall(REPORTS["1 of 2"]),
+    "links": lambda: dh.link_prediction(dh.profile_ranks([1, 2], [1, 4], 9)),
+    "index": lambda: dh.index_recall({"a": LABELS[:, None]}, POINTS, POINTS, 1, distance="l2"),
 }
 
 
@@ -95,44 +104,33 @@ def column(name: str, key: str) -> list[Any]:
 
 
 def test_columns_are_the_values_as_fractions() -> None:
-    report = RESULTS["grouped"]()
-    assert column("grouped", "lower") == [report[name].lower for name in ("Hit@1", "mAP")]
-    assert column("grouped", "standard_error") == [report[name].errors.expected for name in ("Hit@1", "mAP")]
-
-    gap = RESULTS["gap"]()
-    assert column("gap", "set") == ["train", "test", "gap"] * 2
-    assert column("gap", "upper")[2::3] == [gap.grouped.upper, gap.plain.upper]
-    assert column("gap", "standard_error")[2::3] == [
-        math.hypot(side.train_errors.expected, side.test_errors.expected) for side in (gap.grouped, gap.plain)
-    ]
-
-    counts = RESULTS["table"]()["cityblock"]
-    assert column("table", "distance") == ["euclidean"] * 4 + ["cityblock"] * 4
-    assert column("table", "groups")[4:] == [
-        counts.relevant.groups, counts.irrelevant.groups, counts.mixed.groups, counts.together.groups,
-    ]  # fmt: skip
-    assert column("collisions", "items") == column("table", "items")[4:]
-
-    by_format = RESULTS["quantization"]()
-    formats = ["float32", "int8", "1 bit"]
-    assert column("quantization", "format") == formats * 2
-    assert column("quantization", "expected") == [
-        by_format[name][measure].expected for measure in ("mAP", "P@2") for name in formats
-    ]
-
-    curve = RESULTS["reject"]()
-    assert column("reject", "n_kept") == [1, 2, 3, 4]
-    assert column("reject", "upper") == curve.upper.tolist()
+    report, gap, counts = RESULTS["grouped"](), RESULTS["gap"](), RESULTS["table"]()["cityblock"]
+    curve, by_format, formats = RESULTS["reject"](), RESULTS["quantization"](), ["float32", "int8", "1 bit"]
+    sides, measures = (gap.grouped, gap.plain), [report[name] for name in ("Hit@1", "mAP")]
+    for name, key, some, values in (
+        ("grouped", "lower", slice(None), [each.lower for each in measures]),
+        ("grouped", "standard_error", slice(None), [each.errors.expected for each in measures]),
+        ("gap", "set", slice(None), ["train", "test", "gap"] * 2),
+        ("gap", "upper", slice(2, None, 3), [side.upper for side in sides]),
+        ("gap", "standard_error", slice(2, None, 3),
+         [math.hypot(side.train_errors.expected, side.test_errors.expected) for side in sides]),
+        ("table", "distance", slice(None), ["euclidean"] * 4 + ["cityblock"] * 4),
+        ("table", "groups", slice(4, None),
+         [getattr(counts, kind).groups for kind in ("relevant", "irrelevant", "mixed", "together")]),
+        ("collisions", "items", slice(None), column("table", "items")[4:]),
+        ("quantization", "format", slice(None), formats * 2),
+        ("quantization", "expected", slice(None), [by_format[f][m].expected for m in ("mAP", "P@2") for f in formats]),
+        ("reject", "n_kept", slice(None), [1, 2, 3, 4]),
+        ("reject", "upper", slice(None), curve.upper.tolist()),
+        ("calibration", "count", slice(None), [1, 2, 0, 1]),
+        ("correlation", "p", slice(None), [RESULTS["correlation"]().spearman_p, RESULTS["correlation"]().kendall_p]),
+    ):  # fmt: skip
+        assert column(name, key)[some] == values
     assert curve.to_dict()["area"]["lower"] == curve.area.lower
     assert curve.to_dict()["optimal_area"]["expected"] is None
 
-    assert column("calibration", "count") == RESULTS["calibration"]().count.tolist() == [1, 2, 0, 1]
-    assert column("correlation", "p") == [
-        RESULTS["correlation"]().spearman_p, RESULTS["correlation"]().kendall_p,
-    ]  # fmt: skip
 
-
-def test_what_is_undefined_is_shown_as_such() -> None:
+def test_what_is_undefined_is_shown_as_such_and_values_as_people_read_them() -> None:
     open_hits = RESULTS["open accuracy"]()
     assert open_hits.to_dict()["auroc"] is None
     assert ["AUROC", "-", "-", "-"] in [list(row) for row in open_hits.tables()[0].rows]
@@ -141,14 +139,8 @@ def test_what_is_undefined_is_shown_as_such() -> None:
     assert math.isinf(none_right.best_threshold)
     assert none_right.to_dict()["best_threshold"] is None
     assert none_right.notes()[0] == "The best guess takes no query for right."
-
-
-def test_a_table_of_several_distances_says_what_was_rounded() -> None:
     table = dh.collisions(POINTS, LABELS, distance=["cosine", "euclidean"], ties="float16")
     assert [each.header[0] for each in table.tables()] == ["cosine, float16 similarity", "euclidean, float16 distance"]
-
-
-def test_values_of_confidence_results_as_people_read_them() -> None:
     assert str(confidence.error_reject_curve([1, 0, 1], [0.9, 0.5, 0.5])).splitlines() == [
         "error (%)             lower  expected  upper",
         "area under the curve  11.11     19.44  27.78",
@@ -158,3 +150,32 @@ def test_values_of_confidence_results_as_people_read_them() -> None:
         "",
         "3 queries. The confidences of 2 tie.",
     ]
+
+
+SAMPLES = np.random.default_rng(0).integers(-4, 5, (24, 3)).astype(np.float32)
+CLASSES = np.arange(24) % 6
+
+ANALYSES: dict[str, Callable[..., Any]] = {
+    "grouped": lambda x, y=None: dh.grouped(x, y, group_size=2, distance="euclidean").to_dict(),
+    "gap": lambda x, y=None: dh.generalization_gap(x, y, x, y, group_size=2, distance="euclidean").to_dict(),
+    "gap, gallery": lambda x, y=None: dh.generalization_gap(
+        x, y, x, y, train_gallery=x, train_gallery_labels=y, test_gallery=x, test_gallery_labels=y, group_size=2
+    ).to_dict(),
+    "halves": lambda x, y=None: dh.split_half(x, y, x, y, group_size=2).to_dict(),
+    "collisions, gallery": lambda x, y=None: dh.collisions(x, y, x, y, distance=["cosine", "euclidean"]).to_dict(),
+    "quantization": lambda x, y=None: dh.quantization.compare_formats(x, y, x, y, formats=["int8", "1 bit"]).to_dict(),
+    "label_entropy": lambda x, y=None: confidence.label_entropy(x, y, 3, distance="euclidean").tolist(),
+    "norms": lambda x, y=None: confidence.norms(x).tolist(),
+}
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_labels_may_be_in_the_file_of_the_embeddings(name: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "samples.npz", embeddings=SAMPLES, labels=CLASSES)
+    assert ANALYSES[name](tmp_path / "samples.npz") == ANALYSES[name](SAMPLES, CLASSES)
+
+
+@pytest.mark.parametrize("name", [name for name in ANALYSES if name != "norms"])
+def test_an_array_needs_labels(name: str) -> None:
+    with pytest.raises((TypeError, ValueError), match="labels must be given"):
+        ANALYSES[name](SAMPLES)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import deadheat as dh
 from deadheat.analyses.gaps import Gap, generalization_gap
-from deadheat.analyses.grouped import GroupedResult, draw, grouped
+from deadheat.analyses.grouped import GroupedResult, draw, ends_of, grouped
 from deadheat.engine.counting import within
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.tolerance import Tolerance
@@ -38,6 +37,10 @@ def grid(n_class: int, samples: int, seed: int = 0, dim: int = 2, high: int = 4)
 
 def triple(result: GroupedResult | Gap) -> tuple[float, float, float]:
     return result.lower, result.expected, result.upper
+
+
+def text_of(result) -> list[str]:
+    return str(result).splitlines()
 
 
 def looped(embeddings, labels, groups, measure, **options) -> np.ndarray:
@@ -80,16 +83,9 @@ def test_other_ties_are_carried_through(ties) -> None:
         assert "that has no expectation" in str(report)
 
 
-def test_all_zero_embeddings_in_groups_of_all_classes() -> None:
-    """The published all-zero example (1000 samples, 10 classes), as one group: 5.1773, 10.4953 and 100 per cent."""
-    labels = np.repeat(np.arange(10), 100)
-    result = grouped(np.zeros((1000, 2)), labels, group_size=10, measures="mAP")["mAP"]
-    assert [round(100 * value, 4) for value in triple(result)] == [5.1773, 10.4953, 100.0]
-
-
 def test_a_group_without_a_value_is_counted_and_left_out() -> None:
     embeddings, labels = [[0], [1], [5], [9], [15], [25], [50], [51]], list("aabcdeff")
-    seed = seed_with("abcdef", "bc")
+    seed = next(seed for seed in range(999) if {1, 2} in map(set, draw(6, 2, seed).groups.tolist()))  # b with c
     report = grouped(embeddings, labels, group_size=2, measures="Hit@1", seed=seed, distance="euclidean")
     result = report["Hit@1"]
     missing = [not {"a", "f"} & set(group) for group in report.group_labels()]
@@ -97,18 +93,8 @@ def test_a_group_without_a_value_is_counted_and_left_out() -> None:
     assert result.n_undefined == sum(missing) >= 1
     assert result.expected == 1.0
     assert f"Hit@1 has no value in {sum(missing)} group" in str(report)
-    assert (
-        grouped(embeddings, labels, group_size=2, measures="Hit@1", seed=seed, singletons="zero")["Hit@1"].expected < 1
-    )
-
-
-def seed_with(names: str, *wanted: str) -> int:
-    """A seed that draws these groups of two."""
-    for seed in range(999):
-        groups = [{names[place] for place in group} for group in draw(len(names), 2, seed).groups]
-        if all(set(group) in groups for group in wanted):
-            return seed
-    raise AssertionError("no seed draws this")
+    zero = grouped(embeddings, labels, group_size=2, measures="Hit@1", seed=seed, singletons="zero")
+    assert zero["Hit@1"].expected < 1
 
 
 def test_a_measure_that_was_not_asked_for_is_computed_from_the_profile() -> None:
@@ -153,8 +139,9 @@ def test_every_grouping_has_the_value_of_the_definition(kind: str, alone: bool) 
     gallery = data.get("gallery", data["embeddings"])
     labels, gallery_labels = data["labels"].tolist(), data.get("gallery_labels", data["labels"]).tolist()
     junk = masks(kind, 5, len(labels), len(gallery))
-    itself = np.arange(16) if alone else junk.get("exclude", np.full(16, -1))
+    itself = junk.get("exclude", np.full(16, -1))
     if alone:
+        itself = np.arange(16)
         junk.pop("exclude", None)
     ranked = np.ones((len(labels), len(gallery)), dtype=bool) & ~junk.get("junk", np.zeros(len(gallery), dtype=bool))
     ranked[np.flatnonzero(itself >= 0), itself[itself >= 0]] = False
@@ -169,16 +156,6 @@ def test_every_grouping_has_the_value_of_the_definition(kind: str, alone: bool) 
             for value, fraction in zip(triple(report[f"Hit@{k}"]), exact, strict=True):
                 assert abs(Fraction(value) - fraction) <= Fraction(1, 2**52)
     assert len(seen) == 15
-
-
-def test_queries_in_the_gallery_are_warned_of() -> None:
-    embeddings, labels = grid(8, 4, dim=6, high=99)
-    with pytest.warns(dh.errors.QueryInGalleryWarning, match="give exclude="):
-        grouped(embeddings, labels, embeddings, labels, group_size=2)
-    with pytest.warns(dh.errors.QueryInGalleryWarning, match="give test_exclude=") as caught:
-        generalization_gap(embeddings, labels, embeddings, labels, test_gallery=embeddings,
-                           test_gallery_labels=labels, group_size=2)  # fmt: skip
-    assert len(caught) == 1
 
 
 def test_labels_of_queries_and_of_the_gallery_make_the_groups() -> None:
@@ -227,28 +204,6 @@ def test_a_gap_of_queries_and_galleries() -> None:
     assert (other.grouped.expected, other.plain.expected) == (-gap.grouped.expected, -gap.plain.expected)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"test_gallery": [[0]]}, "test_gallery and test_gallery_labels must be given together"),
-        ({"train_gallery_labels": ["a"]}, "train_gallery and train_gallery_labels must be given together"),
-        ({"test_gallery": [[0, 1]], "test_gallery_labels": ["a"]}, "test and test_gallery must have the same dim"),
-        ({"test_junk": [True]}, "test_junk must have shape (4,) or (4, 4), but has shape (1,)"),
-        ({"train_exclude": [1, 2, 3, 4]}, "train_exclude must be left out without a gallery"),
-        ({"train_gallery": [[0]], "train_gallery_labels": [1]}, "train_labels and train_gallery_labels must be of the"),
-        ({"train": [[np.nan]] * 4}, "train must be finite"),
-        ({"test_labels": [1]}, "test_labels must have one entry per row of test, but got 1 labels for 4 rows"),
-        ({"group_size": 3}, "group_size must be at most the number of classes, 2, but is 3"),
-    ],
-)
-def test_a_gap_names_the_argument_of_its_set(change, message: str) -> None:
-    rows, labels = [[0], [1], [5], [6]], list("aabb")
-    data = {"train": rows, "train_labels": labels, "test": rows, "test_labels": labels, "group_size": 2}
-    with pytest.raises((ValueError, TypeError), match=re.escape(message)) as caught:
-        generalization_gap(**{**data, **change})
-    assert "\n" not in str(caught.value)
-
-
 def test_the_draw_is_the_same_for_ever() -> None:
     """Written down when the draw was made; a change here changes everybody's numbers."""
     assert draw(12, 4, 0).groups.tolist() == [[11, 3, 2, 1], [8, 6, 0, 7], [4, 10, 5, 9]]
@@ -268,16 +223,12 @@ def test_all_splits_are_equally_likely() -> None:
 
 def test_the_draw_knows_the_set_of_labels_and_nothing_else() -> None:
     embeddings, labels = grid(13, 3)
-    report = grouped(embeddings, labels, group_size=4)
-    once = np.unique(labels)
-    twice = np.concatenate([once, once])
-    assert (
-        grouped(np.zeros((26, 1)), twice[::-1].astype(np.int16), group_size=4).group_labels() == report.group_labels()
-    )
+    report, once = grouped(embeddings, labels, group_size=4), np.unique(labels)
+    other = grouped(np.zeros((26, 1)), np.concatenate([once, once])[::-1].astype(np.int16), group_size=4)
+    assert other.group_labels() == report.group_labels()
     assert report.labels == tuple(once.tolist())
-    assert len(report.left_over) == 1
-    assert len(report.left_over[0]) == 1
-    assert sorted([*report.left_over[0], *np.ravel(report.group_labels())]) == once.tolist()
+    ((left_over,),) = report.left_over
+    assert sorted([left_over, *np.ravel(report.group_labels())]) == once.tolist()
 
 
 NAMES = ["x", "É", "b10", "b9", "b", "ß"]
@@ -304,6 +255,7 @@ def test_labels_are_sorted_as_what_they_are(labels) -> None:
 
 
 @given(st.integers(0, 9999))
+@example(1405)  # where groups of a single value have no standard error
 @settings(max_examples=25, deadline=None)
 def test_the_order_of_the_samples_changes_no_bit(seed: int) -> None:
     embeddings, labels = grid(9, 4, seed)
@@ -316,23 +268,21 @@ def test_the_order_of_the_samples_changes_no_bit(seed: int) -> None:
     assert one.left_over == other.left_over
     for measure in MEASURES:
         np.testing.assert_array_equal(np.array(one[measure].per_group), np.array(other[measure].per_group))
-        assert triple(one[measure]) == triple(other[measure])
-        assert one[measure].errors == other[measure].errors
+        for of_one, of_other in zip(triple(one[measure]), triple(other[measure]), strict=True):
+            assert of_one == of_other or (math.isnan(of_one) and math.isnan(of_other))
+        np.testing.assert_array_equal(one[measure].errors, other[measure].errors)  # NaN of a single value, in both
     for mine, yours in zip(one.items, other.items, strict=True):
         assert set(mine) == set(order[yours])
 
 
 def test_repeats_are_draws_one_after_another() -> None:
-    embeddings, labels = grid(14, 3)
-    often = grouped(embeddings, labels, group_size=4, measures="mAP", seed=8, repeats=3)
-    once = grouped(embeddings, labels, group_size=4, measures="mAP", seed=8)
+    often, once = (grouped(*grid(14, 3), group_size=4, measures="mAP", seed=8, repeats=n) for n in (3, 1))
     assert (often.n_group, often.repeats, len(often.left_over), often.n_class) == (3, 3, 3, 14)
     assert len(often["mAP"].per_group.lower) == 9
     np.testing.assert_array_equal(often["mAP"].per_group.lower[:3], once["mAP"].per_group.lower)
     assert len({often.group_labels(repeat) for repeat in range(3)}) == 3
-    assert "3 groups of 4 labels each, drawn with seed 8, 3 times over. 2 of 14 labels left over each time." in str(
-        often
-    )
+    said = "3 groups of 4 labels each, drawn with seed 8, 3 times over. 2 of 14 labels left over each time."
+    assert text_of(often)[3] == said
 
 
 def result_of(values, repeats: int = 1) -> GroupedResult:
@@ -355,15 +305,13 @@ def test_standard_error_with_repeats_is_that_of_one() -> None:
 
 
 def test_bootstraps_of_repeats_are_averaged() -> None:
-    values = np.random.default_rng(0).random(24)
-    found = result_of(values, repeats=2).interval(confidence_level=0.9, method="percentile", n_resamples=500, seed=4)
-    each = [
-        result_of(part).interval(confidence_level=0.9, method="percentile", n_resamples=500, seed=4)
-        for part in (values[:12], values[12:])
-    ]
+    values, how = np.random.default_rng(0).random(24), {"method": "percentile", "n_resamples": 500, "seed": 4}
+    found, one, other = (
+        result_of(part, repeats).interval(confidence_level=0.9, **how)
+        for part, repeats in ((values, 2), (values[:12], 1), (values[12:], 1))
+    )
     assert found.method == "percentile"
-    for end in (0, 1):
-        assert found.upper[end] == (each[0].upper[end] + each[1].upper[end]) / 2
+    assert found.upper == tuple((a + b) / 2 for a, b in zip(one.upper, other.upper, strict=True))
 
 
 def test_repeats_with_groups_that_have_no_value() -> None:
@@ -379,28 +327,18 @@ def test_interval_is_the_mean_and_a_quantile(method: str, law) -> None:
     low, high = result_of(values).interval(confidence_level=0.99, method=method).expected
     reach = law.isf(0.005) * values.std(ddof=1) / math.sqrt(7)
     assert (low, high) == pytest.approx((values.mean() - reach, values.mean() + reach), rel=1e-13)
-
-
-def test_auto_is_students_t_for_few_groups() -> None:
     values = np.random.default_rng(1).random(40)
-    few, many = result_of(values[:29]), result_of(values[:30])
-    assert (few.interval().method, many.interval().method) == ("t", "normal")
-    assert few.interval() == few.interval(method="t")
+    n = {"t": 29, "normal": 30}[method]  # the most and the least groups for it
+    assert result_of(values[:n]).interval() == result_of(values[:n]).interval(method=method)
+    assert np.isnan([*result_of([0.5]).interval(method=method).expected, *result_of([0.5]).errors]).all()
 
 
 def test_bootstrap_is_over_groups() -> None:
     values = np.random.default_rng(1).random(15)
-    found = result_of(values).interval(confidence_level=0.9, method="BCa", n_resamples=999, seed=3)
-    rows = values / 2, values, np.minimum(1, values * 1.5)
     how: dict = {"confidence_level": 0.9, "method": "BCa", "n_resamples": 999, "seed": 3}
-    assert found == intervals.mean_intervals(*rows, unit="group", **how)
+    found = result_of(values).interval(**how)
+    assert found == intervals.mean_intervals(values / 2, values, np.minimum(1, values * 1.5), unit="group", **how)
     assert found.lower.high < found.expected.high < found.upper.high
-
-
-def test_one_group_has_no_interval() -> None:
-    found = result_of([0.5]).interval()
-    assert (found.n, math.isnan(found.expected.low), math.isnan(found.expected.high)) == (1, True, True)
-    assert math.isnan(result_of([0.5]).errors.expected)
 
 
 @pytest.mark.parametrize(("level", "method"), [(0, "t"), (1.0, "t"), (95, "normal"), (0.9, "studnet")])
@@ -415,13 +353,12 @@ def two_sets() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def test_gap_holds_what_ties_allow() -> None:
-    train, train_labels, test, test_labels = two_sets()
+    sets = two_sets()[:2], two_sets()[2:]
     gap = generalization_gap(*two_sets(), group_size=3, measure="success@1", seed=4)
-    options = {"group_size": 3, "measures": "Hit@1", "seed": 4}
-    a, b = grouped(train, train_labels, **options)["Hit@1"], grouped(test, test_labels, **options)["Hit@1"]
+    inside = [grouped(*part, group_size=3, measures="Hit@1", seed=4)["Hit@1"] for part in sets]
+    whole = [dh.evaluate(*part, measures="Hit@1")["Hit@1"] for part in sets]
     assert gap.measure == "Hit@1"
-    whole = [dh.evaluate(*part, measures="Hit@1")["Hit@1"] for part in ((train, train_labels), (test, test_labels))]
-    for side, one, other in ((gap.grouped, a, b), (gap.plain, *whole)):
+    for side, one, other in ((gap.grouped, *inside), (gap.plain, *whole)):
         assert triple(side) == (one.lower - other.upper, one.expected - other.expected, one.upper - other.lower)
         assert side.lower < side.expected < side.upper
         found = side.interval()
@@ -471,15 +408,12 @@ def test_margin_and_bound_of_a_gap_are_two_numbers() -> None:
 def test_plain_gap_has_the_error_of_a_ratio_over_classes() -> None:
     """Cochran's linearised ratio, written out: C/(C − 1) Σ (T_c − n_c·mean)² / (Σ n_c)²."""
     gap = generalization_gap(*two_sets(), group_size=3)
-    report, labels = gap.train_whole, two_sets()[1]
-    values = report["Hit@1"].per_query.expected
+    values, labels = gap.train_whole["Hit@1"].per_query.expected, two_sets()[1]
     counted = ~np.isnan(values)
-    mean, squares = values[counted].mean(), []
-    for label in np.unique(labels[counted]):
-        own = values[counted & (labels == label)]
-        squares.append((own.sum() - len(own) * mean) ** 2)
-    n_class = len(squares)
-    error = math.sqrt(n_class / (n_class - 1) * sum(squares)) / np.count_nonzero(counted)
+    classes = [values[counted & (labels == label)] for label in np.unique(labels[counted])]
+    mean, n_class = values[counted].mean(), len(classes)
+    squares = sum((own.sum() - len(own) * mean) ** 2 for own in classes)
+    error = math.sqrt(n_class / (n_class - 1) * squares) / np.count_nonzero(counted)
     assert gap.plain.train_errors.expected == pytest.approx(error, rel=1e-12)
     assert gap.plain.n_unit[0] == n_class
 
@@ -487,8 +421,7 @@ def test_plain_gap_has_the_error_of_a_ratio_over_classes() -> None:
 def test_gap_of_a_set_with_one_group_has_no_interval() -> None:
     gap = generalization_gap(*two_sets(), group_size=8)
     assert gap.grouped.n_unit[1] == 1
-    assert math.isnan(gap.grouped.bound())
-    assert math.isnan(gap.grouped.interval().expected.low)
+    assert np.isnan([gap.grouped.bound(), gap.grouped.interval().expected.low]).all()
     assert not math.isnan(gap.plain.bound())
     assert json.loads(json.dumps(gap.to_dict()))["grouped"]["bound"] is None
 
@@ -501,28 +434,11 @@ def test_gap_as_text_and_dictionary() -> None:
     assert content["plain"]["expected"] == gap.plain.expected
     assert content["grouped"]["interval"]["upper"] == list(gap.grouped.interval(confidence_level=0.9).upper)
     assert content["grouped"]["bound"] == gap.grouped.bound(confidence_level=0.9)
-    lines = str(gap).splitlines()
+    lines = text_of(gap)
     assert [line.split()[0] for line in lines[:7]] == ["measure", "Hit@1", "test", "gap", "Hit@1,", "test", "gap"]
     assert f"{100 * gap.grouped.expected:.2f}" in lines[3]
     assert lines[-1] == "17 classes in train and 12 classes in test, 2 and 0 of them in no group."
     assert repr(gap.plain).startswith("Gap(lower=")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"group_size": 1}, "group_size must be at least 2, but is 1"),
-        ({"group_size": 4}, "group_size must be at most the number of classes, 3, but is 4"),
-        ({"repeats": 0}, "repeats must be at least 1, but is 0"),
-        ({"seed": -1}, "seed must be at least 0, but is -1"),
-        ({"labels": list("abcdef")}, "no query has a relevant item"),
-    ],
-)
-def test_bad_input_is_refused_in_one_line(change, message: str) -> None:
-    data = {"embeddings": [[0], [1], [2], [3], [4], [5]], "labels": list("aabbcc"), "group_size": 2}
-    with pytest.raises(ValueError, match=re.escape(message)) as caught:
-        grouped(**{**data, **change})
-    assert "\n" not in str(caught.value)
 
 
 def test_binary_codes_in_arrays_and_files(tmp_path) -> None:
@@ -574,27 +490,21 @@ def test_scores_are_computed_inside_groups_alone(monkeypatch) -> None:
     assert computed == [30**2] * 8
 
 
-def test_progress_counts_the_pairs_inside_groups() -> None:
-    seen = []
+def test_progress_counts_the_pairs_inside_groups_and_tells_of_four_passes_of_a_gap() -> None:
+    seen: list[tuple[int, int]] = []
     labels = np.repeat(np.arange(7), [1, 2, 3, 4, 5, 6, 7])
     report = grouped(np.arange(28.0)[:, None], labels, group_size=3, repeats=2, progress=lambda *at: seen.append(at))
     total = sum(len(items) ** 2 for items in report.items)
-    assert seen[0] == (0, total)
-    assert seen[-1] == (total, total)
-    assert len(seen) == 1 + 4
-
-
-def test_a_gap_tells_of_four_passes() -> None:
-    seen: list[tuple[int, int]] = []
+    assert (seen[0], seen[-1], len(seen)) == ((0, total), (total, total), 1 + 4)
+    seen.clear()
     generalization_gap(*two_sets(), group_size=3, progress=lambda *at: seen.append(at))
-    assert [done for done, _ in seen].count(0) == 4
-    assert sum(done == total for done, total in seen) == 4
+    assert [done for done, _ in seen].count(0) == sum(done == total for done, total in seen) == 4
 
 
 def test_report_as_text_names_what_is_left_over() -> None:
-    labels = np.repeat(np.arange(25), 2)
-    report = grouped(np.arange(50.0)[:, None] ** 2, labels, group_size=13, measures="Hit@1, mAP", distance="euclidean")
-    lines = str(report).splitlines()
+    points, labels = np.arange(50.0)[:, None] ** 2, np.repeat(np.arange(25), 2)
+    report = grouped(points, labels, group_size=13, measures="Hit@1, mAP", distance="euclidean")
+    lines = text_of(report)
     assert lines[0].split() == ["measure", "(%)", "value", "s.e."]
     assert [line.split()[0] for line in lines[1:3]] == ["Hit@1", "mAP"]
     named = ", ".join(map(str, report.left_over[0][:10]))
@@ -606,14 +516,14 @@ def test_report_as_text_names_what_is_left_over() -> None:
 
 
 def test_report_as_dictionary() -> None:
-    embeddings, labels = grid(10, 3)
-    report = grouped(embeddings, labels, group_size=3, measures="mAP", repeats=2, seed=6, distance="euclidean")
-    content = json.loads(report.to_json())
-    assert content["measures"]["mAP"]["lower"] == report["mAP"].lower
-    assert content["measures"]["mAP"]["standard_error"] == report["mAP"].errors.expected
-    assert content["measures"]["mAP"]["n_group"] == 6 - report["mAP"].n_undefined
-    assert content["left_over"] == [list(rest) for rest in report.left_over]
-    assert {key: content[key] for key in ("group_size", "n_group", "repeats", "seed", "n_class", "distance")} == {
-        "group_size": 3, "n_group": 3, "repeats": 2, "seed": 6, "n_class": 10, "distance": "euclidean",
-    }  # fmt: skip
-    assert content["profile"] == report.profile.digest()
+    report = grouped(*grid(10, 3), group_size=3, measures="mAP", repeats=2, seed=6, distance="euclidean")
+    content, (low, high) = json.loads(report.to_json(confidence_level=0.9)), ends_of(report["mAP"], 0.9)
+    for key, value in {
+        "lower": report["mAP"].lower, "standard_error": report["mAP"].errors.expected,
+        "n_group": 6 - report["mAP"].n_undefined, "interval": [low, high], "confidence_level": 0.9,
+    }.items():  # fmt: skip
+        assert content["measures"]["mAP"][key] == value
+    assert content.items() >= {
+        "left_over": [list(rest) for rest in report.left_over], "group_size": 3, "n_group": 3, "repeats": 2, "seed": 6,
+        "n_class": 10, "distance": "euclidean", "profile": report.profile.digest(),
+    }.items()  # fmt: skip

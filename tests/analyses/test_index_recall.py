@@ -1,4 +1,7 @@
-"""Recall of an index against every exact search that there is: one for each way to break the tie at the k-th place."""
+"""Recall of an index against every exact search that there is: one for each way to break the tie at the k-th place.
+
+By a ground truth of ids and distances: against the search by embeddings, plain sets, and others' files.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import multiprocessing
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,6 +17,8 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
+from cli.calling import passed
+from cli.calling import reason as refused
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
@@ -20,7 +26,7 @@ from deadheat.analyses.index_recall import IndexRecall
 from deadheat.engine.counting import ranking
 from deadheat.engine.counting.distributed import worker
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.errors import ClusterError, InvalidValueError
+from deadheat.errors import ClusterError, InvalidTypeError, InvalidValueError
 
 DISTANCES = distance_registry.names()
 
@@ -52,29 +58,25 @@ def exact_searches(keys: list[Fraction], k: int) -> list[set[int]]:
 def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng([DISTANCES.index(distance), len(kind)])
     for _ in range(12):
-        monkeypatch.setattr(ranking, "TILE_COLUMNS", int(rng.integers(1, 6)))
-        monkeypatch.setattr(ranking, "BLOCK_ROWS", int(rng.integers(1, 4)))
-        monkeypatch.setattr(ranking, "MOST_CANDIDATES", int(rng.integers(1, 40)))
-        monkeypatch.setattr(ranking, "PAIRS", int(rng.integers(1, 20)))
+        for limit, most in (("TILE_COLUMNS", 6), ("BLOCK_ROWS", 4), ("MOST_CANDIDATES", 40), ("PAIRS", 20)):
+            monkeypatch.setattr(ranking, limit, int(rng.integers(1, most)))
         n_query, n, k = rng.integers(1, 5), int(rng.integers(1, 9)), int(rng.integers(1, 7))
         rows = made(kind, n_query + n, 3, rng)
         rows = rows > 0.5 if distance == "hamming" else rows
         queries, base = rows[:n_query], rows[n_query:]
-        lengths = rng.integers(0, n + 1, n_query)
-        returned = [rng.permutation(n)[:length].tolist() for length in lengths]
+        returned = [rng.permutation(n)[:length].tolist() for length in rng.integers(0, n + 1, n_query)]
         found = dh.index_recall(returned, queries, base, k, distance=distance, threads=int(rng.integers(1, 3)))
         (result,) = found.recalls.values()
         n_tied = 0
         for i, query in enumerate(queries):
             searches = exact_searches([oracles.exact_key(query, item, distance) for item in base], k)
             values = [Fraction(len(search & set(returned[i][:k])), len(search)) for search in searches]
-            want = min(values), sum(values) / len(values), max(values)
             got = [values[i] for values in result.by_id]
-            assert got == pytest.approx([float(value) for value in want], rel=1e-15)
-            assert got[2] == float(want[2])
+            want = [float(value) for value in (min(values), sum(values) / len(values), max(values))]
+            assert got == pytest.approx(want, rel=1e-15)
+            assert got[2] == want[2] == result.per_query[i]
             n_tied += len(searches) > 1
         assert found.n_tied == n_tied
-        assert_array_equal(result.per_query, result.by_id.upper)
 
 
 @pytest.mark.parametrize("kind", ["grid", "floats"])
@@ -114,10 +116,8 @@ def test_ids_of_the_base() -> None:
 
 
 def test_one_table_of_several_indexes() -> None:
-    base, queries = np.arange(5.0)[:, None], np.zeros((1, 1))
-    found = dh.index_recall(
-        {"all": [[0, 1]], "half": [[0, 4]]}, queries, base, 2, distance="euclidean", queries_per_second={"half": 1234.5}
-    )
+    returned, base, queries = {"all": [[0, 1]], "half": [[0, 4]]}, np.arange(5.0)[:, None], np.zeros((1, 1))
+    found = dh.index_recall(returned, queries, base, 2, distance="euclidean", queries_per_second={"half": 1234.5})
     assert (list(found), len(found)) == (["all", "half"], 2)
     assert found.to_markdown().splitlines()[:4] == [
         "| index   |   recall@2 (%) |   95 % interval |   all found |   queries/s |",
@@ -128,60 +128,26 @@ def test_one_table_of_several_indexes() -> None:
     assert json.loads(found.to_json())["indexes"]["half"]["recall"] == 0.5
     assert found.to_pandas()["recall"].tolist() == [1.0, 0.5]
     assert found["half"].recall_by_id == (0.5, 0.5, 0.5)
-
-
-def test_an_interval_is_that_of_the_mean() -> None:
     rng = np.random.default_rng(0)
-    rows = rng.standard_normal((50, 3))
-    returned = [rng.permutation(50)[:10] for _ in range(50)]
-    result = dh.index_recall(returned, rows, rows, 10, distance="cosine")["index"]
+    rows, some = rng.standard_normal((50, 3)), [rng.permutation(50)[:10] for _ in range(50)]
+    result = dh.index_recall(some, rows, rows, 10, distance="cosine")["index"]
     low, high = result.interval()
     assert 0 < low < result.recall < high < 1
 
 
-BASE: dict[str, Any] = {"queries": np.zeros((2, 3)), "base": np.ones((4, 3)), "k": 2, "distance": "euclidean"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"returned": [[0, 0], [1, 2]]}, "returned must be distinct in a row, but query 0 has 0 twice"),
-        ({"returned": [[0, 4], [1, 2]]}, "returned must be rows of base, 0 to 3, or -1 for nothing, but query 0 has 4"),
-        ({"returned": {"a": [[0, -2], [1, 2]]}}, r"returned\['a'\] must be rows of base, .* but query 0 has -2"),
-        ({"returned": [[0, 1]]}, "returned must have a row for each query, but has 1 for 2 queries"),
-        ({"returned": np.zeros((2, 2))}, "returned must be integers or strings.*faiss returns scores first"),
-        ({"returned": {}}, "returned must have at least one index, but is empty"),
-        ({"returned": {3: [[0, 1]]}}, "returned must have names that are not empty, but has 3"),
-        ({"base": np.ones((4, 2))}, "queries and base must have the same dim, but have 3 and 2 columns"),
-        ({"base": np.full((4, 3), np.nan)}, "base must be finite"),
-        ({"queries_per_second": {"b": 1.0}}, "queries_per_second must have the names of indexes, 'index', but has 'b'"),
-        ({"queries_per_second": -1.0}, "queries_per_second must be finite and not negative, but is -1.0"),
-        ({"base_ids": [1, 2, 2, 3]}, "base_ids must have an id of its own for each row .* rows 1 and 2 have 2"),
-        ({"base_ids": [1, 2, 3, 4]}, "returned must be among base_ids, but query 0 has 0"),
-    ],
-)
-def test_what_is_refused(changes: dict[str, Any], message: str) -> None:
-    arguments = {"returned": [[0, 1], [2, 3]], **BASE, **changes}
-    with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
-        dh.index_recall(**arguments)
-
-
-def two_indexes(n_query: int, n_base: int, *, seed: int = 0, bits: bool = False) -> tuple[Any, Any, dict[str, Any]]:
+def two_indexes(n_query: int, n_base: int, *, bits: bool = False) -> tuple[Any, Any, dict[str, Any]]:
     """Points on a grid, and two indexes: one that returns lists of any length, one of rows that are full."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     queries, base = (rng.integers(-2, 3, (n, 6)).astype(np.float32) for n in (n_query, n_base))
     ragged = [rng.permutation(n_base)[: rng.integers(0, 20)].tolist() for _ in range(n_query)]
-    full = np.stack([rng.permutation(n_base)[:12] for _ in range(n_query)])
-    both = {"ragged": ragged, "full": full}
+    both = {"ragged": ragged, "full": np.stack([rng.permutation(n_base)[:12] for _ in range(n_query)])}
     return (queries > 0, base > 0, both) if bits else (queries, base, both)
 
 
 def require_same(found: IndexRecall, alone: IndexRecall) -> None:
-    assert found.n_tied == alone.n_tied
-    assert alone.n_tied > 0
+    assert found.n_tied == alone.n_tied > 0
     for name, recall in alone.recalls.items():
-        for values, wanted in zip(found[name].by_id, recall.by_id, strict=True):
-            assert_array_equal(values, wanted)
+        assert_array_equal(np.stack(found[name].by_id), np.stack(recall.by_id))
     assert str(found) == str(alone)
 
 
@@ -247,20 +213,17 @@ def test_failures_progress_and_what_is_left(tmp_path: Path, capsys: pytest.Captu
     queries, base, returned = two_indexes(60, 80)
     told: list[tuple[int, int]] = []
     with ThreadPoolExecutor(2) as threads:
-        given = {"distance": "cosine"}
+        search = partial(dh.index_recall, returned, queries, base, distance="cosine")
         cluster = dh.Cluster(Counted(threads, 2), tasks=6, scratch=tmp_path, in_flight=1)
-        found = dh.index_recall(
-            returned, queries, base, **given, executor=cluster, progress=lambda *state: told.append(state)
-        )
-        require_same(found, dh.index_recall(returned, queries, base, **given))
+        require_same(search(executor=cluster, progress=lambda *state: told.append(state)), search())
         assert cluster.summary is not None
         assert cluster.summary.retries == 2
         assert (told[0], told[-1], len(told)) == ((0, 4800), (4800, 4800), 7)
-        dh.index_recall(returned, queries, base, **given, executor=cluster, progress=True)
+        search(executor=cluster, progress=True)
         assert capsys.readouterr().err.splitlines()[-1] == str(cluster.summary)
         failing = dh.Cluster(Counted(threads, 3), tasks=1, scratch=tmp_path, in_flight=1)
         with pytest.raises(ClusterError, match="failed 3 times, at last with OSError: the network is gone"):
-            dh.index_recall(returned, queries, base, **given, executor=failing)
+            search(executor=failing)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -268,12 +231,125 @@ def test_what_is_wrong_is_said_before_any_task() -> None:
     queries, base, returned = two_indexes(9, 30)
     with ThreadPoolExecutor(1) as threads:
         executor = Counted(threads)
-        with pytest.raises(
-            InvalidValueError, match="queries and base must have the same dim, but have 5 and 6 columns"
+        for rows, given, message in (
+            (queries[:, :5], executor, "queries and base must have the same dim, but have 5 and 6 columns"),
+            (queries[:8], executor, "has 9 for 8 queries"),
+            (queries, 3, "executor must be an executor"),
         ):
-            dh.index_recall(returned, queries[:, :5], base, distance="cosine", executor=executor)
-        with pytest.raises(InvalidValueError, match="has 9 for 8 queries"):
-            dh.index_recall(returned, queries[:8], base, distance="cosine", executor=executor)
-        with pytest.raises(dh.errors.InvalidTypeError, match="executor must be an executor"):
-            dh.index_recall(returned, queries, base, distance="cosine", executor=3)
+            with pytest.raises((InvalidValueError, InvalidTypeError), match=message):
+                dh.index_recall(returned, rows, base, distance="cosine", executor=given)
     assert executor.tasks == []
+
+
+RNG = np.random.default_rng(7)
+POINTS = RNG.integers(0, 4, (40, 2)).astype(np.float32)  # full of duplicates and ties
+QUERIES = RNG.integers(0, 4, (25, 2)).astype(np.float32)
+FAR = np.sqrt(((QUERIES[:, None].astype(float) - POINTS) ** 2).sum(axis=2))
+IDS = np.argsort(FAR, axis=1, kind="stable").astype(np.int32)
+NEAREST = np.take_along_axis(FAR, IDS, axis=1)
+RETURNED = {
+    "stable": IDS[:, :6],
+    "any": np.array([RNG.permutation(40)[:6] for _ in QUERIES]),
+    "reversed": np.argsort(FAR[:, ::-1], axis=1, kind="stable")[:, :6].copy(),
+    "short": np.where(RNG.random((25, 6)) < 0.4, -1, IDS[:, :6]),
+}
+RETURNED["reversed"] = 39 - RETURNED["reversed"]
+
+
+@pytest.mark.parametrize("k", [1, 4, 6])
+def test_it_is_what_a_search_by_the_embeddings_gives(k: int) -> None:
+    by_search = dh.index_recall(RETURNED, QUERIES, POINTS, k, distance="euclidean")
+    by_truth = dh.index_recall_of_truth(RETURNED, IDS, NEAREST, k)
+    assert (by_truth.n_tied, by_truth.n_cut) == (by_search.n_tied, 0)
+    for name in RETURNED:
+        np.testing.assert_array_equal(by_truth[name].by_id, by_search[name].by_id)
+        np.testing.assert_array_equal(by_truth[name].n_returned, by_search[name].n_returned)
+
+
+def test_every_way_to_keep_the_tied_items() -> None:
+    """By plain sets: what one search could have kept, for each tolerance."""
+    far = np.sort(np.round(RNG.random((30, 8)) * 4) / 4 + RNG.random((30, 8)) * 1e-4, axis=1)
+    ids = np.array([RNG.permutation(50)[:8] for _ in far])
+    came = np.array([RNG.permutation(50)[:4] for _ in far]) % 50
+    came[:, :2] = ids[:, 2:4]
+    came = np.array([list(dict.fromkeys([*row.tolist(), *range(50)]))[:4] for row in came])
+    for tolerance in (0.0, 1e-3, 0.3):
+        found = dh.index_recall_of_truth(came, ids, far, 3, tolerance=tolerance)["index"]
+        for query, row in enumerate(far):
+            closer = {i for i, d in zip(ids[query], row, strict=True) if d - row[2] < -tolerance}
+            tied = [i for i, d in zip(ids[query], row, strict=True) if abs(d - row[2]) <= tolerance]
+            kept = [len({*came[query, :3]} & (closer | {*some})) / 3 for some in combinations(tied, 3 - len(closer))]
+            expected = (min(kept), sum(kept) / len(kept), max(kept))
+            np.testing.assert_allclose([part[query] for part in found.by_id], expected, rtol=0, atol=1e-12)
+
+
+def test_a_ground_truth_that_ends_inside_a_tie_is_said() -> None:
+    result = dh.index_recall_of_truth([[0, 5], [0, 1]], [[0, 1, 2], [0, 1, 2]], [[0.0, 1, 1], [0, 1, 2]], 2)
+    assert (result.n_cut, result["index"].recall) == (1, 0.75)
+    said = "In 1 query the ground truth ends inside the tie with number 2: recall is at least what is shown."
+    assert said in str(result)
+    assert json.loads(result.to_json())["n_cut"] == 1
+
+
+def binary(path: str, *arrays: np.ndarray) -> None:
+    """As big-ann-benchmarks' xbin_write and usbin_write have them."""
+    head = np.array(arrays[0].shape, dtype="<u4")
+    Path(path).write_bytes(b"".join(part.tobytes() for part in (head, *arrays)))
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    binary("truth.ibin", IDS)
+    binary("far.fbin", NEAREST.astype("<f4"))
+    binary("both.bin", IDS, NEAREST.astype("<f4"))
+    binary("any.ibin", RETURNED["any"].astype("<i4"))
+    np.save("any.npy", RETURNED["any"])
+
+
+def test_files_of_big_ann_benchmarks(files: None) -> None:
+    found = dh.index_recall_of_truth({"any": RETURNED["any"]}, IDS, NEAREST.astype("<f4"), 5, tolerance=1e-6)
+    more = ("-k", 5, "--tolerance", "1e-6")
+    assert passed("index-recall", "truth.ibin", "any.ibin", "--distances", "far.fbin", *more) == f"{found}\n"
+    assert passed("index-recall", "both.bin", "any.npy", *more) == f"{found}\n"
+    binary("near.fbin", -NEAREST.astype("<f4"))
+    similar = ("--distances", "near.fbin", "--similarity")
+    assert passed("index-recall", "truth.ibin", "any.npy", *similar, *more) == f"{found}\n"
+    assert json.loads(passed("index-recall", "both.bin", "any.npy", *more, "--json")) == json.loads(found.to_json())
+
+
+def test_files_of_ann_benchmarks(files: None) -> None:
+    """`tolerance` is its epsilon: the items within d_k + ε, but no more of them than there are places."""
+    h5py = pytest.importorskip("h5py")
+    with h5py.File("truth.hdf5", "w") as file:
+        file["neighbors"], file["distances"] = IDS, NEAREST.astype("<f4")
+        file["train"], file["test"] = POINTS, QUERIES
+    with h5py.File("any.hdf5", "w") as file:
+        file["neighbors"] = RETURNED["any"].astype("<i4")
+        file["times"] = np.zeros(25)
+    found = dh.index_recall_of_truth({"any": RETURNED["any"]}, IDS, NEAREST.astype("<f4"), 5, tolerance=1e-3)
+    printed = passed("index-recall", "truth.hdf5", "any.hdf5", "-k", 5, "--tolerance", "1e-3")
+    assert printed == f"{found}\n"
+    theirs = [np.count_nonzero(FAR[q, row[:5]] <= NEAREST[q, 4] + 1e-3) / 5 for q, row in enumerate(RETURNED["any"])]
+    np.testing.assert_allclose(found["any"].per_query, theirs, rtol=0, atol=1e-12)
+
+
+def test_mistakes_are_one_line(files: None) -> None:
+    Path("cut.ibin").write_bytes(Path("truth.ibin").read_bytes()[:-4])
+    Path("tiny.ibin").write_bytes(b"123")
+    np.save("f.npy", np.arange(3))
+    for arguments, message in {
+        "truth.ibin": "index-recall takes TRUTH and at least one FOUND",
+        "truth.ibin any.ibin": "truth.ibin has no distances; --distances FILE names them",
+        "far.fbin any.ibin": "far.fbin has no ids",
+        "both.bin far.fbin": "far.fbin has no ids",
+        "truth.ibin any.npy --distances any.ibin": "any.ibin has no distances",
+        "cut.ibin any.ibin": "cut.ibin must have 4008 bytes, for its head says 25 rows of 40 numbers, but has 4004",
+        "tiny.ibin any.ibin": "tiny.ibin must have 8 bytes, for it has no head, but has 3",
+        "f.npy any.ibin": "f.npy must have ids or distances with a row for each query, but has an array of shape (3,)",
+        "none.bin any.ibin": "none.bin: No such file or directory",
+        "both.txt any.ibin": "neighbors must be a file that ends in one of .h5, .hdf5, .ibin, .fbin, .bin, .npy, "
+        "but is both.txt",
+        "both.bin any.ibin -k 50": "ids must have at least k = 50 items for each query, but has 40",
+    }.items():
+        assert refused("index-recall", *arguments.split()) == message

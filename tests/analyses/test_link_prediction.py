@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import pairwise, permutations
 from typing import Any
@@ -44,13 +45,13 @@ def padded(queries: list[tuple[int, list[tuple[int, bool]]]]) -> tuple[Any, Any,
 
 @given(QUERIES, st.data())
 def test_every_measure_is_that_of_all_arrangements(queries: Any, data: st.DataObject) -> None:
-    weights = data.draw(st.lists(st.integers(1, 3), min_size=len(queries), max_size=len(queries)))
-    relations = data.draw(st.lists(st.sampled_from("ab"), min_size=len(queries), max_size=len(queries)))
-    macro = data.draw(st.booleans())
+    def drawn(one: Any) -> Any:
+        return data.draw(st.lists(one, min_size=len(queries), max_size=len(queries)))
+
+    weights, relations, macro = drawn(st.integers(1, 3)), drawn(st.sampled_from("ab")), data.draw(st.booleans())
     positives, negatives, junk = padded(queries)
     profile = dh.profile_links(positives, negatives, junk=junk)
     found = dh.link_prediction(profile, NAMES + INDEXES, weights=weights, relations=relations if macro else None)
-
     kept = [(score, [s for s, known in negatives if not known]) for score, negatives in queries]
     ranks = [every_rank(*query) for query in kept]
     shares = [Fraction(weight) for weight in weights]
@@ -58,60 +59,48 @@ def test_every_measure_is_that_of_all_arrangements(queries: Any, data: st.DataOb
         of_relation = {r: sum(w for w, each in zip(weights, relations, strict=True) if each == r) for r in relations}
         shares = [Fraction(w, of_relation[r]) for w, r in zip(weights, relations, strict=True)]
 
-    def mean(values: list[Fraction]) -> Fraction:
+    def mean(values: Any) -> Fraction:
         return sum((value * share for value, share in zip(values, shares, strict=True)), Fraction(0)) / sum(shares)
 
     for name in NAMES:
         values = [[READ[name](rank) for rank in each] for each in ranks]
-        truth = mean([min(v) for v in values]), mean([sum(v) / len(v) for v in values]), mean([max(v) for v in values])
+        truth = mean(map(min, values)), mean(sum(v) / len(v) for v in values), mean(map(max, values))
         np.testing.assert_allclose(found[name], [float(each) for each in truth], rtol=1e-14)
-        chance = mean([sum(map(READ[name], range(1, len(c) + 2))) / (len(c) + 1) for _, c in kept])
+        chance = mean(sum(map(READ[name], range(1, len(c) + 2))) / (len(c) + 1) for _, c in kept)
         if name == "MR":
             np.testing.assert_allclose(found["AMR"], [float(each / chance) for each in truth], rtol=1e-14)
         index = "AMRI" if name == "MR" else f"adjusted {name}"
         if index in INDEXES:
-            given_all = [(each - chance) / (1 - chance) if chance != 1 else float("nan") for each in truth]
-            ordered = given_all[::-1] if name == "MR" else given_all
-            np.testing.assert_allclose(found[index], [float(each) for each in ordered], rtol=1e-12, atol=1e-14)
+            adjusted = [float((each - chance) / (1 - chance)) if chance != 1 else math.nan for each in truth]
+            ordered = adjusted[:: -1 if name == "MR" else 1]
+            np.testing.assert_allclose(found[index], ordered, rtol=1e-12, atol=1e-14)
     for name in NAMES + INDEXES:
         lower, expected, upper = found[name]
         assert np.isnan(lower) or lower <= expected <= upper
 
 
-@pytest.mark.parametrize(
-    ("n_tied", "realistic", "expected", "hits", "expected_hits"),
-    [(1000, 0.0020, 0.0075, 0, 0.010), (21, 0.091, 0.174, 0, 0.476)],
-)
-def test_the_numbers_of_a_constant_scorer(
-    n_tied: int, realistic: float, expected: float, hits: int, expected_hits: float
-) -> None:
-    digits = 4 if n_tied == 1000 else 3
-    mean_rank = (1 + n_tied) / 2
-    assert (round(1 / mean_rank, digits), int(mean_rank <= 10)) == (realistic, hits)
+@pytest.mark.parametrize(("n_tied", "digits", "expected", "hits"), [(1000, 4, 0.0075, 0.010), (21, 3, 0.174, 0.476)])
+def test_the_numbers_of_a_constant_scorer(n_tied: int, digits: int, expected: float, hits: float) -> None:
+    """The reciprocal of the mean rank would be 0.0020 and 0.091, with no hit."""
     found = dh.link_prediction(dh.profile_ranks([1], [n_tied], 1000), ["MRR", "Hits@10"])
-    assert (round(found["MRR"].expected, digits), round(found["Hits@10"].expected, 3)) == (expected, expected_hits)
+    assert (round(found["MRR"].expected, digits), round(found["Hits@10"].expected, 3)) == (expected, hits)
 
 
 @pytest.mark.parametrize("order", ["descending", "ascending"])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int64, np.uint8])
 def test_four_ways_to_the_same_profile(order: Any, dtype: Any) -> None:
     rng = np.random.default_rng(3)
-    scores = rng.integers(0, 4, (700, 9)).astype(dtype)
-    at = rng.integers(0, 9, 700)
+    scores, at = rng.integers(0, 4, (700, 9)).astype(dtype), rng.integers(0, 9, 700)
     own = np.arange(9) == at[:, None]
     junk = (rng.random((700, 9)) < 0.3) & ~own
     truth = dh.profile_scores(scores, own, junk=junk, order=order)
     assert dh.profile_candidates(scores, at, junk=junk | own, order=order, threads=3) == truth
     negatives = scores[~own].reshape(700, 8)
     assert dh.profile_links(scores[own], negatives, junk=junk[~own].reshape(700, 8), order=order, threads=1) == truth
-    optimistic = truth.closer + 1
-    assert dh.profile_ranks(optimistic, truth.closer + truth.tied, truth.n_ranked) == truth
-    shared = dh.profile_links(scores[own], negatives[0], order=order)
-    assert shared == dh.profile_links(scores[own], np.tile(negatives[0], (700, 1)), order=order)
-    few = rng.random(8) < 0.5
-    assert dh.profile_links(scores[own], negatives[0], junk=few, order=order) == dh.profile_links(
-        scores[own], np.tile(negatives[0], (700, 1)), junk=few, order=order
-    )
+    assert dh.profile_ranks(truth.closer + 1, truth.closer + truth.tied, truth.n_ranked) == truth
+    for few in (None, rng.random(8) < 0.5):  # negatives that all queries share
+        shared = dh.profile_links(scores[own], negatives[0], junk=few, order=order)
+        assert shared == dh.profile_links(scores[own], np.tile(negatives[0], (700, 1)), junk=few, order=order)
 
 
 @pytest.mark.parametrize("n_negative", [65_535, 65_536])  # how a row is counted changes here
@@ -124,20 +113,17 @@ def test_rows_of_tens_of_thousands_are_counted_in_full(n_negative: int) -> None:
 def test_large_integers_stay_what_they_are() -> None:
     profile = dh.profile_links([2**60], [[2**60 + 1, 2**60 - 1]])
     assert (profile.closer.tolist(), profile.tied.tolist()) == ([1], [1])
-    with pytest.raises(ValueError, match=r"positives must hold integers up to 2\^53"):
-        dh.profile_links([2**60], [[0.5]])
 
 
 def test_the_order_of_the_queries_changes_no_bit() -> None:
     rng = np.random.default_rng(5)
     profile = dh.profile_links(rng.integers(0, 9, 3000), rng.integers(0, 9, (3000, 30)))
     relations, weights = rng.integers(0, 7, 3000), rng.random(3000)
-    order = rng.permutation(3000)
-    found = [
+    one, other = (
         dh.link_prediction(profile[some], relations=relations[some], weights=weights[some])
-        for some in (slice(None), order)
-    ]
-    assert found[0].means == found[1].means
+        for some in (np.arange(3000), rng.permutation(3000))
+    )
+    assert one.means == other.means
 
 
 def test_a_result_as_people_read_it() -> None:
@@ -148,33 +134,5 @@ def test_a_result_as_people_read_it() -> None:
     assert found.columns()["expected"][0] == 0.3125
     assert found.per_query["Hits@1"].expected.tolist() == [1, 0.25, 0]
     assert np.isnan(dh.link_prediction(profile[:0], ["MR"])["MR"].lower)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: dh.profile_ranks([2], [1], [3]), "in this order, but query 0 has 2, 1 and 3"),
-        (lambda: dh.profile_ranks([0], [1], [3]), "must be at least 1"),
-        (lambda: dh.profile_ranks([1], [4], 3), "query 0 has 1, 4 and 3"),
-        (lambda: dh.profile_ranks([1.5], [2], 3), "optimistic must hold integers, but has dtype float64"),
-        (lambda: dh.profile_ranks([1], [1, 2], 3), r"one entry per query, but have shapes \(1,\), \(2,\) and \(1,\)"),
-        (lambda: dh.profile_links([1.0], [[np.nan, 0]]), "negatives must be finite, but holds nan in row 0; to leave"),
-        (lambda: dh.profile_links([np.inf], [[0.0]]), "positives must be finite, but holds inf in row 0"),
-        (lambda: dh.profile_links([1.0], [[0], [0]]), r"but have shapes \(1,\) and \(2, 1\)"),
-        (lambda: dh.profile_links(["a"], [[0]]), "positives must hold real numbers"),
-        (lambda: dh.profile_candidates([[1.0, np.inf]], [0]), "scores must be finite, but holds inf in row 0"),
-        (lambda: dh.profile_candidates([[1.0, np.inf]], [1]), "scores must be finite"),
-        (lambda: dh.profile_candidates([[1.0, 2]], [2]), "columns from 0 to 1, but row 0 has 2"),
-        (lambda: dh.profile_candidates([[1.0, 2]], [-1]), "columns from 0 to 1, but row 0 has -1"),
-        (lambda: dh.profile_candidates([[1.0, 2]], [0, 1]), r"but have shapes \(1, 2\) and \(2,\)"),
-        (lambda: dh.profile_candidates([[1.0, 2]], [0], order="up"), "order must be one of"),  # type: ignore[arg-type]
-        (lambda: dh.link_prediction(dh.profile_ranks([1], [1], 1), ["mAP"]), "but got 'mAP'"),
-        (lambda: dh.link_prediction(dh.profile_ranks([1], [1], 1), ["Hits@0"]), "but got 'Hits@0'"),
-        (lambda: dh.link_prediction(dh.profile_ranks([1], [1], 1), weights=[-1]), "weights must be 1 finite numbers"),
-        (lambda: dh.link_prediction(dh.profile_scores([[1, 2]], [[1, 1]])), "one relevant item per query"),
-        (lambda: dh.link_prediction(dh.profile_ranks([1], [1], 1), ["MR"])["MRR"], "must be one of MR, but is 'MRR'"),
-    ],
-)
-def test_what_is_refused(call: Any, message: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=message):
-        call()
+    with pytest.raises(ValueError, match=r"must be one of Hits@1, adjusted Hits@9, but is 'MRR'"):
+        found["MRR"]

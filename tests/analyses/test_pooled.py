@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations, groupby, product
@@ -53,16 +54,21 @@ def of_cuts(name: str) -> Callable[[list[int], int], Fraction]:
 
     def value(labels: list[int], n: int) -> Fraction:
         negatives = len(labels) - sum(labels)
-        if name == "EER":
-            return min(max(Fraction(false, negatives), Fraction(n - hits, n)) for hits, false in cuts(labels))
-        if name == "best F1":
-            return max(Fraction(2 * hits, hits + false + n) for hits, false in cuts(labels))
-        if name == "best accuracy":
-            return max(Fraction(hits + negatives - false, n + negatives) for hits, false in cuts(labels))
-        rate = Fraction(name.removeprefix("TPR@FPR="))
-        return max(Fraction(hits, n) for hits, false in cuts(labels) if Fraction(false, negatives) <= rate)
+        best = min if name == "EER" else max
+        return best(at_cut(name, hits, false, n, negatives) for hits, false in cuts(labels))
 
     return value
+
+
+def at_cut(name: str, hits: int, false: int, n: int, negatives: int) -> Fraction:
+    """The measure if so many positives of n, and so many negatives, are accepted; 0 where the rate is too high."""
+    if name == "EER":
+        return max(Fraction(false, negatives), Fraction(n - hits, n))
+    if name == "best F1":
+        return Fraction(2 * hits, hits + false + n)
+    if name == "best accuracy":
+        return Fraction(hits + negatives - false, n + negatives)
+    return Fraction(hits, n) * (Fraction(false, negatives) <= Fraction(name.removeprefix("TPR@FPR=")))
 
 
 MEASURES = {"AP": average_precision, "AUC": area} | {name: of_cuts(name) for name in THRESHOLDS}
@@ -89,37 +95,31 @@ def test_every_arrangement(items: list[tuple[int, int]], missing: int) -> None:
 @given(SCORED, st.booleans())
 def test_thresholds_have_the_value(items: list[tuple[int, int]], ascending: bool) -> None:
     scores, labels = map(np.array, zip(*items, strict=True))
-    order = "ascending" if ascending else "descending"
-    found = dh.classification(-scores if ascending else scores, labels, order=order)
-    mirrored = dh.classification(scores, labels)
+    sign, order = (-1, "ascending") if ascending else (1, "descending")
+    found, mirrored = dh.classification(sign * scores, labels, order=order), dh.classification(scores, labels)
     for name in THRESHOLDS:
-        value, sign = found[name], -1 if ascending else 1
+        value = found[name]
         assert value.threshold == sign * mirrored[name].threshold
-        accepted = scores >= sign * value.threshold
-        n, negatives = int(labels.sum()), int((1 - labels).sum())
-        hits, false = int(labels[accepted].sum()), int((1 - labels)[accepted].sum())
-        errors = max(Fraction(false, negatives), Fraction(n - hits, n))
-        reached = {
-            "EER": errors,
-            "best F1": Fraction(2 * hits, hits + false + n),
-            "best accuracy": Fraction(hits + negatives - false, n + negatives),
-        }.get(name, Fraction(hits, n))
+        accepted = labels[scores >= sign * value.threshold].tolist()
+        n = int(labels.sum())
+        reached = at_cut(name, sum(accepted), len(accepted) - sum(accepted), n, len(labels) - n)
         assert math.isclose(reached, value.upper if name == "EER" else value.lower, abs_tol=1e-12)
 
 
 def test_a_rate_that_is_a_share_of_the_negatives_is_reached() -> None:
     """29 of 100 negatives are 0.29, although 0.29 · 100 is below 29 in float64."""
-    scores = [3] * 29 + [2] + [1] * 71
-    labels = [0] * 29 + [1] + [0] * 71
-    found = dh.classification(scores, labels)
+    found = dh.classification([3] * 29 + [2] + [1] * 71, [0] * 29 + [1] + [0] * 71)
     assert (found["TPR@FPR=0.29"].lower, found["TPR@FPR=0.28"].lower) == (1, 0)
 
 
-def test_grouped_average_precision_may_leave_what_orders_have() -> None:
+def test_names_and_grouped_average_precision_that_leaves_what_orders_have() -> None:
     found = dh.classification([2, 1, 1], [0, 1, 1])
     assert found["AP"].lower == found["AP"].upper == pytest.approx(7 / 12)
     assert found["AP (scikit-learn)"].lower == pytest.approx(2 / 3)
     assert "above what any order" in str(found)
+    assert found.measures == NAMES
+    assert found["µAP"] == found["μAP"] == found["AP"]
+    assert found["ROC AUC"].name == "AUC"
 
 
 @settings(max_examples=100)
@@ -134,66 +134,17 @@ def test_neighbours_values(items: list[tuple[int, int]]) -> None:
     assert math.isclose(metrics.roc_auc_score(labels, scores), found["AUC"].expected, abs_tol=1e-12)
 
 
-def test_names() -> None:
-    found = dh.classification([2, 1, 1], [0, 1, 1])
-    assert found.measures == NAMES
-    assert found["µAP"] == found["μAP"] == found["AP"]
-    assert found["ROC AUC"].name == "AUC"
-    for wrong in ("F1", "TPR@FPR=2", "TPR@FPR=x", "TPR@FPR=-1", "TPR@FPR="):
-        with pytest.raises(dh.errors.InvalidValueError, match="measure must"):
-            found[wrong]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([1.0, 2.0], [1, 1]), r"labels must hold 0 and 1 .* and both, but holds \[1\]"),
-        (([1.0, 2.0], [1, 2]), r"but holds \[1, 2\]"),
-        (([1.0, 2.0], ["0", "1"]), "labels must be bool, or integers 0 and 1, but has dtype <U1"),
-        (([1.0, 2.0], [0.5, 1.0]), r"labels must hold 0 and 1 .* and both, but holds \[0.5, 1.0\]"),
-        (([1.0, 2.0], [0, 1, 1]), r"labels must have one entry per score, but has shape \(3,\) for 2"),
-        (([1.0, math.nan], [0, 1]), "scores must be finite, but holds nan in entry 1"),
-        (([[1.0, 2.0]], [0, 1]), r"scores must be one-dimensional \(n,\), but has shape \(1, 2\)"),
-        (([1.0, 2.0], [0, 1], ["a"]), "groups must have one entry per row of scores, but got 1 labels for 2 rows"),
-    ],
-)
-def test_refusals(arguments: tuple[object, ...], message: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=message):
-        dh.classification(*arguments)
-
-
-def test_refusals_of_options() -> None:
-    for options, message in (
-        ({"n_positive": 0}, "n_positive must be at least 1, but is 0"),
-        ({"groups": ["a", "b"], "n_positive": 3}, "groups must be left out with n_positive"),
-        ({"order": "up"}, "order must be one of"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            dh.classification([1, 2], [0, 1], **options)
-    for pairs, message in (
-        ([[0, 2], [0, 1]], "pairs must hold rows from 0 to 1, but holds 2"),
-        ([[0, -1], [0, 1]], "pairs must hold rows from 0 to 1, but holds -1"),
-        ([0, 1], r"pairs must have shape \(n_pair, 2\), but has shape \(2,\)"),
-        ([[0.0, 1.0], [0.0, 1.0]], "pairs must hold integers, but has dtype float64"),
-    ):
-        with pytest.raises((ValueError, TypeError), match=message):
-            dh.pair_classification([[1.0], [2.0]], pairs, [0, 1])
-
-
 # Pairs ---------------------------------------------------------------------------------------------------------------
 
 
 def closeness(distance: str, x: list[Fraction], y: list[Fraction]) -> Fraction:
     """A number that is in the order of the closeness of two rows."""
-    dot = sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
-    if distance == "inner_product":
-        return dot
-    if distance == "euclidean":
-        return -sum(((a - b) ** 2 for a, b in zip(x, y, strict=True)), Fraction(0))
-    if distance == "cityblock":
-        return -sum((abs(a - b) for a, b in zip(x, y, strict=True)), Fraction(0))
+    dot, gaps = sum(map(operator.mul, x, y), Fraction(0)), list(map(operator.sub, x, y))
     norms = sum(a * a for a in x) * sum(b * b for b in y)
-    return dot * abs(dot) / norms if norms else Fraction(0)
+    return {
+        "inner_product": dot, "euclidean": -sum(gap * gap for gap in gaps), "cityblock": -sum(map(abs, gaps)),
+        "cosine": dot * abs(dot) / norms if norms else Fraction(0),
+    }[distance]  # fmt: skip
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
@@ -205,22 +156,19 @@ def test_pairs_are_in_their_exact_order(distance: str, scale: float | str) -> No
     if scale == "normal":
         rows = rng.normal(size=rows.shape)
     elif scale == "near":  # one unit in the last place of one number apart
-        rows[7:] = np.nextafter(rows[:7] * 0.3 + 1, 2)
-        rows[:7] = rows[:7] * 0.3 + 1
+        near = rows[:7] * 0.3 + 1
+        rows = np.concatenate([near, np.nextafter(near, 2)])
     else:
         rows *= float(scale)
     pairs = np.array([*combinations(range(14), 2), (3, 1), (5, 5), (6, 6)])
     exact = [[Fraction(value) for value in row] for row in rows.tolist()]
     true = [closeness(distance, exact[i], exact[j]) for i, j in pairs.tolist()]
-    rank = {value: number for number, value in enumerate(sorted(set(true)))}
     same = rng.integers(0, 2, len(pairs))
     found = dh.pair_classification(rows, pairs, same, distance=distance)
-    by_rank = dh.classification([rank[value] for value in true], same)
-    assert found.profile == by_rank.profile
-    value = closeness(distance, exact[pairs[0, 0]], exact[pairs[0, 1]])
+    assert found.profile == dh.classification([sorted(set(true)).index(value) for value in true], same).profile
     alone = dh.pair_classification(rows, pairs, np.arange(len(pairs)) == 0, distance=distance, measures="AP")
     shown = {"cosine": lambda v: math.copysign(math.sqrt(abs(v)), v), "euclidean": lambda v: -math.sqrt(-v)}
-    assert alone._levels[0] == pytest.approx(float(shown.get(distance, float)(value)), abs=1e-12)
+    assert alone._levels[0] == pytest.approx(float(shown.get(distance, float)(true[0])), abs=1e-12)
 
 
 def test_pairs_of_binary_codes() -> None:
@@ -243,22 +191,21 @@ def test_pairs_of_many_equal_rows_are_quick_and_exact() -> None:
 
 def test_intervals_do_not_depend_on_the_order_of_items() -> None:
     rng = np.random.default_rng(3)
-    scores, labels, people = rng.integers(0, 6, 60), np.arange(60) % 2, rng.integers(0, 12, 60)
-    order = rng.permutation(60)
-    for groups in (None, people):
+    items, people = np.array([rng.integers(0, 6, 60), np.arange(60) % 2]), rng.integers(0, 12, 60)
+    for groups in ([], [people]):
         found, shuffled = (
-            dh.classification(scores[some], labels[some], None if groups is None else groups[some])
-            for some in (np.arange(60), order)
+            dh.classification(*items[:, some], *(group[some] for group in groups))
+            for some in (np.arange(60), rng.permutation(60))
         )
         for name in ("AP", "EER", "best F1"):
-            assert str(found.interval(name, n_resamples=99)) == str(shuffled.interval(name, n_resamples=99))
-    assert (found.interval("AP").unit, found.interval("AP").n) == ("group", 12)
+            assert str(found.interval(name, n_resamples=49)) == str(shuffled.interval(name, n_resamples=49))
+    assert (found.interval("AP", n_resamples=9).unit, found.interval("AP", n_resamples=9).n) == ("group", 12)
 
 
 def test_intervals_are_percentiles_of_all_resamples() -> None:
     """Of two groups a resample is one of four; both of those with one group twice are known."""
     found = dh.classification([3, 1, 2, 2], [1, 0, 1, 0], ["a", "a", "b", "b"])
-    ends = found.interval("AUC", confidence_level=0.99, n_resamples=2000)
+    ends = found.interval("AUC", confidence_level=0.99, n_resamples=999)
     assert (ends.lower.low, ends.lower.high) == (0.0, 1.0)  # b twice: all tie; a twice: none does
     assert (ends.expected.low, ends.upper.low) == (0.5, 1.0)
     assert ends.unit == "group"
@@ -281,8 +228,5 @@ def test_a_result_as_plain_values() -> None:
     assert nothing["best accuracy"].threshold == math.inf
     assert nothing.to_dict()["measures"]["best accuracy"]["threshold"] is None
     assert "none accepted" in str(nothing)
-
-
-def test_labels_of_floats_that_are_0_and_1_are_classes() -> None:
-    for labels in ([0.0, 1.0, 1.0], np.array([0, 1, 1], np.float32)):
-        assert dh.classification([2, 1, 1], labels).to_dict() == dh.classification([2, 1, 1], [0, 1, 1]).to_dict()
+    for labels in ([0.0, 1.0, 1.0], np.array([0, 1, 1], np.float32)):  # floats that are 0 and 1 are classes
+        assert dh.classification([2, 1, 1], labels, measures=["AP", "best accuracy"]).to_dict() == found.to_dict()

@@ -1,11 +1,11 @@
-"""Rounded embeddings against the nearest value found in fractions, and reports on them."""
+"""Rounded embeddings against the nearest value found in fractions, and reports on them; scores of low precision."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import oracles
@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat.analyses.quantization import FormatComparison, compare_formats
+from deadheat.analyses.quantization import compare_formats
 from deadheat.analyses.rounding import FORMATS, quantized
+from deadheat.engine import exact
 
 POINTS = np.random.default_rng(5).normal(size=(30, 4))
 LABELS = np.arange(30) % 5
@@ -46,17 +47,12 @@ def test_floats_are_the_nearest_of_their_type(values):
     [*((name, name) for name in ("float64", "float32", "float16", "int8")), ("bfloat16", "float32"), ("1 bit", "int8")],
 )
 def test_types_and_what_stays(kind, dtype):
-    found = quantized(POINTS, kind)
-    assert found.dtype == dtype
-    assert found.shape == POINTS.shape
+    before, found = POINTS.copy(), quantized(POINTS, kind)
+    assert (found.dtype, found.shape) == (dtype, POINTS.shape)
     assert_array_equal(quantized(found, kind), found)  # what is rounded stays, in int8 because 127 is its largest
+    found[:] = 99  # a copy
+    assert_array_equal(POINTS, before)
     assert_array_equal(quantized(np.array([[5, -3]], dtype=np.int64), "float64"), [[5.0, -3.0]])
-
-
-def test_float64_is_a_copy():
-    given_array = POINTS.copy()
-    quantized(given_array, "float64")[0, 0] = 99.0
-    assert_array_equal(given_array, POINTS)
 
 
 NUMBERS = st.one_of(st.integers(-254, 254).map(float), st.floats(-1e3, 1e3), st.floats(-1e-300, 1e-300))
@@ -70,80 +66,53 @@ def test_int8_is_the_nearest_integer(values):
     assert quantized([values], "int8")[0].tolist() == expected
 
 
-def test_int8_halves_go_to_the_even_integer():
+def test_int8_halves_go_to_the_even_integer_and_one_scale_is_for_all():
     """With 254 as the largest, every odd number is a half."""
     values = np.arange(-254.0, 255.0)
     assert_array_equal(quantized([values], "int8")[0], [round(Fraction(int(value), 2)) for value in values])
     found = quantized([[*np.nextafter(values, 1e9)[1:-1], 254.0]], "int8")[0][:-1]
     assert_array_equal(found[::2], (values[1:-1][::2] + 1) / 2)  # a hair above a half is no half
+    largest, smallest = np.finfo(np.float64).max, 5e-324
+    for given_rows, wanted in (
+        ([[1.0, 2.0], [-4.0, 0.0]], [[32, 64], [-127, 0]]), (np.zeros((2, 3)), [[0, 0, 0], [0, 0, 0]]),
+        ([[largest, -largest, 1.0]], [[127, -127, 0]]), ([[smallest, 2 * smallest]], [[64, 127]]),
+    ):  # fmt: skip
+        assert quantized(given_rows, "int8").tolist() == wanted
 
 
 def test_int8_where_floating_point_alone_goes_wrong():
     """Two roundings can make a half of what is none."""
-    random = np.random.default_rng(2)
-    wrong = 0
+    random, wrong = np.random.default_rng(2), 0
     for _ in range(40):
         largest = float(random.uniform(1, 2))
         halves = np.nextafter((np.arange(127) + 0.5) / 127 * largest, random.choice([0.0, 9.0], size=127))
         found = quantized([[*halves, largest]], "int8")[0][:-1]
-        naive = np.rint(halves / largest * 127)
-        for place in np.flatnonzero(found != naive):
+        for place in np.flatnonzero(found != np.rint(halves / largest * 127)):
             wrong += 1
             assert found[place] == nearest_integer(float(halves[place]), largest)
     assert wrong > 0
 
 
-def test_int8_has_one_scale_for_all():
-    assert quantized([[1.0, 2.0], [-4.0, 0.0]], "int8").tolist() == [[32, 64], [-127, 0]]
-    assert quantized(np.zeros((2, 3)), "int8").tolist() == [[0, 0, 0], [0, 0, 0]]
-    largest, smallest = np.finfo(np.float64).max, 5e-324
-    assert quantized([[largest, -largest, 1.0]], "int8").tolist() == [[127, -127, 0]]
-    assert quantized([[smallest, 2 * smallest]], "int8").tolist() == [[64, 127]]
-
-
 def test_one_bit_is_the_side_of_the_threshold():
-    assert quantized([[0.0, -0.0, 1e-300, -1e-300]], "1 bit").tolist() == [[1, 1, 1, -1]]
-    assert quantized([[1.0, 2.0], [3.0, 4.0]], "1 bit", threshold=[3, 2.5]).tolist() == [[-1, -1], [1, 1]]
     tenth = np.array([[0.1]], dtype=np.float32)  # a little more than a tenth
-    assert quantized(tenth, "1 bit", threshold=0.1).item() == 1
-    assert quantized(tenth, "1 bit", threshold=np.nextafter(np.float64(tenth.item()), 1)).item() == -1
+    values, nextafter = [[1.0, 0.0], [2.0, 5.0], [6.0, 7.0]], np.nextafter(np.float64(tenth.item()), 1)
+    for given_rows, threshold, bits in (
+        ([[0.0, -0.0, 1e-300, -1e-300]], 0, [[1, 1, 1, -1]]), ([[1.0, 2.0], [3.0, 4.0]], [3, 2.5], [[-1, -1], [1, 1]]),
+        (tenth, 0.1, [[1]]), (tenth, nextafter, [[-1]]),
+        (values, "mean", [[-1, -1], [-1, 1], [1, 1]]), (values, "median", [[-1, -1], [1, 1], [1, 1]]),
+    ):  # fmt: skip
+        assert quantized(given_rows, "1 bit", threshold=threshold).tolist() == bits
 
 
-def test_a_number_too_large_is_refused_with_its_place():
-    with pytest.raises(ValueError, match="must stay finite in float16") as caught:
-        quantized([[1.0, 2.0], [3.0, -65520.0]], "float16")
-    assert str(caught.value) == "embeddings must stay finite in float16, but holds -65520.0 in row 1, column 1"
+def test_the_largest_number_that_fits():
     assert quantized([[65519.0]], "float16").item() == 65504.0
-    with pytest.raises(ValueError, match="must stay finite in bfloat16"):
-        quantized([[3.4e38]], "bfloat16")
-    with pytest.raises(ValueError, match=r"gallery must stay finite in float16, but holds 70000\.0 in row 0"):
-        compare_formats([[1.0]], [1], [[7e4]], [1], formats="float16")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"format": "float15"}, ValueError, "format must be one of float64, float32, bfloat16, float16, int8, "),
-        ({"threshold": ["0"]}, TypeError, "threshold must hold real numbers of at most 64 bits, but has dtype <U1"),
-        ({"threshold": [0.0]}, ValueError, "threshold must be one number or one a dimension, (2,), but has shape (1,)"),
-        ({"threshold": "middle"}, ValueError, "threshold must be numbers, or one of mean, median, but is 'middle'"),
-        ({"format": "int8 (float query)"}, ValueError, "but 'int8 (float query)' is of queries and a gallery"),
-        ({"format": 8}, TypeError, "format must be one of"),
-        ({"threshold": math.inf}, ValueError, "threshold must be finite, but is not"),
-    ],
-)
-def test_quantized_refuses(arguments, error, message):
-    with pytest.raises(error) as caught:
-        quantized(**{"embeddings": [[1.0, 2.0]], "format": "1 bit", **arguments})
-    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_rows_are_evaluations_of_rounded_embeddings(distance):
     rounded = [name for name, row in FORMATS.items() if not row.float_query]
     found = compare_formats(POINTS, LABELS, distance=distance, formats=rounded, measures=["mAP", "Hit@1"])
-    assert list(found) == rounded
-    assert len(found) == 8
+    assert (list(found), len(found)) == (rounded, 8)
     for kind in rounded:
         report = dh.evaluate(quantized(POINTS, kind), LABELS, distance=distance, measures=["mAP", "Hit@1"])
         assert found[kind].profile.digest() == report.profile.digest()
@@ -161,25 +130,20 @@ def test_queries_and_gallery_have_one_scale():
 
 def test_options_go_to_evaluate():
     coarse = compare_formats(POINTS, LABELS, formats="float64", ties="bfloat16", singletons="zero")["float64"]
-    assert coarse.tie_rule == "bfloat16 similarity"
-    assert coarse.singletons == "zero"
+    assert (coarse.tie_rule, coarse.singletons) == ("bfloat16 similarity", "zero")
     split = compare_formats(POINTS, LABELS, formats="1 bit", threshold=0.5)["1 bit"]
     assert split.profile == dh.evaluate(np.where(POINTS >= 0.5, 1, -1), LABELS).profile
-
-
-def test_an_undefined_value_prints_as_a_dash():
-    found = compare_formats(POINTS, LABELS, formats="float64", measures="mAP", ties=dh.Tolerance(0.01))
-    assert str(found).splitlines()[1].split()[3] == "-"
-    assert found.to_dict()["formats"]["float64"]["measures"]["mAP"]["expected"] is None
+    tolerant = compare_formats(POINTS, LABELS, formats="float64", measures="mAP", ties=dh.Tolerance(0.01))
+    assert str(tolerant).splitlines()[1].split()[3] == "-"
+    assert tolerant.to_dict()["formats"]["float64"]["measures"]["mAP"]["expected"] is None
+    sizes = compare_formats(np.random.default_rng(0).normal(size=(8, 9)), np.arange(8) % 2, formats=list(FORMATS))
+    assert [sizes.bytes_per_vector(name) for name in PLAIN] == [72, 36, 18, 18, 9, 2]
 
 
 def test_a_result_prints_and_is_json():
     found = compare_formats(POINTS, LABELS, formats="float32, 1 bit, fp32", base="fp32", measures=["mAP", "Hit@1"])
-    assert isinstance(found, FormatComparison)
     assert (list(found), found.base) == (["float32", "1 bit"], "float32")
     first, second, notes = str(found).split("\n\n")
-    header = ["mAP (%)", "bytes", "lower", "expected", "upper", "- float32", "95 % interval", "loses at most"]
-    assert re.split(r"\s{2,}", first.splitlines()[0]) == header
     assert re.split(r"\s{2,}", first.splitlines()[2])[:2] == ["1 bit", "1"]  # four bits
     assert second.startswith("Hit@1 (%)")
     assert notes.startswith("Bytes: of a vector of the gallery, 4 numbers.")
@@ -189,26 +153,6 @@ def test_a_result_prints_and_is_json():
     assert content["formats"]["1 bit"]["measures"]["mAP"]["lower"] == found["1 bit"]["mAP"].lower
     with pytest.raises(ValueError, match="format must be one of float32, 1 bit, but is 'int8'"):
         found["int8"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"formats": []}, ValueError, "formats must name at least one format, but got none"),
-        ({"formats": ["int4"]}, ValueError, "formats must be one of"),
-        ({"distance": "hamming"}, ValueError, "distance must be one of cosine, euclidean, inner_product, cityblock"),
-        ({"gallery": POINTS[:, :2], "gallery_labels": LABELS}, ValueError, "must have the same dim"),
-        ({"base": "int4"}, ValueError, "base must be one of"),
-        ({"confidence_level": 2}, ValueError, "confidence_level"),
-        ({"formats": 8}, TypeError, "formats must be names"),
-        ({"formats": "binary float query", "distance": "l2"}, ValueError,
-         "formats: '1 bit (float query)' must be left out unless distance is cosine or inner_product"),
-    ],
-)  # fmt: skip
-def test_compare_formats_refuses(arguments, error, message):
-    with pytest.raises(error) as caught:
-        compare_formats(**{"embeddings": POINTS, "labels": LABELS, **arguments})
-    assert message in str(caught.value)
 
 
 def test_george_washington():
@@ -223,9 +167,9 @@ def test_george_washington():
 
 
 def integers_of(values, largest):
-    """The 8 bits of each number, by trying all of them."""
+    """The 8 bits of each number, in fractions, halves to the even one."""
     pairs = zip(values.ravel().tolist(), np.broadcast_to(largest, values.shape).ravel().tolist(), strict=True)
-    return np.array([nearest_integer(x, top) if top else 0 for x, top in pairs]).reshape(values.shape)
+    return np.array([round(127 * Fraction(x) / Fraction(top)) if top else 0 for x, top in pairs]).reshape(values.shape)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -276,12 +220,11 @@ def test_float_queries_meet_what_the_gallery_stands_for(distance, scale):
 
 def test_a_query_is_not_ranked_for_itself_nor_is_junk():
     """With the embeddings as 8 bits already, float queries change nothing, and junk stays junk."""
-    points = np.random.default_rng(6).integers(-127, 128, size=(20, 3))
+    points, junk = np.random.default_rng(6).integers(-127, 128, size=(20, 3)), np.arange(20) % 7 == 3
     points[0, 0] = 127
-    junk = np.arange(20) % 7 == 3
     for given_junk in (None, junk, np.broadcast_to(junk, (20, 20))):
-        settings = {"formats": "int8, int8 (float query)", "distance": "l2", "junk": given_junk}
-        found = compare_formats(points, np.arange(20) % 4, **settings)
+        how = {"formats": "int8, int8 (float query)", "distance": "l2", "junk": given_junk}
+        found = compare_formats(points, np.arange(20) % 4, **how)
         assert found["int8"].profile == found["int8 float query"].profile == found["float32"].profile
 
 
@@ -294,18 +237,12 @@ def test_float_queries_against_bits():
     assert found["1 bit (float query)"].profile == dh.evaluate(queries, LABELS, bits, LABELS).profile
 
 
-@pytest.mark.parametrize("name", ["mean", "median"])
-def test_bits_can_be_split_in_the_middle(name):
-    values = [[1.0, 0.0], [2.0, 5.0], [6.0, 7.0]]
-    middle = {"mean": [3.0, 4.0], "median": [2.0, 5.0]}[name]
-    assert_array_equal(quantized(values, "binary", threshold=name), quantized(values, "binary", threshold=middle))
-
-
-def test_bits_that_tell_nothing_apart_are_said_so():
+def test_bits_that_distinguish_nothing_are_said_so():
     said = "1 bit: no number is below the threshold, so that all vectors are one; threshold= moves it."
-    assert said in compare_formats(np.abs(POINTS), LABELS, formats="binary").notes()
-    assert said not in compare_formats(np.abs(POINTS), LABELS, formats="int8").notes()
-    assert said not in compare_formats(POINTS, LABELS, formats="binary").notes()
+    for points, formats, is_said in (
+        (np.abs(POINTS), "binary", True), (np.abs(POINTS), "int8", False), (POINTS, "binary", False),
+    ):  # fmt: skip
+        assert (said in compare_formats(points, LABELS, formats=formats).notes()) is is_said
 
 
 def test_the_base_is_the_embeddings_as_they_are():
@@ -315,19 +252,14 @@ def test_the_base_is_the_embeddings_as_they_are():
     assert compare_formats(POINTS, LABELS, formats="int8", base="fp16").base == "float16"
 
 
-def test_sizes():
-    found = compare_formats(np.random.default_rng(0).normal(size=(8, 9)), np.arange(8) % 2, formats=list(FORMATS))
-    assert [found.bytes_per_vector(name) for name in PLAIN] == [72, 36, 18, 18, 9, 2]
-
-
-@pytest.mark.parametrize(
-    ("alias", "name"),
-    [("fp16", "float16"), ("half", "float16"), ("BF16", "bfloat16"), ("fp32", "float32"), ("double", "float64"),
-     ("binary", "1 bit"), ("1bit", "1 bit"), ("int8-per-vector", "int8 per vector"),
-     ("binary_float_query", "1 bit (float query)")],
-)  # fmt: skip
-def test_formats_have_other_names(alias, name):
-    assert list(compare_formats(POINTS, LABELS, formats=alias, base=alias, distance="dot", measures="mAP")) == [name]
+def test_formats_have_other_names():
+    for alias, name in {
+        "fp16": "float16", "half": "float16", "BF16": "bfloat16", "fp32": "float32", "double": "float64",
+        "binary": "1 bit", "1bit": "1 bit", "int8-per-vector": "int8 per vector",
+        "binary_float_query": "1 bit (float query)",
+    }.items():  # fmt: skip
+        found = compare_formats(POINTS, LABELS, formats=alias, base=alias, distance="dot", measures="mAP")
+        assert list(found) == [name]
 
 
 def test_a_change_is_the_paired_comparison():
@@ -361,8 +293,6 @@ def test_a_type_too_short_is_left_out_unless_it_is_asked_for():
     found = compare_formats(points, LABELS, measures="mAP")
     assert "float16" not in list(found)
     assert "float16 is left out: its largest number is 65504." in found.notes()
-    with pytest.raises(ValueError, match="must stay finite in float16"):
-        compare_formats(points, LABELS, formats="float16")
     assert "bfloat16" not in list(compare_formats(1e300 * POINTS, LABELS, measures="mAP"))
 
 
@@ -374,9 +304,64 @@ def test_a_change_of_nothing_has_no_sign():
 
 
 def test_queries_in_a_gallery_can_be_excluded():
-    left_out = compare_formats(POINTS, LABELS, formats="int8, int8 float query", measures="mAP")
-    excluded = compare_formats(POINTS, LABELS, POINTS, LABELS, formats="int8, int8 float query", measures="mAP",
-                          exclude=np.arange(30))  # fmt: skip
-    assert [report.profile for report in left_out.reports.values()] == [
-        report.profile for report in excluded.reports.values()
-    ]
+    how = {"formats": "int8, int8 float query", "measures": "mAP"}
+    left_out = compare_formats(POINTS, LABELS, **how)
+    excluded = compare_formats(POINTS, LABELS, POINTS, LABELS, **how, exclude=np.arange(30))
+    for name, report in left_out.reports.items():
+        assert report.profile == excluded[name].profile
+
+
+MEASURES = ["nDCG@10", "MRR@10", "Recall@3"]
+
+
+def runs(seed: int, dtype: str) -> tuple[Any, Any, Any]:
+    """Scores between 0.9 and 1, the same rounded, and judgements."""
+    rng = np.random.default_rng(seed)
+    high = {f"q{q}": {f"d{d}": float(s) for d, s in enumerate(1 - rng.random(12) / 10)} for q in range(15)}
+    low = {
+        query: dict(zip(row, exact.round_to(np.array(list(row.values())), dtype).tolist(), strict=True))
+        for query, row in high.items()
+    }
+    return low, high, {query: {f"d{d}": 1 for d in rng.choice(12, 3, replace=False)} for query in high}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_scores_rounded_at_the_end_hold_every_query(seed: int) -> None:
+    found = dh.low_precision(*runs(seed, "bfloat16"), measures=[*MEASURES, "mAP"])
+    assert all(found[name]["held"] == 1 for name in found.low.measures)
+    assert found["nDCG@10"]["range"] > 0.01
+    assert found.high["mAP"].lower == found.high["mAP"].upper == found["mAP"]["high"]
+
+
+def test_scores_that_swapped_do_not() -> None:
+    low, high, judged = runs(0, "bfloat16")
+    (relevant, *_) = judged["q0"]
+    low["q0"][relevant] = -1.0 if high["q0"][relevant] > 0.95 else 2.0
+    found = dh.low_precision(low, high, judged, measures="mAP")
+    assert found["mAP"]["held"] == pytest.approx(14 / 15)
+
+
+def test_measures_of_the_paper() -> None:
+    """Expectation, range and bias of its library, tie-aware-retrieval-metrics."""
+    trm = pytest.importorskip("trm")
+    low, high, judged = runs(3, "bfloat16")
+    ranked = {query: sorted(row, key=lambda d, row=row: -row[d]) for query, row in low.items()}  # type: ignore[misc]
+    theirs = trm.evaluate(
+        scores=[[low[query][d] for d in row] for query, row in ranked.items()],
+        is_relevant=[[d in judged[query] for d in row] for query, row in ranked.items()],
+        metrics=["mrr"], k_list=[10],
+    ).metrics["mrr"][10]  # fmt: skip
+    found = dh.low_precision(low, high, judged)["MRR@10"]
+    assert found["expectation"] == pytest.approx(theirs.expected)
+    assert found["range"] == pytest.approx(theirs.range)
+    assert found["bias"] == pytest.approx(theirs.bias)
+    assert abs(found["bias"]) > 0.001
+
+
+def test_table_and_comparison() -> None:
+    found = dh.low_precision(*runs(1, "bfloat16"), measures=MEASURES)
+    assert found.columns()["measure"] == MEASURES
+    assert json.loads(found.to_json())["measures"]["MRR@10"]["held"] == 1.0
+    gained = found["MRR@10"]["high"] - found["MRR@10"]["expectation"]
+    assert found.comparison["MRR@10"].expected == pytest.approx(gained)
+    assert "expectation" in str(found)

@@ -61,7 +61,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
     "docs/how-to/participants.md": {"curl": "needs the server: tests/trust/challenge/test_web.py"},
     "docs/how-to/trec-runs.md": {"map  ": "no code; test_lines_as_trec_eval_prints_them compares it"},
     "docs/how-to/vector-indexes.md": {
-        "deadheat index-recall": "tests/analyses/test_truth_recall.py runs it on such files",
+        "deadheat index-recall": "tests/analyses/test_index_recall.py runs it on such files",
         "index  ": "no code: the table of an example, with times of one machine",
     },
     "docs/performance.md": {"python -m benchmarks": "minutes to hours; tests/test_benchmarks.py runs it in small"},

@@ -21,7 +21,6 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.counting.ranking import Ranked, Rankings
@@ -42,6 +41,7 @@ from deadheat.support.progress import Progress, Reporting
 from deadheat.support.triple import ByName
 
 Bounds = tuple[Float64, Float64]
+Matrices = tuple[NDArray[np.int8], Bool, NDArray[np.int32]]  # kind, relevance and size
 
 PAIRS_AT_ONCE = 1 << 15  # pairs whose exact distances are held at a time
 
@@ -146,7 +146,7 @@ class GroupedRanks:
         self.queries, self.valid = queries, valid
         self.ties, self.colliding = (Groups(begins[valid], relevant[valid]) for begins in (tie_starts, starts))
 
-    def matrices(self, depth: int) -> tuple[NDArray[np.int8], Bool, NDArray[np.int32]]:
+    def matrices(self, depth: int) -> Matrices:
         """Kind, relevance and size for the first so many ranks."""
         groups, ties = self.colliding, self.ties
         place = np.arange(len(ties.of_place))
@@ -472,57 +472,50 @@ def collisions_of_pair(
     pair: Pair, options: CountingOptions, width: Fraction | None = None, depth: int | None = None
 ) -> Collisions:
     """`collisions` of queries and a gallery that have been opened, rank by rank, for one distance."""
-    search = _Search(pair, options, width, depth)
-    shape = search.rankings.n_query, search.depth
-    _require_memory(*shape)
-    kind, relevant, size = np.empty(shape, np.int8), np.empty(shape, np.bool_), np.empty(shape, np.int32)
-    counts = Counts()
-    for ranks in search:
-        kind[ranks.queries], relevant[ranks.queries], size[ranks.queries] = ranks.matrices(search.depth)
-        counts += ranks.counts(search.depth)
-    return Collisions(kind, relevant, size, counts, options.distance, search.rule)
+    counts, rule, matrices = _searched(pair, options, width, depth, rank_by_rank=True)
+    return Collisions(*matrices, counts, options.distance, rule)
 
 
 def counts_of_pair(
     pair: Pair, passes: Iterable[CountingOptions], width: Fraction | None = None, depth: int | None = None
 ) -> CollisionTable:
     """The counts alone, for the distance of each pass, in memory that does not grow with the queries."""
-    by_distance, rules = {}, {}
-    for options in passes:  # one search at a time: each holds its own rows
-        search = _Search(pair, options, width, depth)
-        reach = min(search.depth, search.rankings.n_gallery)
-        by_distance[options.distance] = sum((ranks.counts(reach) for ranks in search), Counts())
-        rules[options.distance] = search.rule
-    return CollisionTable(by_distance, rules)
+    found = {options.distance: _searched(pair, options, width, depth, rank_by_rank=False) for options in passes}
+    by_distance = {name: counts for name, (counts, *_) in found.items()}
+    return CollisionTable(by_distance, {name: rule for name, (_, rule, _) in found.items()})
 
 
-class _Search:
-    """The groups of all queries under one distance, block by block when iterated; without a width, of ties alone."""
-
-    def __init__(self, pair: Pair, options: CountingOptions, width: Fraction | None, depth: int | None) -> None:
-        self.options, self.width = options.fitted(pair), width
-        self.rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
-        (embeddings, labels), (gallery, gallery_labels) = pair.query, pair.gallery or (None, None)
-        self.rankings = Rankings(
-            embeddings, gallery, distance=options.distance, ties=options.rule, junk=options.junk,
-            exclude=self.options.exclude, threads=options.threads,
-        )  # fmt: skip
-        self.depth = int(self.rankings.candidates.n_ranked().max()) if depth is None else depth
-        self.query_class, self.item_class = input_labels.label_codes(labels, gallery_labels)
-
-    def __iter__(self) -> Iterator[GroupedRanks]:
-        title = f"ranking ({self.options.distance})"
-        with Reporting(self.options.progress, self.rankings.n_query, title, "queries") as report:
-            for block in self.rankings:
-                valid = block.items >= 0
-                relevant = (self.item_class[block.items] == self.query_class[block.queries, None]) & valid
-                tie_starts = valid.copy()
-                tie_starts[:, 1:] &= block.group[:, 1:] != block.group[:, :-1]
-                starts = tie_starts
-                if self.width is not None:
-                    starts = tie_starts & ~linked(self.rankings, block, tie_starts, self.width)
-                yield GroupedRanks(block.queries, valid, relevant, tie_starts, starts)
-                report(len(block.queries))
+def _searched(
+    pair: Pair, options: CountingOptions, width: Fraction | None, depth: int | None, *, rank_by_rank: bool
+) -> tuple[Counts, str, Matrices]:
+    """The counts, what colliding meant, and, if asked for, kind, relevance and size rank by rank."""
+    options = options.fitted(pair)
+    (embeddings, labels), (gallery, gallery_labels) = pair.query, pair.gallery or (None, None)
+    rankings = Rankings(
+        embeddings, gallery, distance=options.distance, ties=options.rule, junk=options.junk,
+        exclude=options.exclude, threads=options.threads,
+    )  # fmt: skip
+    most = int(rankings.candidates.n_ranked().max()) if depth is None else depth
+    if rank_by_rank:
+        _require_memory(rankings.n_query, most)
+    shape = rankings.n_query, most if rank_by_rank else 0
+    kind, relevance, size = np.empty(shape, np.int8), np.empty(shape, np.bool_), np.empty(shape, np.int32)
+    query_class, item_class = input_labels.label_codes(labels, gallery_labels)
+    counts, reach = Counts(), min(most, rankings.n_gallery)
+    with Reporting(options.progress, rankings.n_query, f"ranking ({options.distance})", "queries") as report:
+        for block in rankings:
+            valid = block.items >= 0
+            relevant = (item_class[block.items] == query_class[block.queries, None]) & valid
+            tie_starts = valid.copy()
+            tie_starts[:, 1:] &= block.group[:, 1:] != block.group[:, :-1]
+            starts = tie_starts if width is None else tie_starts & ~linked(rankings, block, tie_starts, width)
+            ranks = GroupedRanks(block.queries, valid, relevant, tie_starts, starts)
+            counts += ranks.counts(reach)
+            if rank_by_rank:
+                kind[block.queries], relevance[block.queries], size[block.queries] = ranks.matrices(most)
+            report(len(block.queries))
+    rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
+    return counts, rule, (kind, relevance, size)
 
 
 @plain_floats
@@ -568,7 +561,18 @@ def collisions_of_distances(
     array([[1, 2, 2]], dtype=int32)
     """
     width, most = checked_reach(within, depth, Exact())
-    values, mask, rule = _sorted(distances, relevant, leave_one_out)
+    matrix, mask = arrays.scores(distances, "distances"), conversion.plain(relevant, "relevant")
+    arrays.require_exact(matrix, "distances")
+    if mask.shape != matrix.shape or mask.dtype != np.bool_:
+        came = f"{mask.dtype} of shape {mask.shape}"
+        raise InvalidValueError("relevant", f"must be bool of the shape of distances, {matrix.shape}, but is {came}")
+    if leave_one_out and matrix.shape[0] != matrix.shape[1]:
+        raise InvalidValueError("distances", f"must be square for leave_one_out, but have shape {matrix.shape}")
+    values, rule = matrix.astype(np.float64), f"{matrix.dtype} distances"
+    if leave_one_out:
+        np.fill_diagonal(values, np.inf)  # the last, and then cut off
+    order = np.argsort(values, axis=1, kind="stable")[:, : matrix.shape[1] - bool(leave_one_out)]
+    values, mask = (np.take_along_axis(each, order, axis=1) for each in (values, mask))
     most = values.shape[1] if most is None else most
     _require_memory(len(values), most)
     tie_starts = np.ones(values.shape, dtype=np.bool_)
@@ -580,23 +584,6 @@ def collisions_of_distances(
         rule += f" within {float(width)!r}"
     ranks = GroupedRanks(np.arange(len(values)), np.ones_like(starts), mask, tie_starts, starts)
     return Collisions(*ranks.matrices(most), ranks.counts(most), "given", rule)
-
-
-def _sorted(distances: ArrayLike, relevant: ArrayLike, leave_one_out: bool) -> tuple[Float64, Bool, str]:
-    """Distances in order and the relevance of what is there, (n_query, n_ranked), and what the distances are."""
-    matrix, mask = arrays.scores(distances, "distances"), conversion.plain(relevant, "relevant")
-    arrays.require_exact(matrix, "distances")
-    if mask.shape != matrix.shape or mask.dtype != np.bool_:
-        came = f"{mask.dtype} of shape {mask.shape}"
-        raise InvalidValueError("relevant", f"must be bool of the shape of distances, {matrix.shape}, but is {came}")
-    if leave_one_out and matrix.shape[0] != matrix.shape[1]:
-        raise InvalidValueError("distances", f"must be square for leave_one_out, but have shape {matrix.shape}")
-    values, candidates = matrix.astype(np.float64), Candidates.of(*matrix.shape, leave_one_out=leave_one_out)
-    starts, items = candidates.excluded(np.arange(len(values)))
-    values[np.repeat(np.arange(len(values)), np.diff(starts)), items] = np.inf
-    order = np.argsort(values, axis=1, kind="stable")[:, : int(candidates.n_ranked().max())]
-    in_order, relevance = (np.take_along_axis(each, order, axis=1) for each in (values, mask))
-    return in_order, relevance, f"{matrix.dtype} distances"
 
 
 def _require_memory(n_query: int, depth: int) -> None:

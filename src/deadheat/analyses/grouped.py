@@ -517,22 +517,21 @@ class GroupedReport(TabularResult):
 
     def to_dict(self, *, confidence_level: float | None = None) -> dict[str, Any]:
         """The report as plain values that JSON can hold, with intervals if a level is given; None where undefined."""
-        whole = self.inside.to_dict()
+        whole, measures = self.inside.to_dict(), {}
+        for name, result in ((name, self[name]) for name in self.measures):
+            content = {bound: getattr(result, bound) for bound in Triple._fields}
+            content["standard_error"] = result.errors.expected
+            content |= {"n_group": len(result.per_group.lower) - result.n_undefined, "n_undefined": result.n_undefined}
+            if confidence_level is not None:
+                content |= {"interval": ends_of(result, confidence_level), "confidence_level": confidence_level}
+            measures[name] = {key: plain(value) for key, value in content.items()}
         return {
             **{key: whole[key] for key in ("deadheat", "distance", "ties", "singletons", "n_query", "n_singleton")},
             **{name: getattr(self, name) for name in ("group_size", "n_group", "repeats", "seed", "n_class")},
             "left_over": [list(labels) for labels in self.left_over],
-            "measures": {name: self._measure(name, confidence_level) for name in self.measures},
+            "measures": measures,
             "profile": whole["profile"],
         }
-
-    def _measure(self, name: str, level: float | None) -> dict[str, Any]:
-        result = self[name]
-        values = {bound: getattr(result, bound) for bound in Triple._fields}
-        errors = {"standard_error": result.errors.expected}
-        counts = {"n_group": len(result.per_group.lower) - result.n_undefined, "n_undefined": result.n_undefined}
-        interval = {} if level is None else {"interval": ends_of(result, level), "confidence_level": level}
-        return {key: plain(value) for key, value in {**values, **errors, **counts, **interval}.items()}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a measure: its three values, and the standard error that the table shows."""

@@ -86,7 +86,7 @@ def measured(profile: TieProfile, name: str) -> tuple[Triple[float], int | None]
     if name == GROUPED_AP:  # the precision at each threshold, times the recall gained there
         grouped = math.fsum(profile.tied_relevant * (hits / (hits + false))) / int(profile.n_relevant[0])
         return Triple(grouped, grouped, grouped), None
-    (lower, group), (upper, _) = (_optimum(profile, _goal(name), hits, accepted) for accepted in (false, inside))
+    (lower, group), (upper, _) = (_optimum(profile, name, hits, accepted) for accepted in (false, inside))
     if name == "EER":
         lower, upper = 0.0 - upper, 0.0 - lower
     return Triple(lower, lower if lower == upper else math.nan, upper), group
@@ -97,17 +97,14 @@ def n_irrelevant(profile: TieProfile) -> int:
     return int(profile.n_ranked[0] - profile.tied_relevant.sum())
 
 
-def _goal(name: str) -> Goal:
-    if name in _GOALS:
-        return _GOALS[name]
-    fpr = float(name.removeprefix(_AT_FPR))
-    return lambda hits, false, relevant, irrelevant: np.where(false / irrelevant <= fpr, hits / relevant, 0.0)
-
-
-def _optimum(profile: TieProfile, goal: Goal, hits: Int64, false: Int64) -> tuple[float, int]:
+def _optimum(profile: TieProfile, name: str, hits: Int64, false: Int64) -> tuple[float, int]:
     """The largest value behind any group, or where nothing is accepted, and the first group that has it, or -1."""
     hits, false = np.append(0, hits), np.append(0, false)
-    values = goal(hits, false, int(profile.n_relevant[0]), n_irrelevant(profile))
+    relevant, irrelevant = int(profile.n_relevant[0]), n_irrelevant(profile)
+    if name in _GOALS:
+        values = _GOALS[name](hits, false, relevant, irrelevant)
+    else:
+        values = np.where(false / irrelevant <= float(name.removeprefix(_AT_FPR)), hits / relevant, 0.0)
     best = int(np.argmax(values))
     return float(values[best]), best - 1
 

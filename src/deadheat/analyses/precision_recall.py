@@ -146,7 +146,11 @@ def precision_recall(
             raise UndefinedError("no query has a relevant item, so that there is no curve")
         recalls = np.arange(levels) / (levels - 1)
         if interpolate:
-            means = np.array([_mean_at(profile, level, levels - 1) for level in range(levels)]).T
+            # Recalls with six decimals start at the same relevant items: shares of R that are no integers are at least
+            # 1/(levels - 1) above one, and R/10^6 is less for all R that rank measures are asked of.
+            asked = (f"IPrec@{level * 10**6 // (levels - 1) / 10**6:.6f}" for level in range(levels))
+            found = (measure_values.per_query(profile, measure_names.parse(name)) for name in asked)
+            means = np.array([[exact_mean(values) for values in bounds] for bounds in found]).T
         else:
             means = _means_reached(profile, np.flatnonzero(asking), levels)
         lower, expected, upper = means
@@ -157,16 +161,6 @@ def precision_recall(
     lower, expected, upper = _precisions(profile, query)
     recalls = np.arange(1, len(lower) + 1) / len(lower)
     return PrecisionRecall(recalls, lower, expected, upper, query, False, n_query)
-
-
-def _mean_at(profile: TieProfile, level: int, steps: int) -> Triple[float]:
-    """The mean of the interpolated precision at recall level/steps.
-
-    It is cut to six decimals, which starts at the same relevant items: shares of R that are no integers are at least
-    1/steps above one, and R/10^6 is less for all R that rank measures are asked of.
-    """
-    recall = f"{level * 10**6 // steps / 10**6:.6f}"
-    return Triple(*map(exact_mean, measure_values.per_query(profile, measure_names.parse(f"IPrec@{recall}"))))
 
 
 def _means_reached(profile: TieProfile, queries: NDArray[np.int64], levels: int) -> Float64:

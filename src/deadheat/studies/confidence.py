@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.analyses.confidence import correlation as confidence_correlation
-from deadheat.analyses.confidence import hits, rejecting
+from deadheat.analyses.confidence import confidence_accuracy, error_reject_curve, rank_correlation
 from deadheat.plots import style
 from deadheat.plots.confidences import error_reject, labelled_points
 from deadheat.studies import confidence_data, toy
@@ -147,12 +146,12 @@ def _steps(data: Flipped, hit: Triple[Float64], map_at_r: Triple[Float64], scale
     found: dict[str, list[float | Triple[float]]] = defaultdict(list)
     for confidence in STEPS.tolist():
         moved = data.moved(confidence, scale)
-        accuracy = hits.confidence_accuracy(hit, moved)
-        correlation = confidence_correlation.rank_correlation(moved, data.original)
+        accuracy = confidence_accuracy(hit, moved)
+        correlation = rank_correlation(moved, data.original)
         found[_ACCURACY].append(accuracy.mean_accuracy)
         found[_DEFAULT].append(accuracy_over_roc(hit.expected, moved, drop_intermediate=True))
-        found[_BY_HIT].append(rejecting.error_reject_curve(hit, moved).area)
-        found[_BY_MAP].append(rejecting.error_reject_curve(map_at_r, moved).area)
+        found[_BY_HIT].append(error_reject_curve(hit, moved).area)
+        found[_BY_MAP].append(error_reject_curve(map_at_r, moved).area)
         found[_BEST].append(accuracy.best_accuracy)
         found["AUROC"].append(accuracy.auroc)
         found["Spearman"].append(correlation.spearman)
@@ -262,9 +261,7 @@ def _cut(draw: Draw) -> Finding:
 
 
 def _correlations(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
-    least = min(
-        confidence_correlation.rank_correlation(one.data.original * SCALE, one.data.original).spearman for one in draws
-    )
+    least = min(rank_correlation(one.data.original * SCALE, one.data.original).spearman for one in draws)
     rho = steps["Spearman"]
     peaks = STEPS[rho.argmax(axis=1)]
     averages = np.array([draw.data.original[draw.data.flipped].mean() for draw in draws])
@@ -383,7 +380,7 @@ def _curves(draw: Draw) -> Picture:
     figure = style.figure(6.0, 4.0)
     ax = figure.subplots()
     for number, confidence in enumerate((0.05, 0.6, 1.0)):
-        curve = rejecting.error_reject_curve(draw.hit, draw.data.moved(confidence))
+        curve = error_reject_curve(draw.hit, draw.data.moved(confidence))
         label = f"flipped at {confidence:g}"
         error_reject(curve, ax=ax, label=label, number=number, references=number == 0, legend=False)
     caption = (

@@ -19,9 +19,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.analyses.confidence import correlation, hits, rejecting
+from deadheat.analyses.confidence import RankCorrelation, RejectCurve, error_reject_curve, hits, rank_correlation
 from deadheat.analyses.confidence import targets as confidence_targets
-from deadheat.analyses.confidence.correlation import RankCorrelation
 from deadheat.analyses.confidence.regions import (
     CredibleRecall,
     HighestDensity,
@@ -29,7 +28,6 @@ from deadheat.analyses.confidence.regions import (
     highest_density_interval,
     normal_credible_recall,
 )
-from deadheat.analyses.confidence.rejecting import RejectCurve
 from deadheat.engine.literals import DistanceName
 from deadheat.plots import confidences, style
 from deadheat.studies import study
@@ -63,7 +61,7 @@ class Real(NamedTuple):
     confidences: dict[str, Float64]
 
     def curve(self, confidence: str, by: str) -> RejectCurve:
-        return rejecting.error_reject_curve(self.report[by], self.confidences[confidence])
+        return error_reject_curve(self.report[by], self.confidences[confidence])
 
 
 def norms_and_entropies(setting: Setting) -> Outcome:
@@ -121,7 +119,7 @@ def _real_findings(real: Real) -> list[Finding]:
             "their confidence with another"
         )
         findings.append(Finding(what, here, why=why))
-    found = correlation.rank_correlation(real.confidences[_NORM], real.confidences[_AGREEMENT])
+    found = rank_correlation(real.confidences[_NORM], real.confidences[_AGREEMENT])
     what = f"{real.title}: Spearman's rho of the norm and the agreement of the labels around"
     return [*findings, Finding(what, f"{found.spearman:.3f} (p = {found.spearman_p:.2g})")]
 
@@ -318,8 +316,8 @@ def _judged(damage: Damage, data: Halves, random: np.random.Generator, setting: 
         hit, sure = report["Hit@1"].per_query, model.predict_proba(query).max(axis=1)
         ideals = {_LEVEL: level, _ENTROPY: entropy}
         orders = {"confidence": sure, _LEVEL: -level, _ENTROPY: -entropy}
-        correlations = {target: correlation.rank_correlation(sure, values) for target, values in ideals.items()}
-        areas = {order: rejecting.error_reject_curve(hit, values).area for order, values in orders.items()}
+        correlations = {target: rank_correlation(sure, values) for target, values in ideals.items()}
+        areas = {order: error_reject_curve(hit, values).area for order, values in orders.items()}
         found.append(Judged(damage, name, level, sure, hit, correlations, areas))
     return found
 

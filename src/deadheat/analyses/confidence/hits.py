@@ -1,23 +1,130 @@
-"""How well a confidence says which queries are right, as a threshold or as a probability: from hits and confidences."""
+"""How well a confidence says which queries are right, as a threshold or as a probability: from hits and confidences.
+
+First what all analyses of confidences share: values of queries, checked and matched, exact sums, and parts of tables.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.confidence import queries
-from deadheat.analyses.confidence.queries import Values
-from deadheat.errors import InvalidValueError
-from deadheat.reports.tables import DIGITS, Table, TabularResult, decimals, number
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import conversion
+from deadheat.reports.report import Report
+from deadheat.reports.result import Result
+from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, decimals, number, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
+from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple, columns_of_bounds
+
+Values: TypeAlias = "ArrayLike | Triple[Float64] | Result"
+
+UNDEFINED = Triple(math.nan, math.nan, math.nan)
+
+
+def matched(values: Values, confidence: ArrayLike, name: str) -> tuple[Triple[Float64], NDArray[Any], int]:
+    """The queries that have a value, with their confidence, and how many have none."""
+    bounds, sure = _bounds(values, name), confidences(confidence, "confidence")
+    if len(bounds.lower) != len(sure):
+        came = f"{len(sure)} confidences for {len(bounds.lower)} queries"
+        raise InvalidValueError("confidence", f"must have one entry per query, but got {came}")
+    counted = ~np.isnan(bounds.lower)
+    return Triple(*(array[counted] for array in bounds)), sure[counted], int(np.count_nonzero(~counted))
+
+
+def matched_hits(correct: Values, confidence: ArrayLike) -> tuple[Triple[Float64], NDArray[Any], int]:
+    """As `matched`, of values that are 0 or 1."""
+    hits, sure, n_left_out = matched(correct, confidence, "correct")
+    for array in (hits.lower, hits.upper):
+        for odd in array[(array != 0) & (array != 1)][:1]:
+            raise InvalidValueError("correct", f"must be 0 or 1 for each query, as Hit@1 is, but holds {odd}")
+    return hits, sure, n_left_out
+
+
+def _bounds(values: Values, name: str) -> Triple[Float64]:
+    """Check values: three arrays (n_query,) in [0, 1], in order, NaN at the same queries."""
+    if isinstance(values, Report):
+        raise InvalidTypeError(name, "must be those of one measure, such as report['Hit@1'], but is a whole Report")
+    per_query = values.per_query if isinstance(values, Result) else values
+    if isinstance(per_query, Triple):
+        lower, expected, upper = (_fractions(array, name) for array in per_query)
+    else:
+        lower = expected = upper = _fractions(per_query, name)
+    lengths = [len(lower), len(expected), len(upper)]
+    if len(set(lengths)) > 1:
+        raise InvalidValueError(name, f"must have three arrays of one length, but have {lengths}")
+    disordered = (lower > upper) | (expected < lower) | (expected > upper) | (np.isnan(lower) != np.isnan(upper))
+    for at in np.flatnonzero(disordered)[:1]:
+        came = f"query {at} has {lower[at]}, {expected[at]}, {upper[at]}"
+        raise InvalidValueError(name, f"must have lower <= expected <= upper, but {came}")
+    return Triple(lower, np.where(lower == upper, lower, expected), upper)
+
+
+def _fractions(values: Any, name: str) -> Float64:
+    array = _numbers(values, name)
+    for at in np.flatnonzero((array < 0) | (array > 1))[:1]:
+        rule = f"must lie in [0, 1], NaN for a query that is left out, but query {at} has {array[at]}"
+        raise InvalidValueError(name, rule)
+    return array.astype(np.float64)
+
+
+def confidences(values: Any, name: str) -> NDArray[Any]:
+    array = _numbers(values, name)
+    for at in np.flatnonzero(~np.isfinite(array))[:1]:
+        raise InvalidValueError(name, f"must be finite, but entry {at} is {array[at]}")
+    return array
+
+
+def _numbers(values: Any, name: str) -> NDArray[Any]:
+    """An array (n,) of real numbers, in the type that it came in; wide integers are not rounded."""
+    ragged = "must be one number for each query, but its entries differ in length"
+    array = conversion.plain(values, name, ragged=ragged, unmasked="NaN leaves a query out")
+    if array.ndim != 1:
+        raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
+    if not len(array):
+        return np.empty(0)
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
+    return array
+
+
+def mean_of_all(values: Float64) -> float:
+    """The mean of values none of which may be missing: NaN if one is, or if there are none."""
+    return math.nan if np.isnan(values).any() else exact_mean(values)
+
+
+def integers(values: Float64) -> tuple[list[int], int]:
+    """Floats as integers over one power of two. Python divides integers of any size with one rounding."""
+    ratios = [value.as_integer_ratio() for value in values.tolist()]
+    scale = max((denominator for _, denominator in ratios), default=1)
+    return [numerator * (scale // denominator) for numerator, denominator in ratios], scale
+
+
+def plain_values(result: TabularResult, names: Iterable[str]) -> dict[str, Any]:
+    """Some values of a result by name, as JSON can hold them; triples by their names, None where one is undefined."""
+    values = {name: getattr(result, name) for name in names}
+    return {name: plain(value._asdict() if isinstance(value, Triple) else value) for name, value in values.items()}
+
+
+def table_of_triples(title: str, rows: Mapping[str, Triple[float]], digits: int) -> Table:
+    """A row for each name, in per cent."""
+    columns, cells = columns_of_values(list(rows.values()), digits)
+    return Table((f"{title} (%)", *columns), [[name, *row] for name, row in zip(rows, cells, strict=True)])
+
+
+def about_queries(n_query: int, n_left_out: int, n_open: int) -> str:
+    """How many queries count, how many have no value, and how many values distance ties decide."""
+    left_out = f", and {n_left_out} without a value, left out" if n_left_out else ""
+    decided = f" Distance ties decide {count(n_open, 'value', 'values')}." if n_open else ""
+    return f"{count(n_query, 'query', 'queries')}{left_out}.{decided}"
+
 
 _MOST_BINS = 10_000
 _ANY_SCALE = "error_reject_curve, confidence_accuracy and rank_correlation take any scale"
@@ -57,7 +164,7 @@ class ConfidenceAccuracy(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The values as plain Python values that JSON can hold; None where one is undefined, and for infinity."""
-        values = queries.plain_values(self, self.__dataclass_fields__)
+        values = plain_values(self, self.__dataclass_fields__)
         return values | {"best_threshold": None} if math.isinf(self.best_threshold) else values
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
@@ -67,11 +174,11 @@ class ConfidenceAccuracy(TabularResult):
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The values in per cent."""
-        return [queries.table_of_triples("accuracy", self.titled_values(), digits)]
+        return [table_of_triples("accuracy", self.titled_values(), digits)]
 
     def notes(self) -> list[str]:
         """Where the guess is best, and which queries count."""
-        at, about = self.best_threshold, queries.about_queries(self.n_query, self.n_left_out, self.n_open)
+        at, about = self.best_threshold, about_queries(self.n_query, self.n_left_out, self.n_open)
         if math.isnan(at):
             return [about]
         taken = "no query for right" if math.isinf(at) else f"a query for right from a confidence of {at:.6g} up"
@@ -139,7 +246,7 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
     >>> found.best_accuracy, found.best_threshold, found.auroc
     (1.0, 3.0, 1.0)
     """
-    hits, sure, n_left_out = queries.matched_hits(correct, confidence)
+    hits, sure, n_left_out = matched_hits(correct, confidence)
     levels, level = np.unique(sure, return_inverse=True)
     is_open = hits.lower < hits.upper
     best, threshold, majority, auroc = [math.nan] * 4
@@ -151,26 +258,28 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
         best_threshold=threshold,
         majority_accuracy=majority,
         auroc=auroc,
-        right=Triple(*map(queries.mean_of_all, hits)) if len(sure) else queries.UNDEFINED,
+        right=Triple(*map(mean_of_all, hits)) if len(sure) else UNDEFINED,
         n_query=len(sure),
         n_left_out=n_left_out,
         n_open=int(np.count_nonzero(is_open)),
     )
 
 
+def _ends(hits: Triple[Float64], if_right: Any, if_wrong: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What each query counts at least and at most, where ties may leave open whether it is right."""
+    chosen = [np.where(hit > 0, if_right, if_wrong) for hit in (hits.lower, hits.upper)]
+    return np.minimum(*chosen), np.maximum(*chosen)
+
+
 def _over_thresholds(hits: Triple[Float64], below: Int64, n_threshold: int) -> Triple[float]:
     """The mean accuracy over the thresholds, of which `below` lie at or below each query's confidence."""
     if not len(below):
-        return queries.UNDEFINED
-    whole = len(below) * n_threshold
-    above = n_threshold - below
-    worst, best = np.minimum(below, above), np.maximum(below, above)
-    closed = np.where(hits.lower > 0, below, above)
-    is_open = hits.lower < hits.upper
-    lower, upper = (int(np.where(is_open, extreme, closed).sum()) / whole for extreme in (worst, best))
+        return UNDEFINED
+    whole, above = len(below) * n_threshold, n_threshold - below
+    lower, upper = (int(ends.sum()) / whole for ends in _ends(hits, below, above))
     if np.isnan(hits.expected).any():
         return Triple(lower, math.nan, upper)
-    chances, scale = queries.integers(hits.expected)
+    chances, scale = integers(hits.expected)
     terms = zip(chances, below.tolist(), above.tolist(), strict=True)
     expected = sum(chance * b + (scale - chance) * a for chance, b, a in terms) / (whole * scale)
     return Triple(lower, expected, upper)
@@ -225,7 +334,7 @@ class Calibration(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The scores and the table of the bins as plain Python values that JSON can hold; None where undefined."""
-        return queries.plain_values(self, self.__dataclass_fields__)
+        return plain_values(self, self.__dataclass_fields__)
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """The reliability table: a row a bin."""
@@ -236,16 +345,16 @@ class Calibration(TabularResult):
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The scores, and the reliability table of the bins, in per cent."""
         rows = []
-        for above, up_to, count, *shares in zip(*self.columns().values(), strict=True):
+        for above, up_to, n, *shares in zip(*self.columns().values(), strict=True):
             name = f"{100 * above:.4g} to {100 * up_to:.4g}"
-            rows.append([name, str(count), *(number(100 * share, decimals(digits)) for share in shares)])
+            rows.append([name, str(n), *(number(100 * share, decimals(digits)) for share in shares)])
         header = ("confidence (%)", "queries", "mean confidence", *(f"right, {bound}" for bound in Triple._fields))
-        scores = queries.table_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}, digits)
+        scores = table_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}, digits)
         return [scores, Table(header, rows)]
 
     def notes(self) -> list[str]:
         """Which queries count."""
-        return [queries.about_queries(self.n_query, self.n_left_out, self.n_open)]
+        return [about_queries(self.n_query, self.n_left_out, self.n_open)]
 
 
 @plain_floats
@@ -291,8 +400,8 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     (array([0.25, 0.75]), array([0. , 0.5]))
     """
     n_bin = checks.positive_integer(bins, "bins", _MOST_BINS)
-    hits, sure, n_left_out = queries.matched_hits(correct, confidence)
-    array = queries.confidences(confidence, "confidence")
+    hits, sure, n_left_out = matched_hits(correct, confidence)
+    array = confidences(confidence, "confidence")
     for at in np.flatnonzero((array < 0) | (array > 1))[:1]:
         rule = f"must lie in [0, 1], but entry {at} is {array[at]}; {_ANY_SCALE}"
         raise InvalidValueError("confidence", rule)
@@ -308,8 +417,8 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
         ece=Triple(ece[0], math.nan if is_open.any() else ece[0], ece[1]),
         edges=edges,
         count=np.array([len(m) for m in members], dtype=np.int64),
-        confidence=np.array([queries.mean_of_all(sure[m]) for m in members]),
-        right=Triple(*(np.array([queries.mean_of_all(values[m]) for m in members]) for values in hits)),
+        confidence=np.array([mean_of_all(sure[m]) for m in members]),
+        right=Triple(*(np.array([mean_of_all(values[m]) for m in members]) for values in hits)),
         n_query=len(sure),
         n_left_out=n_left_out,
         n_open=int(np.count_nonzero(is_open)),
@@ -325,10 +434,7 @@ def _gap(confidence: Float64, lower: Float64, upper: Float64) -> tuple[float, fl
 
 def _brier(hits: Triple[Float64], confidence: Float64) -> Triple[float]:
     if_right, if_wrong = np.square(1 - confidence), np.square(confidence)
-    is_open = hits.lower < hits.upper
-    closed = np.where(hits.lower > 0, if_right, if_wrong)
-    lower = np.where(is_open, np.minimum(if_right, if_wrong), closed)
-    upper = np.where(is_open, np.maximum(if_right, if_wrong), closed)
-    mixed = np.where(is_open, hits.expected * if_right + (1 - hits.expected) * if_wrong, closed)
+    lower, upper = _ends(hits, if_right, if_wrong)
+    mixed = hits.expected * if_right + (1 - hits.expected) * if_wrong
     expected = np.minimum(np.maximum(mixed, lower), upper)  # rounding must not leave the bounds
-    return Triple(*map(queries.mean_of_all, (lower, expected, upper)))
+    return Triple(*map(mean_of_all, (lower, expected, upper)))

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.confidence import queries
-from deadheat.analyses.confidence.queries import confidences, plain_values
+from deadheat.analyses.confidence.hits import confidences, mean_of_all, plain_values
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.inputs import labels as input_labels
@@ -217,7 +216,7 @@ class CredibleRecall(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Means and counts as plain Python values that JSON can hold; None where a mean is undefined."""
-        return queries.plain_values(self, ["masses", *_PARTS, "n_query", "n_left_out", "n_open"])
+        return plain_values(self, ["masses", *_PARTS, "n_query", "n_left_out", "n_open"])
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a mass."""
@@ -420,20 +419,18 @@ def normal_credible_recall(
 def _result(masses: Float64, shares: Float64) -> CredibleRecall:
     """Means over the queries of the shares of relevant items and of others: (2, 3, n_query, n_mass)."""
     relevant, others = (Triple(*part) for part in shares)
+    of_relevant, of_others = (  # over the queries whose share is defined; NaN if an expected one of these is
+        Triple(*(np.array([mean_of_all(column) for column in bound[~np.isnan(part[0, :, 0])].T]) for bound in part))
+        for part in shares
+    )
     n_open = int((relevant.lower < relevant.upper).any(axis=1).sum())
     n_left_out = int(np.isnan(relevant.lower[:, 0]).sum())
-    n_query, means = len(relevant.lower) - n_left_out, (_means(relevant), _means(others))
-    return CredibleRecall(masses, *means, relevant, others, n_query, n_left_out, n_open)
-
-
-def _means(shares: Triple[Float64]) -> Triple[Float64]:
-    """Means over the queries whose share is defined; `expected` is NaN if that of one of these is."""
-    defined = ~np.isnan(shares.lower[:, 0])
-    return Triple(*(np.array([queries.mean_of_all(column) for column in bound[defined].T]) for bound in shares))
+    n_query = len(relevant.lower) - n_left_out
+    return CredibleRecall(masses, of_relevant, of_others, relevant, others, n_query, n_left_out, n_open)
 
 
 def _masses(masses: ArrayLike) -> Float64:
-    chances = queries.confidences(np.atleast_1d(np.asarray(masses)), "masses").astype(np.float64)
+    chances = confidences(np.atleast_1d(np.asarray(masses)), "masses").astype(np.float64)
     odd = ~((chances > 0) & (chances < 1))
     if odd.any() or not len(chances):
         came = f"one is {chances[odd][0]}" if len(chances) else "there are none"

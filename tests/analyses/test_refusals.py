@@ -1,0 +1,402 @@
+"""What an analysis refuses: one line that names the argument, the rule and what came, before any work."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import deadheat as dh
+from deadheat.analyses import confidence as dc
+from deadheat.analyses.collisions import collisions_of_distances
+from deadheat.analyses.rounding import quantized
+from deadheat.cli.main import main
+from deadheat.errors import InputError, QueryInGalleryWarning, UndefinedError
+from deadheat.support.triple import Triple
+
+ROWS, LABELS = np.arange(8.0).reshape(4, 2) ** 2, [0, 1, 0, 1]
+HUGE = 10**400  # which no float holds
+LONG = 10**5000  # which Python does not even print
+NAN = math.nan
+ZEROS, MASK = np.zeros((2, 3)), np.zeros((2, 3), dtype=bool)
+POINTS, OF_POINTS = np.random.default_rng(5).normal(size=(30, 4)), np.arange(30) % 5
+PAIRS, AABB = [[0], [1], [5], [6]], list("aabb")
+GAP = {"train": PAIRS, "train_labels": AABB, "test": PAIRS, "test_labels": AABB, "group_size": 2}
+REPORT = dh.evaluate(ROWS, LABELS)
+PLAIN = {f"first {n}": dh.evaluate(POINTS[:, :n], OF_POINTS) for n in (1, 2, 3, 4)}
+INDEX = {"returned": [[0, 1], [2, 3]], "queries": np.zeros((2, 3)), "base": np.ones((4, 3)), "k": 2, "distance": "l2"}
+TRUTH = {"returned": [[0, 1]], "ids": [[0, 1, 2]], "distances": [[0.0, 1.0, 2.0]], "k": 2}
+DISORDERED = "distances must be finite and ascend in each row, but those of row 0 do not"
+RANKS = dh.profile_ranks([1], [1], 1)
+
+
+def gaps(names: Any = PLAIN, **measure: str) -> dict[str, Any]:
+    """The gap between near and mixed points, by model."""
+    return dict.fromkeys(names, dh.generalization_gap(**GAP, **measure))
+
+
+def reports(**changes: Any) -> dict[str, Any]:
+    """Two reports on twelve queries, or as the changes have it."""
+    profile = dh.TieProfile.from_groups([[(0, 0, 1, 1)]] * 12, n_ranked=[6] * 12)
+    return {name: dh.measure(profile, "MRR", labels=range(12)) for name in "ab"} | changes
+
+
+# A function, what it is given, and for each change of that the words of the message, with "…" for what is left out
+REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] = [
+    (dh.exploit, {"embeddings": np.zeros((3, 1)), "labels": [0, 0, 1]}, [
+        ({"measure": "mAPP"}, "unknown measure 'mAPP'; did you mean 'mAP'?"),
+        ({"ties": dh.Tolerance(0.1)}, "ties must have tie groups, but Tolerance(0.1) has none"),
+        ({"tries": 0}, "tries must be at least 1, but is 0"),
+        ({"draws": 1.5}, "draws must be an integer, but is 1.5", TypeError),
+        ({"seed": -1}, "seed must be at least 0, but is -1"),
+        ({"labels": [0, 1, 2]}, "no query has a relevant item, … 3 samples of as many labels"),
+        ({"labels": list("abc"), "gallery": [[0]], "gallery_labels": ["d"]},
+         "no query has a relevant item, … 3 queries and 1 gallery item"),
+        *(({"measure": name}, f"measure must be a sum over the relevant items, …, but is {name}")
+          for name in ("bpref", "IPrec@0.5", "11pt_avg", "SetP")),
+    ]),
+    (dh.random_baseline, {"labels": [0, 0]}, [
+        ({"labels": []}, "labels must hold a label for each item, but are empty"),
+        ({"labels": [0, 1]}, "no query has a relevant item"),
+        ({"labels": 5}, "labels must be a sequence of integers or strings, but is 5", TypeError),
+        ({"dim": 0}, "dim must be at least 1, but is 0"),
+        ({"distance": "hamming"}, "distance must be one of cosine, …, but is 'hamming'"),
+    ]),
+    (dh.grouped, {"embeddings": [[0], [1], [2], [3], [4], [5]], "labels": list("aabbcc"), "group_size": 2}, [
+        ({"group_size": 1}, "group_size must be at least 2, but is 1"),
+        ({"group_size": 4}, "group_size must be at most the number of classes, 3, but is 4"),
+        ({"repeats": 0}, "repeats must be at least 1, but is 0"),
+        ({"seed": -1}, "seed must be at least 0, but is -1"),
+        ({"labels": list("abcdef")}, "no query has a relevant item"),
+        ({"measures": 3}, "measures must be names, such as ", TypeError),
+    ]),
+    (dh.generalization_gap, GAP, [
+        ({"test_gallery": [[0]]}, "test_gallery and test_gallery_labels must be given together"),
+        ({"train_gallery_labels": ["a"]}, "train_gallery and train_gallery_labels must be given together"),
+        ({"test_gallery": [[0, 1]], "test_gallery_labels": ["a"]}, "test and test_gallery must have the same dim"),
+        ({"test_junk": [True]}, "test_junk must have shape (4,) or (4, 4), but has shape (1,)"),
+        ({"train_exclude": [1, 2, 3, 4]}, "train_exclude must be left out without a gallery"),
+        ({"train_gallery": [[0]], "train_gallery_labels": [1]}, "train_labels and train_gallery_labels must be of the",
+         TypeError),
+        ({"train": [[NAN]] * 4}, "train must be finite"),
+        ({"test_labels": [1]}, "test_labels must have one entry per row of test, but got 1 labels for 4 rows"),
+        ({"group_size": 3}, "group_size must be at most the number of classes, 2, but is 3"),
+    ]),
+    (dh.split_half, {"embeddings": np.arange(10)[:, None], "labels": np.arange(10) // 2, "group_size": 2}, [
+        ({"splits": 0}, "splits must be at least 1, but is 0"),
+        ({"group_size": 3}, "group_size must be at most half the number of classes, 5, but is 3"),
+        ({"measure": "nope"}, "unknown measure"),
+        ({"junk": [True]}, "junk must have shape"),
+        ({"ties": "flot"}, "flot"),
+    ]),
+    (dh.model_correlation, {"first": {"a": 1}, "second": {"a": 1}}, [
+        ({"second": {"b": 1}}, "first and second must hold the same models, but hold a (1) and b (1)"),
+        ({}, "first must hold at least two models, but holds 1"),
+        ({"first": {"a": 1, "b": 1}, "second": {"a": 1, "b": 1}},
+         "first['a'] must be a Report or a GroupedReport, but is a int", TypeError),
+    ]),
+    (dh.gap_trend, {"gaps": gaps(), "numbers": dict.fromkeys(PLAIN, 1)}, [
+        ({"gaps": {}}, "gaps must hold at least one model, but is empty"),
+        ({"gaps": {"a": REPORT}}, "gaps['a'] must be a GeneralizationGap, but is a Report", TypeError),
+        ({"numbers": {"a": 1}}, "gaps and numbers must hold the same models, but hold first 1, … ... (4) and a (1)"),
+        ({"numbers": dict.fromkeys(PLAIN, NAN)}, "numbers['first 1'] must be finite, but is nan"),
+        ({"numbers": dict.fromkeys(PLAIN, "big")}, "numbers['first 1'] must be a number, but is 'big'", TypeError),
+        ({"gaps": gaps() | gaps(["first 1"], measure="mAP")}, "gaps must be of one measure and one group_size"),
+    ]),
+    *((dh.collisions, {"embeddings": [[1.0, 2.0], [3.0, 4.0]], "labels": [0, 1], "distance": distance}, [
+        *(({"within": within}, "within must be finite and not negative, but is ")
+          for within in (-1, math.inf, NAN, HUGE, -HUGE, LONG)),
+        ({"within": "1"}, "within must be a number, but is '1'", TypeError),
+        ({"within": True}, "within must be a number", TypeError),
+        ({"within": 0, "ties": "float32"}, "must be left out unless ties are exact, but is 0 with ties"),
+        ({"ties": dh.Tolerance(0.1)}, "ties must have tie groups"),
+        ({"within": 0.1, "ties": dh.Tolerance(0.1)}, "within must be left out unless ties are exact"),
+        ({"depth": 0}, "depth must be at least 1, but is 0"),
+        ({"depth": 2.0}, "depth must be an integer", TypeError),
+        ({"distance": []}, "distance must name at least one distance"),
+    ]) for distance in ("cosine", ["cosine"])),
+    (collisions_of_distances, {"distances": ZEROS, "relevant": MASK}, [
+        ({"relevant": MASK.astype(int)}, "relevant must be bool of the shape of distances, (2, 3), but is int64"),
+        ({"relevant": MASK.T}, "but is bool of shape (3, 2)"),
+        ({"distances": [[0, 1, NAN]], "relevant": MASK[:1]}, "distances must be finite"),
+        ({"distances": np.array([[0, 1, 2**53 + 1]]), "relevant": MASK[:1]}, "distances must hold integers up to 2^53"),
+        ({"leave_one_out": True}, "distances must be square for leave_one_out, but have shape (2, 3)"),
+    ]),
+    *((function, given, [({"depth": depth}, "depth must be so small that the result fits in memory")
+                         for depth in (10**9, 10**30, LONG)])
+      for function, given in ((dh.collisions, {"embeddings": np.ones((50, 2)), "labels": [0] * 50}),
+                              (collisions_of_distances, {"distances": np.eye(50), "relevant": np.eye(50) > 0}))),
+    (dh.Tolerance, {}, [({"eps": eps}, "eps must be finite and not negative, but is ")
+                        for eps in (HUGE, -HUGE, LONG, NAN, math.inf, -1)]),
+    (dh.evaluate, {"embeddings": ROWS, "labels": LABELS}, [
+        ({"measures": 3}, "measures must be names, such as ", TypeError),
+    ]),
+    (dh.measure, {"profile": REPORT.profile}, [({"measures": 3}, "measures must be names, such as ", TypeError)]),
+    (dh.compare, {"a": REPORT, "b": REPORT}, [({"measures": 3}, "measures must be names, such as ", TypeError)]),
+    (dh.leaderboard, {"reports": reports()}, [
+        ({"reports": [*reports().values()]}, "reports must be a mapping of names to reports, but is list", TypeError),
+        ({"reports": {"a": REPORT}}, "reports must be at least two, but got 1"),
+        ({"reports": {1: REPORT, "b": REPORT}}, "reports must have names that are not empty, but has 1", TypeError),
+        ({"reports": reports(b=REPORT.profile)}, "reports['b'] must be a Report, but is TieProfile", TypeError),
+        ({"rank_by": "low"}, "rank_by must be one of lower, expected, upper, but is 'low'"),
+        ({"reports": reports(b=dh.measure(reports()["a"].profile, "Hit@1"))},
+         "reports must show a measure in common, or measures"),
+        ({"reports": reports(b=dh.measure(reports()["a"].profile[1:], "MRR"))},
+         "a and b must be of the same queries, but have 12 and 11"),
+        ({"resample": "group"}, "resample must be one of query, class, but is 'group'"),
+    ]),
+    (dh.score_leaderboard, {}, [
+        ({"scores": [1]}, "scores must be a mapping of models to their scores, but is list", TypeError),
+        ({"scores": {"a": 1}}, "scores['a'] must be a mapping of tasks, but is int", TypeError),
+        ({"scores": {"a": {" ": 1}}}, "scores must have names that are not empty, but has ' '", TypeError),
+        ({"scores": {"a": {"x": "1"}}}, "scores['a']['x'] must be a number, but is '1'", TypeError),
+        ({"scores": {"a": {"x": 1}, "b": {"x": 1}}},
+         "scores must be of at least two models and two tasks, but are of 2 models and 1 task"),
+    ]),
+    (dh.index_recall, INDEX, [
+        ({"returned": [[0, 0], [1, 2]]}, "returned must be distinct in a row, but query 0 has 0 twice"),
+        ({"returned": [[0, 4], [1, 2]]}, "returned must be rows of base, 0 to 3, or -1 for nothing, but query 0 has 4"),
+        ({"returned": {"a": [[0, -2], [1, 2]]}}, "returned['a'] must be rows of base, … but query 0 has -2"),
+        ({"returned": [[0, 1]]}, "returned must have a row for each query, but has 1 for 2 queries"),
+        ({"returned": np.zeros((2, 2))}, "returned must be integers or strings…faiss returns scores first", TypeError),
+        ({"returned": {}}, "returned must have at least one index, but is empty"),
+        ({"returned": {3: [[0, 1]]}}, "returned must have names that are not empty, but has 3", TypeError),
+        ({"base": np.ones((4, 2))}, "queries and base must have the same dim, but have 3 and 2 columns"),
+        ({"base": np.full((4, 3), NAN)}, "base must be finite"),
+        ({"queries_per_second": {"b": 1.0}}, "queries_per_second must have the names of indexes, 'index', but has 'b'"),
+        ({"queries_per_second": -1.0}, "queries_per_second must be finite and not negative, but is -1.0"),
+        ({"base_ids": [1, 2, 2, 3]}, "base_ids must have an id of its own for each row … rows 1 and 2 have 2"),
+        ({"base_ids": [1, 2, 3, 4]}, "returned must be among base_ids, but query 0 has 0"),
+    ]),
+    (dh.index_recall_of_truth, TRUTH, [
+        ({"distances": [[0.0, 2.0, 1.0]]}, DISORDERED),
+        ({"distances": [[0.0, 1.0, NAN]]}, DISORDERED),
+        ({"distances": [[0.0, 1.0]]}, "distances must have the shape of ids, but has (1, 2) where ids has 1 rows"),
+        ({"ids": [[0, 1, 1]]}, "ids must be distinct in a row, but query 0 has 1 twice"),
+        ({"returned": [[2, 2]]}, "returned must be distinct in a row, but query 0 has 2 twice"),
+        ({"returned": [[0], [1]]}, "returned must have a row for each query, but has 2 for 1 queries"),
+        ({"k": 4}, "ids must have at least k = 4 items for each query, but has 3"),
+        ({"tolerance": -1}, "tolerance must be finite and not negative, but is -1"),
+    ]),
+    (dh.profile_ranks, {"optimistic": [1], "pessimistic": [1], "n_candidates": 3}, [
+        ({"optimistic": [2]}, "in this order, but query 0 has 2, 1 and 3"),
+        ({"optimistic": [0]}, "must be at least 1"),
+        ({"pessimistic": [4]}, "query 0 has 1, 4 and 3"),
+        ({"optimistic": [1.5]}, "optimistic must hold integers, but has dtype float64", TypeError),
+        ({"pessimistic": [1, 2]}, "one entry per query, but have shapes (1,), (2,) and (1,)"),
+    ]),
+    (dh.profile_links, {"positives": [1.0], "negatives": [[0.0]]}, [
+        ({"negatives": [[NAN, 0]]}, "negatives must be finite, but holds nan in row 0; to leave"),
+        ({"positives": [math.inf]}, "positives must be finite, but holds inf in row 0"),
+        ({"negatives": [[0], [0]]}, "but have shapes (1,) and (2, 1)"),
+        ({"positives": ["a"]}, "positives must hold real numbers", TypeError),
+        ({"positives": [2**60], "negatives": [[0.5]]}, "positives must hold integers up to 2^53"),
+    ]),
+    (dh.profile_candidates, {"scores": [[1.0, 2]], "positives": [0]}, [
+        ({"scores": [[1.0, math.inf]]}, "scores must be finite, but holds inf in row 0"),
+        ({"scores": [[1.0, math.inf]], "positives": [1]}, "scores must be finite"),
+        ({"positives": [2]}, "columns from 0 to 1, but row 0 has 2"),
+        ({"positives": [-1]}, "columns from 0 to 1, but row 0 has -1"),
+        ({"positives": [0, 1]}, "but have shapes (1, 2) and (2,)"),
+        ({"order": "up"}, "order must be one of"),
+    ]),
+    (dh.link_prediction, {"profile": RANKS}, [
+        ({"measures": ["mAP"]}, "but got 'mAP'"),
+        ({"measures": ["Hits@0"]}, "but got 'Hits@0'"),
+        ({"weights": [-1]}, "weights must be 1 finite numbers"),
+        ({"profile": dh.profile_scores([[1, 2]], [[1, 1]])}, "one relevant item per query"),
+    ]),
+    (dh.classification, {"scores": [1.0, 2.0], "labels": [0, 1]}, [
+        ({"labels": [1, 1]}, "labels must hold 0 and 1 … and both, but holds [1]"),
+        ({"labels": [1, 2]}, "but holds [1, 2]"),
+        ({"labels": ["0", "1"]}, "labels must be bool, or integers 0 and 1, but has dtype <U1", TypeError),
+        ({"labels": [0.5, 1.0]}, "labels must hold 0 and 1 … and both, but holds [0.5, 1.0]"),
+        ({"labels": [0, 1, 1]}, "labels must have one entry per score, but has shape (3,) for 2"),
+        ({"scores": [1.0, NAN]}, "scores must be finite, but holds nan in entry 1"),
+        ({"scores": [[1.0, 2.0]]}, "scores must be one-dimensional (n,), but has shape (1, 2)"),
+        ({"groups": ["a"]}, "groups must have one entry per row of scores, but got 1 labels for 2 rows"),
+        ({"n_positive": 0}, "n_positive must be at least 1, but is 0"),
+        ({"groups": ["a", "b"], "n_positive": 3}, "groups must be left out with n_positive"),
+        ({"order": "up"}, "order must be one of"),
+        *(({"measures": [name]}, "measure must ")
+          for name in ("F1", "TPR@FPR=2", "TPR@FPR=x", "TPR@FPR=-1", "TPR@FPR=")),
+    ]),
+    (dh.pair_classification, {"embeddings": [[1.0], [2.0]], "same": [0, 1]}, [
+        ({"pairs": [[0, 2], [0, 1]]}, "pairs must hold rows from 0 to 1, but holds 2"),
+        ({"pairs": [[0, -1], [0, 1]]}, "pairs must hold rows from 0 to 1, but holds -1"),
+        ({"pairs": [0, 1]}, "pairs must have shape (n_pair, 2), but has shape (2,)"),
+        ({"pairs": [[0.0, 1.0], [0.0, 1.0]]}, "pairs must hold integers, but has dtype float64", TypeError),
+    ]),
+    (dh.precision_recall, {"profile": dh.TieProfile.from_groups([[(0, 0, 2, 1)]], [5])}, [
+        ({"query": 1}, "query must be"),
+        ({"query": -1}, "query must be"),
+        ({"levels": 1}, "levels must be"),
+    ]),
+    (quantized, {"embeddings": [[1.0, 2.0]], "format": "1 bit"}, [
+        ({"format": "float15"}, "format must be one of float64, float32, bfloat16, float16, int8, "),
+        ({"threshold": ["0"]}, "threshold must hold real numbers of at most 64 bits, but has dtype <U1", TypeError),
+        ({"threshold": [0.0]}, "threshold must be one number or one a dimension, (2,), but has shape (1,)"),
+        ({"threshold": "middle"}, "threshold must be numbers, or one of mean, median, but is 'middle'"),
+        ({"format": "int8 (float query)"}, "but 'int8 (float query)' is of queries and a gallery"),
+        ({"format": 8}, "format must be one of", TypeError),
+        ({"threshold": math.inf}, "threshold must be finite, but is not"),
+        ({"embeddings": [[1.0, 2.0], [3.0, -65520.0]], "format": "float16"},
+         "embeddings must stay finite in float16, but holds -65520.0 in row 1, column 1"),
+        ({"embeddings": [[3.4e38]], "format": "bfloat16"}, "must stay finite in bfloat16"),
+    ]),
+    (dh.quantization.compare_formats, {"embeddings": POINTS, "labels": OF_POINTS}, [
+        ({"formats": []}, "formats must name at least one format, but got none"),
+        ({"formats": ["int4"]}, "formats must be one of"),
+        ({"distance": "hamming"}, "distance must be one of cosine, euclidean, inner_product, cityblock"),
+        ({"gallery": POINTS[:, :2], "gallery_labels": OF_POINTS}, "must have the same dim"),
+        ({"base": "int4"}, "base must be one of"),
+        ({"confidence_level": 2}, "confidence_level"),
+        ({"formats": 8}, "formats must be names", TypeError),
+        ({"formats": "binary float query", "distance": "l2"},
+         "formats: '1 bit (float query)' must be left out unless distance is cosine or inner_product"),
+        ({"embeddings": [[1.0]], "labels": [1], "gallery": [[7e4]], "gallery_labels": [1], "formats": "float16"},
+         "gallery must stay finite in float16, but holds 70000.0 in row 0"),
+        ({"embeddings": 1e5 * POINTS, "formats": "float16"}, "must stay finite in float16"),
+    ]),
+    (dh.words.phoc, {"words": ["cat"]}, [
+        ({"words": "cat"}, "words must be a sequence of words, but is one: 'cat'", TypeError),
+        ({"words": 3}, "words must be a sequence of words, but is 3", TypeError),
+        ({"words": []}, "words must hold at least one word, but is empty"),
+        ({"words": ["a", b"b"]}, "words must hold strings alone, but entry 1 is b'b'", TypeError),
+        ({"levels": 2}, "levels must be a sequence of integers, but is 2", TypeError),
+        ({"levels": [2, 0]}, "each of levels must be at least 1, but is 0"),
+        ({"alphabet": ["ab"]}, "alphabet must hold single characters, but holds 'ab'"),
+        ({"alphabet": "abA"}, "alphabet must hold case-folded characters, but holds 'A'"),
+        ({"alphabet": "aba"}, "alphabet must hold each character once, but holds 'a' twice"),
+    ]),
+    (dh.words.edit_distances, {"queries": ["cat"]}, [
+        ({"queries": "cat"}, "queries must be a sequence of words, but is one: 'cat'", TypeError),
+        ({"gallery": ["a", None]}, "gallery must hold strings alone, but entry 1 is None", TypeError),
+        ({"kind": "levenstein"}, "did you mean 'levenshtein'?"),
+        ({"normalized": 1}, "normalized must be True or False, but is 1", TypeError),
+    ]),
+    (dc.error_reject_curve, {"values": [1, 0], "confidence": [1, 1]}, [
+        ({"confidence": [1]}, "one entry per query, but got 1 confidences for 2 queries"),
+        ({"values": [1, 2]}, "values must lie in [0, 1], NaN … but query 1 has 2"),
+        ({"values": [[1], [0]]}, "values must be one-dimensional, but has shape (2, 1)"),
+        ({"values": ["a", "b"]}, "values must hold real numbers of at most 64 bits", TypeError),
+        ({"values": [[1], [0, 1]]}, "its entries differ in length"),
+        ({"confidence": [1, NAN]}, "confidence must be finite, but entry 1 is nan"),
+        ({"confidence": [math.inf, 1]}, "confidence must be finite, but entry 0 is inf"),
+        ({"values": np.ma.masked_array([1, 0], [True, False])}, "NaN leaves a query out", TypeError),
+        ({"values": Triple(np.ones(2), np.ones(2), np.zeros(2))}, "lower <= expected <= upper, but query 0"),
+        ({"values": Triple(np.ones(2), np.ones(2), np.ones(1))}, "one length, but have [2, 2, 1]"),
+        ({"values": REPORT}, "values must be those of one measure, such as report['Hit@1']", TypeError),
+    ]),
+    *((function, {"correct": [1, 0], "confidence": [1, 1]}, [
+        ({"correct": [1, 0.5]}, "correct must be 0 or 1 for each query, as Hit@1 is, but holds 0.5"),
+    ]) for function in (dc.confidence_accuracy, dc.calibration)),
+    (dc.calibration, {"correct": [1, 0, 1], "confidence": [0.1, 0.9, 1]}, [
+        ({"confidence": [0.5, 1.5, -1]}, "confidence must lie in [0, 1], but entry 1 is 1.5; error_reject_curve, …"
+                                         " take any scale"),
+        ({"bins": 0}, "bins must be at least 1, but is 0"),
+        *(({"bins": bins}, "bins must be at most 10000, but is ") for bins in (10**9, 10**30, LONG, 10_001)),
+    ]),
+    (dc.confidence_report, {"report": REPORT["mAP"], "confidence": [1]}, [
+        ({}, "report must be a Report, as evaluate returns, but is Result", TypeError),
+    ]),
+    (dc.rank_correlation, {"confidence": [1, 2], "target": [1]}, [
+        ({}, "confidence and target must have the same number of entries, but have 2 and 1"),
+    ]),
+    (dc.highest_density_interval, {"values": [1.0, 2.0]}, [
+        ({"values": []}, "values must hold at least one sample"),
+        ({"values": [1.0, NAN]}, "values must be finite, but entry 1 is nan"),
+        ({"values": np.array([2**53 + 1, 1])}, "values must hold integers up to 2^53 in size"),
+        ({"probability": 1.0}, "probability must lie above 0 and below 1, but is 1.0"),
+        *(({"probability": chance}, "probability must ") for chance in (HUGE, -HUGE, 0, 1, NAN)),
+        *(({"probability": chance}, "probability must ", TypeError) for chance in (True, "0.5")),
+        ({"density": [1, 1, 1]}, "one entry per place, but got 3 for 2"),
+        ({"values": [1, 1], "density": [1, 1]}, "at least two ascending places"),
+        ({"density": [0, 0]}, "more somewhere, but lies in [0.0, 0.0]"),
+        ({"density": [-1, 1]}, "density must be 0 or more"),
+        ({"density": [0, 1], "multimodal": True},
+         "multimodal must be left out where a density is given, which shows its modes"),
+    ]),
+    (dc.credible_recall, {"items": [[1.0, 2.0]], "draws": [[1.0]], "relevant": [[1, 0]]}, [
+        ({"draws": [[1.0], [1.0]]}, "draws must have one row per row of items, 1, but has 2"),
+        ({"items": [[1.0, NAN]]}, "items must be finite"),
+        ({"relevant": [[1]]}, "relevant must have the shape of scores, (1, 2)"),
+        ({"masses": [0.5, 1.0]}, "masses must lie above 0 and below 1, but one is 1.0"),
+        ({"masses": []}, "masses must lie above 0 and below 1, but there are none"),
+        ({"items": [[2**60 + 1, 1]]}, "items must hold integers up to 2^53"),
+    ]),
+    (dc.normal_credible_recall, {"embeddings": [[1.0], [2.0]], "sigma": [1.0, 1.0], "labels": [1, 1]}, [
+        ({"sigma": [1.0]}, "sigma must have shape (2,) or (2, 1), but has shape"),
+        ({"sigma": [1.0, 0.0]}, "sigma must be above 0, but is 0.0 for query 1"),
+        ({"gallery": [[1.0]]}, "gallery and gallery_labels must be given together"),
+        ({"gallery": [[1.0, 2.0]], "gallery_labels": [1]}, "embeddings and gallery must"),
+        ({"masses": -0.5}, "masses must lie above 0 and below 1, but one is -0.5"),
+    ]),
+    (dc.label_entropy, {"embeddings": [[0], [1]], "labels": ["a", "b"], "k": 1, "distance": "euclidean"}, [
+        ({"k": 2}, "k must be at most the number of other embeddings, 1, but is 2"),
+        ({"labels": ["a"]}, "labels must have one entry per row of embeddings"),
+    ]),
+    (dc.distribution_entropy, {}, [
+        ({"counts": [[1, -2]]}, "counts must not be negative, but holds -2.0 in row 0, col"),
+        ({"counts": [[1, NAN]]}, "counts must be finite, but holds nan in row 0"),
+        ({"counts": [[]]}, "counts must have at least one row and one column"),
+        ({"counts": [["a"]]}, "counts must … but has dtype <U1", TypeError),
+    ]),
+    (dc.annotation_entropy, {}, [
+        ({"annotations": ["a"]}, "annotations must be a matrix, … but has shape (1,)"),
+        ({"annotations": [[1.5]]}, "annotations must be integers or strings", TypeError),
+        ({"annotations": [["a", None]]}, "annotations must have no missing values"),
+        ({"annotations": np.zeros((0, 2), int)}, "must hold a label, but has none in 0 entries"),
+    ]),
+]  # fmt: skip
+
+
+def cases() -> Iterator[Any]:
+    for function, given, changes in REFUSED:
+        for number, (change, message, *kind) in enumerate(changes):
+            yield pytest.param(function, given | change, message, *(kind or [ValueError]),
+                               id=f"{function.__name__}-{number}")  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "given", "message", "kind"), [*cases()])
+def test_it_is_refused_in_one_line(function: Any, given: dict[str, Any], message: str, kind: type[Exception]) -> None:
+    with pytest.raises(kind) as caught:
+        function(**given)
+    said = str(caught.value)
+    assert isinstance(caught.value, (InputError, UndefinedError))
+    assert "\n" not in said
+    assert len(said) < 300
+    first, *others = message.split("…")
+    at = said.index(first) + len(first)
+    for part in others:
+        at = said.index(part, at) + len(part)
+
+
+def test_a_depth_beyond_memory_can_be_counted() -> None:
+    many = np.ones((50, 2)), np.zeros(50, dtype=int)
+    for depth in (10**9, 10**30, LONG):
+        counted = dh.collisions(*many, depth=depth, distance=["euclidean"])  # which has no matrices
+        assert counted["euclidean"] == dh.collisions(*many, distance=["euclidean"])["euclidean"]
+
+
+def test_queries_that_are_in_the_gallery_are_warned_of() -> None:
+    rows, labels = np.random.default_rng(0).normal(size=(8, 6)), OF_POINTS[:8]
+    given, inside = (rows, labels, rows, labels), {"test_gallery": rows, "test_gallery_labels": labels}
+    for function, options, message in (
+        (dh.exploit, {"draws": 1}, "8 of 8 queries"),
+        (dh.grouped, {"group_size": 2}, "give exclude="),
+        (dh.generalization_gap, {"group_size": 2, **inside}, "give test_exclude="),
+    ):
+        with pytest.warns(QueryInGalleryWarning, match=message) as caught:
+            function(*given, **options)
+        assert len(caught) == 1
+
+
+def test_names_of_studies_next_to_list_are_not_ignored() -> None:
+    result = CliRunner().invoke(main, ["reproduce", "--list", "grouped"])
+    assert result.exit_code == 2
+    assert "--list goes without NAMEs, but got grouped" in result.stderr
