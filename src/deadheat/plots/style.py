@@ -32,6 +32,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 _LETTER, _HANDLE = 0.062, 0.48  # inches that a letter of a legend takes, and what stands before and behind a name
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 2))  # of reference lines
 _ROW, _TITLE = 13.0, 0.076  # points from row to row of a legend, inches that a letter of a title takes
+_SIDE = 0.6  # inches that a title, which stands over the middle of the axes, lacks where their numbers and label stand
 
 if TYPE_CHECKING:
     INK: str  # of marks and lines
@@ -140,7 +141,7 @@ def legend_above(ax: Axes, *, handles: Sequence[Any] | None = None, title: str |
     title = ax.get_title().replace("\n", " ") if title is None else title  # one that is there moves up
     if title:
         pad = 7 + _ROW * -(-len(names) // columns) + 3 * bool(names)
-        ax.set_title(textwrap.fill(title, int(_width(ax) / _TITLE)), fontsize="medium", pad=pad)
+        ax.set_title(textwrap.fill(title, int((_width(ax) - _SIDE) / _TITLE)), fontsize="medium", pad=pad)
     return ax
 
 

@@ -92,16 +92,14 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
     style.check_some(reports, "report")
     names, rows = list(reports), np.arange(len(reports))
     ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.33 * len(names))), grid="x")
-    shares = []
-    for row, report in enumerate(reports.values()):
-        ties, relevant = report.ties, report.n_query - report.n_singleton
-        shares.append(100 * ties.queries / relevant)
-        text = f"{ties.mixed_groups} of up to {ties.largest} items" if ties.mixed_groups else "none"
-        ax.text(103, row, text, va="center", fontsize="small")
+    ties = [report.ties for report in reports.values()]
+    shares = [100 * each.queries / (report.n_query - report.n_singleton)
+              for each, report in zip(ties, reports.values(), strict=True)]  # fmt: skip
+    groups = [f"mixed groups: {each.mixed_groups:,}, of up to {each.largest:,} items" for each in ties]
     ax.barh(rows, shares, height=0.6, color=style.SKY, edgecolor=style.INK, linewidth=0.6)
     style.rows(ax, names)
+    style.right_column(ax, "", [text if each.mixed_groups else "" for text, each in zip(groups, ties, strict=True)])
     ax.set(xlabel="queries with a mixed tie (%)", xlim=(0, 100))
-    ax.text(103, -0.62, "mixed tie groups", va="bottom", fontsize="small")
     most = int(np.nanargmax(shares))
     return style.legend_above(ax, title=f"Ties reach {shares[most]:.1f} % of the queries of {names[most]}")
 

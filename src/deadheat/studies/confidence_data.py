@@ -38,7 +38,7 @@ from deadheat.support.triple import Triple
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 _BY = ("Hit@1", "MAP@R")
-_NORM, _AGREEMENT = "norm", "agreement of the labels around"
+_NORM, _AGREEMENT = "norm", "label agreement"
 _SHAPE = 3.0  # of the gamma distribution: a precision, say, skewed
 _MODES, _DEVIATION = (-2.0, 2.0), 0.5
 _WHY = "due to the grid of the density, or to random samples and a kernel density estimate of two modes"

@@ -165,7 +165,7 @@ def _picture(data: Data, reports: Mapping[str, Report]) -> Picture:
     figure = style.figure(8.6, 1.1 + 0.27 * len(reports))
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     format_changes(reports, ax=left)
-    mixed_queries(reports, ax=right)
+    mixed_queries(reports, ax=right).set_title("")  # a title would stand over the left one's column
     right.set_yticklabels([])
     for ax in (left, right):
         ax.axhline(len(reports) - 2 * len(_SCORE_TYPES) - 0.5, color=style.INK, linewidth=0.8, linestyle=":")
