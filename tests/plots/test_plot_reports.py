@@ -55,7 +55,7 @@ def test_mixed_queries_hold_the_numbers(ax: Axes) -> None:
     shares = [100 * report.ties.queries / report.n_query for report in FOUND.reports.values()]
     assert [bar.get_width() for bar in mixed.patches] == shares
     last = FOUND["1 bit"].ties
-    assert mixed.texts[-2].get_text() == f"mixed groups: {last.mixed_groups}, of up to {last.largest} items"
+    assert mixed.texts[-2].get_text() == f"{last.mixed_groups} mixed groups of up to {last.largest} items"
 
 
 @pytest.mark.parametrize(

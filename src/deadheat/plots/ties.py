@@ -95,7 +95,9 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
     ties = [report.ties for report in reports.values()]
     shares = [100 * each.queries / (report.n_query - report.n_singleton)
               for each, report in zip(ties, reports.values(), strict=True)]  # fmt: skip
-    groups = [f"mixed groups: {each.mixed_groups:,}, of up to {each.largest:,} items" for each in ties]
+    groups = [
+        f"{count(each.mixed_groups, 'mixed group', 'mixed groups')} of up to {each.largest} items" for each in ties
+    ]
     ax.barh(rows, shares, height=0.6, color=style.SKY, edgecolor=style.INK, linewidth=0.6)
     style.rows(ax, names)
     style.right_column(ax, "", [text if each.mixed_groups else "" for text, each in zip(groups, ties, strict=True)])
