@@ -49,7 +49,8 @@ def test_a_constant_reranker() -> None:
     assert found["constant scores"].figures == {"queries": N_QUERY, "n_query": N_QUERY}
     assert found["ties for the first place"].figures["queries"] == N_QUERY
     assert found["few distinct scores"].figures == {"distinct": 0.1}
-    assert "at most 10 % of the scores" in found["few distinct scores"].sentence
+    third = dh.audit_run({"q": dict.fromkeys("abc", 0.5)})["few distinct scores"]
+    assert "at most 33 % of the scores" in third.sentence
     assert "positives first" not in found
 
 
