@@ -18,6 +18,10 @@ from deadheat.support.floats import plain_floats, plain_mode
 FLAGS = 0x3F  # what has happened, not what is to be done
 PLAIN = _core.set_float_mode(_core.set_float_mode())
 FLUSHING = PLAIN & ~FLAGS | 0x8040  # flush to zero, and denormals are zero, as -ffast-math sets them
+X86 = platform.machine() in ("x86_64", "AMD64")
+ROUNDING = {"upward": 0x800, "downward": 0x400, "toward zero": 0xC00} if X86 else {
+    "upward": 0x400000, "downward": 0x800000, "toward zero": 0xC00000,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -31,20 +35,25 @@ def values(report):
     return [value for name in report for value in (report[name].lower, report[name].expected, report[name].upper)]
 
 
-def in_a_flushing_process(work):
-    """What some work gives in a new thread whose mode flushes."""
+def in_mode(mode, work):
+    """What some work gives in a new thread that flushes, or rounds so."""
 
-    def flushed():
-        before = _core.set_float_mode(FLUSHING)
-        try:
-            tiny = np.float64(5e-324)
-            assert tiny * np.float64(1.0) == 0  # the mode is on, else nothing would be tested
-            return work()
-        finally:
-            assert _core.set_float_mode(before) & ~FLAGS == FLUSHING  # and was put back
+    def there():
+        if mode == "flushing":
+            _core.set_float_mode(FLUSHING)
+            assert np.float64(5e-324) * np.float64(1.0) == 0  # the mode is on, else nothing would be tested
+        else:
+            assert ctypes.CDLL(None).fesetround(ROUNDING[mode]) == 0
+            thirds = np.float64(1.0) / np.float64([3.0, -3.0])
+            assert abs(thirds[0]) != abs(thirds[1]) or mode == "toward zero"
+        before = _core.set_float_mode()
+        _core.set_float_mode(before)
+        found = work()
+        assert _core.set_float_mode() & ~FLAGS == before & ~FLAGS  # and was put back
+        return found
 
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(flushed).result()
+        return pool.submit(there).result()
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -56,7 +65,7 @@ def test_flushing_to_zero_changes_nothing(distance, dtype, tail, threads):
     labels = np.concatenate([[0, 0, 1], rng.integers(0, 9, 60)])
     rows = rows.astype(dtype)
     report = dh.evaluate(rows, labels, distance=distance, threads=threads)
-    flushed = in_a_flushing_process(lambda: dh.evaluate(rows, labels, distance=distance, threads=threads))
+    flushed = in_mode("flushing", lambda: dh.evaluate(rows, labels, distance=distance, threads=threads))
     assert report.profile.digest() == flushed.profile.digest()
     assert values(report) == values(flushed)
 
@@ -65,7 +74,7 @@ def test_subnormal_scores_are_told_apart():
     def tied():
         return dh.profile_scores([[1e-310, 2e-310, 0.0]], [[1, 0, 0]]).tied.tolist()
 
-    assert tied() == in_a_flushing_process(tied) == [1]
+    assert tied() == in_mode("flushing", tied) == [1]
 
 
 def test_an_underflow_is_no_error():
@@ -80,30 +89,6 @@ def test_the_mode_is_put_back(flushing):
     with plain_mode():
         assert _core.set_float_mode() & ~FLAGS == PLAIN
     assert _core.set_float_mode(FLUSHING) & ~FLAGS == FLUSHING
-
-
-X86 = platform.machine() in ("x86_64", "AMD64")
-ROUNDING = {"upward": 0x800, "downward": 0x400, "toward zero": 0xC00} if X86 else {
-    "upward": 0x400000, "downward": 0x800000, "toward zero": 0xC00000,
-}  # fmt: skip
-
-
-def in_a_rounding_process(work, mode):
-    """What some work gives in a new thread that rounds so."""
-
-    def rounded():
-        library = ctypes.CDLL(None)
-        assert library.fesetround(ROUNDING[mode]) == 0
-        thirds = np.float64(1.0) / np.float64([3.0, -3.0])
-        assert abs(thirds[0]) != abs(thirds[1]) or mode == "toward zero"  # the mode is on
-        try:
-            return work()
-        finally:
-            assert library.fegetround() == ROUNDING[mode]  # and was put back
-            library.fesetround(0)
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(rounded).result()
 
 
 SAMPLES = np.random.default_rng(7).integers(-2, 3, (61, 3)) / 7.0, np.arange(61) % 7
@@ -162,7 +147,7 @@ def test_what_is_computed_when_it_is_asked_for_does_not_depend_on_the_mode(mode)
     def read():
         return read_out(*results)
 
-    found = in_a_flushing_process(read) if mode == "flushing" else in_a_rounding_process(read, mode)
+    found = in_mode(mode, read)
     for some, others in zip(found, expected, strict=True):
         assert repr(some) == repr(others)
     assert repr(read()) == repr(expected)  # nor does what was kept
@@ -181,7 +166,7 @@ def test_confidences_do_not_depend_on_the_mode(mode):
             ask.rank_correlation(confidence, norms[:37]).to_dict(),
         ]  # fmt: skip
 
-    assert repr(in_a_rounding_process(read, mode)) == repr(read())
+    assert repr(in_mode(mode, read)) == repr(read())
 
 
 def test_an_argument_that_is_misspelt_gets_a_hint_and_no_other_error_does() -> None:

@@ -25,28 +25,19 @@ linux = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files wit
 ending = pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 
 _READS = "import deadheat, sys; deadheat.evaluate(sys.argv[1], [0, 1]); raise SystemExit('it has ended')"
-_SPOOLS = """
-import sys, time
-import deadheat.inputs.samples
-kept = deadheat.inputs.samples.open_rows(sys.argv[1], "gallery")
-print("ready", flush=True)
-time.sleep(600)
-"""
-_COUNTS = """
-import sys, time, numpy as np
-from deadheat.support import scratch
-kept = scratch.arrays(3, 8 << 20)
-print("ready", flush=True)
-time.sleep(600)
-"""
-_WRITES = """
-import sys, time
-from deadheat.support.atomic import replacing
-with replacing(sys.argv[1]) as file:
-    file.write(bytes(1 << 22))
-    file.flush()
-    print("ready", flush=True)
-    time.sleep(600)
+_WAITS = "import sys, time\n{}\nprint('ready', flush=True)\ntime.sleep(600)"
+WORK = {  # what takes disk space in a folder until its process ends
+    "rows": "import deadheat.inputs.samples as samples; kept = samples.open_rows(sys.argv[1] + '/a.npy', 'gallery')",
+    "arrays": "from deadheat.support import scratch; kept = scratch.arrays(3, 8 << 20)",
+    "file": "from deadheat.support.atomic import replacing; kept = replacing(sys.argv[1] + '/out')\n"
+    "file = kept.__enter__(); file.write(bytes(1 << 22)); file.flush()",
+}
+_SHARES = """
+from deadheat.engine.counting.distributed.worker import Writer
+from deadheat.support.scratch import LocalCopies
+copies = LocalCopies("the key of a run")
+copies.path("file://" + sys.argv[1])
+writer = Writer(None)
 """
 
 
@@ -107,35 +98,12 @@ def test_a_stream_that_does_not_end(how: signal.Signals, tmp_path: Path, folder:
 
 @linux
 @ending
-def test_rows_that_are_copied(how: signal.Signals, tmp_path: Path, folder: Path) -> None:
-    np.save(tmp_path / "a.npy", np.asfortranarray(np.ones((1000, 500))))
-    assert after(_SPOOLS, tmp_path / "a.npy", folder, how, said_so) == []
-
-
-@linux
-@ending
-def test_the_arrays_of_a_profile(how: signal.Signals, tmp_path: Path, folder: Path) -> None:
-    assert after(_COUNTS, tmp_path, folder, how, said_so) == []
-
-
-@linux
-@ending
-def test_a_file_that_is_half_written(how: signal.Signals, folder: Path) -> None:
+@pytest.mark.parametrize("work", WORK)
+def test_copied_rows_arrays_of_a_profile_and_half_of_a_file(how: signal.Signals, work: str, folder: Path) -> None:
+    np.save(folder / "a.npy", np.asfortranarray(np.ones((1000, 500))))
     (folder / "out").write_text("as it was")
-    assert after(_WRITES, folder / "out", folder, how, said_so) == ["out"]
+    assert sorted(after(_WAITS.format(WORK[work]), folder, folder, how, said_so)) == ["a.npy", "out"]
     assert (folder / "out").read_text() == "as it was"
-
-
-_SHARES = """
-import sys, time
-from deadheat.engine.counting.distributed.worker import Writer
-from deadheat.support.scratch import LocalCopies
-copies = LocalCopies("the key of a run")
-copies.path("file://" + sys.argv[1])
-writer = Writer(None)
-print("ready", flush=True)
-time.sleep(600)
-"""
 
 
 @linux
@@ -150,7 +118,7 @@ def test_folders_that_processes_share_are_deleted_by_the_next(
         if users:
             (folder / name / "users").touch()
     environment = os.environ | {"TMPDIR": str(folder)}
-    command = [sys.executable, "-c", _SHARES, str(tmp_path / "a.npy")]
+    command = [sys.executable, "-c", _WAITS.format(_SHARES), str(tmp_path / "a.npy")]
     started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
     for process in started:
         request.addfinalizer(process.communicate)
