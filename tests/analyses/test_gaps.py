@@ -45,6 +45,7 @@ def test_differences_of_halves_are_those_of_the_definition(k: int) -> None:
         for values, fraction in zip(halves.differences, exact, strict=True):
             assert values[split] == pytest.approx(float(fraction), abs=2**-51)
     assert (halves.differences.lower < halves.differences.upper).all()
+    assert halves.to_dict()["difference"]["spread"] == pytest.approx(stdev(halves.differences.expected.tolist()))
     assert any(halves.differences.lower > 0) or k == 1
 
 
@@ -87,6 +88,7 @@ def test_what_is_undefined_is_not_zero() -> None:
     assert dh.split_half(*grid(), group_size=3, splits=1).to_dict()["difference"]["spread"] is None
     under = dh.split_half(*grid(), group_size=3, ties=Tolerance(0.1), distance="euclidean")
     assert np.isnan(under.differences.expected).all()
+    assert under.to_dict()["difference"]["spread"] == pytest.approx(stdev(under.differences.lower.tolist()))
     assert under.to_dict()["margin"]["expected"] > 0
     assert under.to_dict()["difference"]["lower"] < under.to_dict()["difference"]["upper"]
 

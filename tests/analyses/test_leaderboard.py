@@ -126,6 +126,8 @@ def test_intervals_are_those_of_the_reports() -> None:
     by_query = board(resample="query", n_resamples=500)
     assert by_query.interval("torn", "Hit@1") == found["torn"].interval("Hit@1", resample="query", n_resamples=500)
     assert by_query.test.resample == "query"
+    one, other = report(SYSTEMS["late"]), report(SYSTEMS["sure"], labels=None)
+    assert leaderboard({"one": one, "other": other}).test.resample == "query", "not all classes are known"
 
 
 def lines(found: Leaderboard) -> list[str]:

@@ -209,6 +209,8 @@ def test_intervals_are_percentiles_of_all_resamples() -> None:
     assert (ends.lower.low, ends.lower.high) == (0.0, 1.0)  # b twice: all tie; a twice: none does
     assert (ends.expected.low, ends.upper.low) == (0.5, 1.0)
     assert ends.unit == "group"
+    of_both = dh.classification([1, 2], [1, 0]).interval("AP", n_resamples=99)  # resamples of one class do not count
+    assert of_both.lower == of_both.upper == (0.5, 0.5)
 
 
 def test_unscored_positives_are_drawn_too() -> None:

@@ -58,6 +58,9 @@ def test_equal_models_share_a_rank_and_first_place() -> None:
     assert (board.pvalue("one", "two"), board.win_probability("one", "two")) == (1.0, 0.5)
     assert board.rank_intervals == {"one": (1, 2), "two": (1, 2), "zero": (3, 3)}
     assert board.first == {"one": 0.5, "two": 0.5, "zero": 0.0}
+    assert board.notes()[1] == "Statistically tied for first place: one, two."
+    alone = dh.score_leaderboard({"one": equal, "zero": dict.fromkeys("abcdefgh", -1)})
+    assert alone.notes()[1] == "one is first (p < 0.05)."
 
 
 def test_missing_scores() -> None:
