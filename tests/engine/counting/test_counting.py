@@ -232,24 +232,6 @@ def test_what_is_outside_a_giant_class_counts_the_same_in_tiles_and_one_by_one(d
         assert seen[-1][0] == seen[-1][1] > 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("ties", ["float16", "bfloat16", "float32", 0.0, 1e-7, 0.3])
-@pytest.mark.parametrize("distance", NUMBERS)
-def test_rounding_and_tolerance_over_many_tiles_equal_brute_force(distance, ties, monkeypatch):
-    """A gallery in several bands and tiles, with the oracle on a few queries."""
-    rng = np.random.default_rng(zlib.crc32(f"{distance} {ties}".encode()))
-    gallery = np.concatenate([rng.standard_normal((60, 4)), rng.integers(-2, 3, (60, 4)), np.zeros((2, 4))])
-    gallery *= rng.choice([1.0, 1.0, 1e-3, 100.0], (122, 1))
-    gallery = np.concatenate([gallery, gallery[::3], 3 * gallery[::5]]).astype(np.float32)
-    query, labels = gallery[rng.choice(len(gallery), 6)], rng.integers(0, 3, len(gallery))
-    rule = dh.Tolerance(ties) if isinstance(ties, float) else ties
-    monkeypatch.setattr(layout, "TILE_COLUMNS", 11)
-    found = dh.profile(query, [0, 0, 1, 1, 2, 2], gallery, labels, distance=distance, ties=rule)
-    oracle_ties = ("tolerance", ties) if isinstance(ties, float) else ("rounded", ties, None)
-    wanted = oracles.profile(query, [0, 0, 1, 1, 2, 2], gallery, labels, distance=distance, ties=oracle_ties)
-    assert counts_of(found) == wanted
-
-
 @pytest.mark.parametrize("scale", [1.0, 3.0, 7 * 2.0**-60])
 @pytest.mark.parametrize("distance", NUMBERS)
 def test_small_integers_in_any_unit_need_one_pass(distance, scale):
