@@ -179,14 +179,8 @@ def group_values(
         whisker = f"{100 * confidence_level:g} % interval of the mean"
         ax.hlines([row - 0.08], 100 * found.lower.low, 100 * found.upper.high, color=style.INK, linewidth=1.4,
                   label="" if row else whisker)  # fmt: skip
-        ax.plot(
-            [100 * headline(result)],
-            [row - 0.08],
-            "D",
-            color=style.VERMILION,
-            markersize=5.5,
-            label="" if row else "mean",
-        )
+        mean = 100 * headline(result)
+        ax.plot([mean], [row - 0.08], "D", color=style.VERMILION, markersize=5.5, label="" if row else "mean")
     style.rows(ax, list(reports))
     what = f"{next(iter(results.values())).name} in a group of {next(iter(reports.values())).group_size}"
     ax.set_xlabel(f"{what} (%)")
