@@ -49,7 +49,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "profile_run": "engine.counting.runs:profile_run",
     "profile_scores": "engine.counting.scored:profile_scores",
     "quantization": "analyses.quantization",
-    "random_baseline": "analyses.exploit:random_baseline",
+    "random_baseline": "analyses.random_baseline:random_baseline",
     "read": "inputs.samples:read",
     "receipt": "trust.receipts.receipt:receipt",
     "reference": "reference",

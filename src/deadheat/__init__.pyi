@@ -4,7 +4,7 @@ from deadheat import measures, plots, reference
 from deadheat.analyses import confidence, quantization, words
 from deadheat.analyses.collisions import collisions
 from deadheat.analyses.comparison import compare
-from deadheat.analyses.exploit import exploit, random_baseline
+from deadheat.analyses.exploit import exploit
 from deadheat.analyses.gaps import generalization_gap, split_half
 from deadheat.analyses.grouped import grouped
 from deadheat.analyses.index_recall import index_recall, index_recall_of_truth
@@ -14,6 +14,7 @@ from deadheat.analyses.model_trends import gap_trend, model_correlation
 from deadheat.analyses.pooled import classification, pair_classification
 from deadheat.analyses.precision_recall import precision_recall
 from deadheat.analyses.quantization import low_precision
+from deadheat.analyses.random_baseline import random_baseline
 from deadheat.analyses.score_leaderboard import score_leaderboard
 from deadheat.engine.counting.cluster import Cluster
 from deadheat.engine.counting.judged import profile_judged

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from deadheat.analyses.collisions import CollisionTable, checked_reach, collisions_of_pair, counts_of_pair
-from deadheat.analyses.confidence import confidence_report
+from deadheat.analyses.confidence.rejecting import confidence_report
 from deadheat.analyses.exploit import SearchOptions, exploit_pair
 from deadheat.analyses.gaps import SPLITS, gap_of_pairs, split_pair
 from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_pair

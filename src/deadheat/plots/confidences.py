@@ -12,9 +12,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence import RejectCurve
 from deadheat.analyses.confidence.hits import Calibration
 from deadheat.analyses.confidence.regions import CredibleRecall, HighestDensity
+from deadheat.analyses.confidence.rejecting import RejectCurve
 from deadheat.plots import style
 from deadheat.reports.tables import value
 from deadheat.support.arrays import Float64

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from deadheat.analyses.collisions import Collisions, CollisionTable
 from deadheat.analyses.comparison import Comparison, compare
-from deadheat.analyses.confidence import RejectCurve, error_reject_curve
+from deadheat.analyses.confidence.rejecting import RejectCurve, error_reject_curve
 from deadheat.analyses.difference import Difference
 from deadheat.engine.profiles.parts import in_parts
 from deadheat.engine.profiles.profile import TieProfile

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.analyses.confidence import confidence_accuracy, error_reject_curve, rank_correlation
+from deadheat.analyses.confidence.hits import confidence_accuracy
+from deadheat.analyses.confidence.rejecting import error_reject_curve
+from deadheat.analyses.confidence.targets import rank_correlation
 from deadheat.plots import style
 from deadheat.plots.confidences import error_reject, labelled_points
 from deadheat.studies import confidence_data, toy

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.analyses.confidence import RankCorrelation, RejectCurve, error_reject_curve, hits, rank_correlation
+from deadheat.analyses.confidence import hits
 from deadheat.analyses.confidence import targets as confidence_targets
 from deadheat.analyses.confidence.regions import (
     CredibleRecall,
@@ -28,6 +28,8 @@ from deadheat.analyses.confidence.regions import (
     highest_density_interval,
     normal_credible_recall,
 )
+from deadheat.analyses.confidence.rejecting import RejectCurve, error_reject_curve
+from deadheat.analyses.confidence.targets import RankCorrelation, rank_correlation
 from deadheat.engine.literals import DistanceName
 from deadheat.plots import confidences, style
 from deadheat.studies import study

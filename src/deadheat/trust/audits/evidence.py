@@ -16,8 +16,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.exploit import RandomBaseline, random_baseline
 from deadheat.analyses.orders import random_orders
+from deadheat.analyses.random_baseline import RandomBaseline, random_baseline
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.profiling import profile_pair
 from deadheat.engine.counting.ranking import Rankings

@@ -1,0 +1,333 @@
+"""Error against reject, risk against coverage, and all that the analyses say of one confidence.
+
+In come a value and a confidence of each query, or a report; out come a `RejectCurve`, or a `ConfidenceReport`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.analyses.confidence.hits import (
+    ConfidenceAccuracy,
+    Values,
+    about_queries,
+    confidence_accuracy,
+    integers,
+    matched,
+    mean_of_all,
+    plain_values,
+    table_of_triples,
+)
+from deadheat.analyses.confidence.targets import RankCorrelation, rank_correlation
+from deadheat.errors import InvalidTypeError
+from deadheat.reports.report import Report
+from deadheat.reports.tables import DIGITS, Table, TabularResult, plain
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.floats import plain_floats
+from deadheat.support.triple import Triple
+
+_AREAS = {
+    "area": "area under the curve",
+    "optimal_area": "in the perfect order",
+    "excess_area": "excess over that",
+    "random_area": "in a random order",
+}
+REJECTED = (0, 5, 10, 20, 50)  # per cent of the queries
+_HIT = "Hit@1"
+
+
+@dataclass(frozen=True, eq=False)
+class RejectCurve(TabularResult):
+    """The error of the queries that are kept, when the least confident ones are rejected.
+
+    Printing gives the areas, in per cent; a data frame has the curve, and everything else is a fraction in [0, 1].
+    Entry k − 1 of every array is about the k most confident queries. **Ties:** see `error_reject_curve`.
+
+    Attributes
+    ----------
+    confidence : (n_query,)
+        The confidences, highest first: entry k − 1 is the threshold that keeps k queries, if none ties across it.
+    lower, expected, upper : (n_query,) float64
+        The mean error of the k most confident queries.
+    optimal : Triple
+        The same in the perfect order, least error first. `lower` is that of the least errors that distance ties
+        allow, `upper` of the largest; `expected` is NaN where ties leave an error open.
+    random_area : Triple[float]
+        The area that a random order has on average: the mean error.
+    n_left_out : int
+        Queries without a value.
+    n_tied : int
+        Queries whose confidence another query has too.
+    n_open : int
+        Queries whose value distance ties leave open.
+    """
+
+    confidence: NDArray[Any]
+    lower: Float64
+    expected: Float64
+    upper: Float64
+    optimal: Triple[Float64]
+    random_area: Triple[float]
+    n_left_out: int
+    n_tied: int
+    n_open: int
+
+    @property
+    def n_query(self) -> int:
+        """How many queries count."""
+        return len(self.lower)
+
+    @property
+    def coverage(self) -> Float64:
+        """The share of queries that are kept, k / n: (n_query,)."""
+        return np.arange(1, self.n_query + 1) / self.n_query
+
+    @property
+    def rejected(self) -> Float64:
+        """The share of queries that are rejected, (n − k) / n: (n_query,)."""
+        return np.arange(self.n_query - 1, -1, -1) / self.n_query
+
+    @property
+    def area(self) -> Triple[float]:
+        """The mean over k of the mean errors: the area under the curve, called ERC or AURC."""
+        return Triple(*map(mean_of_all, (self.lower, self.expected, self.upper)))
+
+    @property
+    def optimal_area(self) -> Triple[float]:
+        """The area in the perfect order of the errors; `expected` is NaN where ties leave an error open."""
+        return Triple(*map(mean_of_all, self.optimal))
+
+    @property
+    def excess_area(self) -> Triple[float]:
+        """What the area exceeds the perfect order's by: excess AURC.
+
+        **Ties:** exact as long as no value is open. Otherwise the errors that make the area least need not be those
+        that make the perfect order worst, so that `lower` and `upper` are outer bounds and `expected` is NaN.
+        """
+        area, best = self.area, self.optimal_area
+        return Triple(max(0.0, area.lower - best.upper), area.expected - best.expected, area.upper - best.lower)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The areas and the counts as plain Python values that JSON can hold; the curve is in `columns`."""
+        return plain_values(self, [*_AREAS, "n_query", "n_left_out", "n_tied", "n_open"])
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """The curve: a row for each number of queries that are kept, not one for each area."""
+        curves = {bound: getattr(self, bound) for bound in Triple._fields}
+        curves |= {f"optimal_{bound}": values for bound, values in self.optimal._asdict().items()}
+        kept = np.arange(1, self.n_query + 1)
+        arrays = {"n_kept": kept, "coverage": self.coverage, "confidence": self.confidence, **curves}
+        return {name: values.tolist() for name, values in arrays.items()}
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """The areas, in per cent."""
+        return [table_of_triples("error", self.titled_areas(), digits)]
+
+    def notes(self) -> list[str]:
+        """Which queries count, and which of them tie."""
+        tied = f" The confidences of {self.n_tied} tie." if self.n_tied else ""
+        return [about_queries(self.n_query, self.n_left_out, self.n_open) + tied]
+
+    def titled_areas(self) -> dict[str, Triple[float]]:
+        """The areas by what tables call them."""
+        return {title: getattr(self, name) for name, title in _AREAS.items()}
+
+
+@plain_floats
+def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
+    """Return the mean error, 1 − value, of the k most confident queries, for every k.
+
+    Its area, the mean over all k, is the error-reject measure ERC [1]_, [2]_; the same number is the area under the
+    risk-coverage curve, AURC, for the risk 1 − value [3]_.
+
+    Parameters
+    ----------
+    values : (n_query,) array, Triple or Result
+        A value in [0, 1] for each query, of any measure; NaN for a query that is left out.
+    confidence : (n_query,)
+        Finite numbers of any scale; only their order counts.
+
+    Notes
+    -----
+    Ties: queries of equal confidence may come in any order. `lower` has the least errors first in each group of them,
+    `upper` the largest, and `expected` is the mean over all orders, all equally likely. The bounds hold at every k at
+    once, for one order attains them all. Values that distance ties leave open add to this: a lower error is 1 − the
+    upper value. The two kinds of ties are broken independently.
+
+    Undefined: without any query the arrays are empty and the areas NaN. `expected` is NaN if the values have no
+    expectation, as under a tolerance.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a value lies outside [0, 1], a confidence is not finite, or the numbers of entries differ.
+
+    References
+    ----------
+    .. [1] The library tinkoff-ai/probabilistic-embeddings, metrics/nearest.py: ERC by Recall@K and by MAP@R.
+    .. [2] The study arrrrrmin/ranking-metrics, metrics.py.
+    .. [3] Geifman, Uziel, El-Yaniv 2019, Bias-reduced uncertainty estimation for deep neural classifiers.
+
+    Examples
+    --------
+    Right, wrong, right. The last two are equally confident, so the error of the first two is 0, 1/2, or 1/4 on average:
+
+    >>> curve = error_reject_curve([1, 0, 1], [0.9, 0.5, 0.5])
+    >>> curve.lower.round(4), curve.expected.round(4), curve.upper.round(4)
+    (array([0.    , 0.    , 0.3333]), array([0.    , 0.25  , 0.3333]), array([0.    , 0.5   , 0.3333]))
+    >>> curve.area.lower == 1 / 9, curve.excess_area.lower
+    (True, 0.0)
+    """
+    bounds, sure, n_left_out = matched(values, confidence, "values")
+    distinct, number = np.unique(sure, return_inverse=True)
+    group = len(distinct) - 1 - number  # of equal confidences, 0 for the highest
+    sizes, order = np.bincount(group, minlength=len(distinct)), np.argsort(group, kind="stable")
+    lower = _running_errors(bounds.upper[np.lexsort((-bounds.upper, group))])
+    expected = _expected_errors(bounds.expected[order], sizes)
+    upper = _running_errors(bounds.lower[np.lexsort((bounds.lower, group))])
+    best, worst = _running_errors(-np.sort(-bounds.upper)), _running_errors(-np.sort(-bounds.lower))
+    n_open = int(np.count_nonzero(bounds.lower < bounds.upper))
+    return RejectCurve(
+        confidence=sure[order],
+        lower=lower,
+        expected=expected,
+        upper=upper,
+        optimal=Triple(best, np.full(len(sure), np.nan) if n_open else best, worst),
+        random_area=Triple(*(float(errors[-1]) if len(errors) else math.nan for errors in (lower, expected, upper))),
+        n_left_out=n_left_out,
+        n_tied=int(sizes[sizes > 1].sum()),
+        n_open=n_open,
+    )
+
+
+def _running_errors(values: Float64) -> Float64:
+    """The mean of 1 − value over the first k entries, for every k: exact, rounded once."""
+    numerators, scale = integers(values)
+    sums = accumulate(scale - numerator for numerator in numerators)
+    return np.array([total / (k * scale) for k, total in enumerate(sums, 1)], dtype=np.float64)
+
+
+def _expected_errors(values: Float64, sizes: Int64) -> Float64:
+    """The same, averaged over all orders within groups that are `sizes` long: linear in k inside a group."""
+    if np.isnan(values).any():
+        return np.full(len(values), np.nan)
+    numerators, scale = integers(values)
+    means, before, start = [], 0, 0
+    for size in sizes.tolist():
+        total = size * scale - sum(numerators[start : start + size])
+        means += [(before * size + j * total) / ((start + j) * size * scale) for j in range(1, size + 1)]
+        before, start = before + total, start + size
+    return np.array(means, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidenceReport(TabularResult):
+    """What a confidence is worth, by the measures of a report.
+
+    Attributes
+    ----------
+    curves : dict of str to RejectCurve
+        Error against reject, by measure.
+    accuracy : ConfidenceAccuracy
+        The confidence as a guess at Hit@1, the study's "confidence against Recall@1".
+    correlation : RankCorrelation or None
+        With a target; None if none was given.
+    """
+
+    curves: dict[str, RejectCurve]
+    accuracy: ConfidenceAccuracy
+    correlation: RankCorrelation | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parts as plain Python values that JSON can hold; of a curve the areas and the error at some rejects."""
+        curves = {}
+        for name, curve in self.curves.items():
+            at = {f"{percent / 100:g}": errors._asdict() for percent, errors in _errors(curve)}
+            curves[name] = curve.to_dict() | {"error_at_rejected": plain(at)}
+        correlation = None if self.correlation is None else self.correlation.to_dict()
+        return {"curves": curves, "accuracy": self.accuracy.to_dict(), "correlation": correlation}
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """A row a value: of which part, which value, and its bounds."""
+        parts = self._parts()
+        if self.correlation is not None:
+            parts["rank correlation"] = {"rho": self.correlation.rho, "tau": self.correlation.tau}
+        rows = [(part, name, *triple) for part, named in parts.items() for name, triple in named.items()]
+        return dict(zip(("of", "value", *Triple._fields), map(list, zip(*rows, strict=True)), strict=True))
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """A table a measure, one of the guess, one of the correlations."""
+        found = [table_of_triples(title, rows, digits) for title, rows in self._parts().items()]
+        return found + ([] if self.correlation is None else self.correlation.tables())
+
+    def notes(self) -> list[str]:
+        """Which queries count by each measure, where the guess is best, and what the correlation is of."""
+        notes = [f"{name}: {note}" for name, curve in self.curves.items() for note in curve.notes()]
+        notes += self.accuracy.notes()[:-1]
+        return notes + ([] if self.correlation is None else [f"Correlation: {self.correlation.notes()[0]}"])
+
+    def _parts(self) -> dict[str, dict[str, Triple[float]]]:
+        parts = {}
+        for name, curve in self.curves.items():
+            rejecting = {f"rejecting {percent} %": at for percent, at in _errors(curve)}
+            parts[f"error by {name}"] = curve.titled_areas() | rejecting
+        return parts | {f"confidence against {_HIT}": self.accuracy.titled_values()}
+
+
+def confidence_report(report: Report, confidence: ArrayLike, target: ArrayLike | None = None) -> ConfidenceReport:
+    """Return the error-reject curve of each measure, the accuracy of the confidence, and its correlation with a target.
+
+    Parameters
+    ----------
+    report : Report
+        Of measures with values in [0, 1].
+    confidence : (n_query,)
+        Finite numbers of any scale; larger is surer.
+    target : (n_query,), optional
+        What the confidence should be in the order of; of a target for its uncertainty, such as an entropy, a good
+        confidence is in the reverse order, and correlates negatively.
+
+    Returns
+    -------
+    ConfidenceReport
+        Which says what ties leave open in each part as `error_reject_curve`, `confidence_accuracy` and
+        `rank_correlation` do.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As these three do, or if `report` is no Report.
+    ModuleNotFoundError
+        Without SciPy if there is a target.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> report = dh.evaluate([[0.0], [1.0], [-1.0]], ["a", "a", "b"], distance="euclidean", measures="Hit@1")
+    >>> found = confidence_report(report, [2, 1, 0])
+    >>> found.curves["Hit@1"].area
+    Triple(lower=0.0, expected=0.375, upper=0.75)
+    >>> found.accuracy.mean_accuracy.upper
+    0.5
+    """
+    if not isinstance(report, Report):
+        raise InvalidTypeError("report", f"must be a Report, as evaluate returns, but is {type(report).__name__}")
+    return ConfidenceReport(
+        {name: error_reject_curve(report[name], confidence) for name in report},
+        confidence_accuracy(report[_HIT], confidence),
+        None if target is None else rank_correlation(confidence, target),
+    )
+
+
+def _errors(curve: RejectCurve) -> list[tuple[int, Triple[float]]]:
+    """The error of the kept where so many per cent of the queries are rejected, rounded down."""
+    n, curves = curve.n_query, (curve.lower, curve.expected, curve.upper)
+    kept = {percent: n - n * percent // 100 for percent in REJECTED}
+    return [(percent, Triple(*(float(values[k - 1]) for values in curves))) for percent, k in kept.items()]

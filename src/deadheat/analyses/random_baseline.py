@@ -1,0 +1,184 @@
+"""What knowing nothing earns: random embeddings, random orders of all-zero ones, and the exact expectation of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.analyses.orders import open_model, random_orders
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.profiling import profile_of
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.literals import DistanceName
+from deadheat.errors import InvalidValueError
+from deadheat.inputs import labels as input_labels
+from deadheat.inputs.samples import LabelsLike, open_labels, open_pair
+from deadheat.measures import names as measure_names
+from deadheat.measures import values as measure_values
+from deadheat.reports.tables import DIGITS, Table, TabularResult, decimals, number, plain, program
+from deadheat.support import checks
+from deadheat.support.arrays import Float64
+from deadheat.support.floats import plain_floats
+from deadheat.support.means import exact_mean, sample_deviation
+
+
+@dataclass(frozen=True, eq=False)
+class RandomBaseline(TabularResult):
+    """What knowing nothing earns; all values are fractions in [0, 1].
+
+    Attributes
+    ----------
+    measure : str
+    embeddings : (draws,) float64
+        The measure of random embeddings, none of which tie.
+    orders : (draws,) float64
+        What a stable sort gives for one embedding that maps everything to zero, in random orders of the samples.
+    expected : float
+        The exact expectation of both: every ranking is equally likely.
+    """
+
+    measure: str
+    embeddings: Float64 = field(repr=False)
+    orders: Float64 = field(repr=False)
+    expected: float
+
+    @property
+    def mean(self) -> float:
+        """The mean over random embeddings."""
+        return exact_mean(self.embeddings)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation over random embeddings, estimated from those drawn; NaN for a single one."""
+        return sample_deviation(self.embeddings)
+
+    @property
+    def order_mean(self) -> float:
+        """The mean over random orders of all-zero embeddings."""
+        return exact_mean(self.orders)
+
+    @property
+    def order_std(self) -> float:
+        """The standard deviation over random orders of all-zero embeddings; NaN for a single one."""
+        return sample_deviation(self.orders)
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """Mean and standard deviation of both in per cent, and the expectation that they share."""
+        form, found = decimals(digits), zip(*self.columns().values(), strict=True)
+        rows = [[name, *(number(100 * value, form) for value in values)] for name, *values in found]
+        return [Table([f"{self.measure} (%) by chance", "mean", "std", "expected"], rows)]
+
+    def notes(self) -> list[str]:
+        return [f"{len(self.embeddings)} random embeddings, and as many orders of the samples for all-zero embeddings."]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "deadheat": program(),
+            "measure": self.measure,
+            "draws": len(self.embeddings),
+            "embeddings": plain({"mean": self.mean, "std": self.std}),
+            "orders": plain({"mean": self.order_mean, "std": self.order_std}),
+            "expected": plain(self.expected),
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        return {
+            "by chance": ["random embeddings", "random orders"],
+            "mean": [self.mean, self.order_mean],
+            "std": [self.std, self.order_std],
+            "expected": [self.expected] * 2,
+        }
+
+
+@plain_floats
+def random_baseline(
+    labels: LabelsLike,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    dim: int = 100,
+    draws: int = 30,
+    measure: str = "mAP",
+    distance: DistanceName = "cosine",
+    seed: int = 0,
+    threads: int | None = None,
+) -> RandomBaseline:
+    """The value of a measure for random embeddings, and for all-zero embeddings in random orders of the samples.
+
+    Parameters
+    ----------
+    labels : (n_query,)
+        Integers or strings.
+    gallery_labels : (n_gallery,), optional
+        Of what the queries are ranked against. By default it is leave one out: each sample against all others.
+    dim : int
+        Numbers of a random embedding, independent and uniform between 0 and 1.
+    draws : int
+        Random embeddings, and random orders.
+    measure : str
+        The name of one measure.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock"}
+        Between random embeddings.
+    seed : int
+        The same seed gives the same embeddings and orders on any machine.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+
+    Raises
+    ------
+    InvalidValueError, InvalidTypeError
+        If an argument breaks its rule.
+    UndefinedError
+        If no query has a relevant item: no label comes twice, or none of the queries is in the gallery.
+
+    Notes
+    -----
+    **Ties:** random embeddings have none in practice; if one has, its expectation counts. The items of a random
+    ranking are in random order, so random embeddings and random orders have the same expectation, and it is that of
+    the all-zero embedding. Their deviations differ: rankings of random embeddings are nearly independent, but one
+    order of the samples serves all queries.
+
+    References
+    ----------
+    Nicolaou et al. 2018, arXiv:1806.07171: 30 draws of dimension 100.
+
+    Examples
+    --------
+    >>> drawn = random_baseline([0, 0, 1, 1], dim=3, draws=50)
+    >>> round(drawn.expected, 4), abs(drawn.mean - drawn.expected) < 0.1, abs(drawn.order_mean - drawn.expected) < 0.1
+    (0.6111, True, True)
+
+    One query and a gallery of three, one of them relevant: at rank 1, 2 or 3.
+
+    >>> round(random_baseline([0], [0, 1, 2], draws=2).expected, 4)  # (1 + 1/2 + 1/3)/3
+    0.6111
+    """
+    asked, seed = measure_names.parse(measure), checks.whole_number(seed, "seed")
+    dim, draws = checks.positive_integer(dim, "dim"), checks.positive_integer(draws, "draws")
+    options = CountingOptions.checked(distance=distance_registry.named(distance, takes="numbers"), threads=threads)
+    classes = _classes(labels, "labels")
+    items = None if gallery_labels is None else _classes(gallery_labels, "gallery_labels")
+    n_query, n_item = len(classes), 0 if items is None else len(items)
+    zeros = None if items is None else np.zeros((n_item, 1))
+    zero = open_model(open_pair(np.zeros((n_query, 1)), classes, zeros, items), options)
+    between = zero.bounds(asked)
+    values = []
+    for draw in range(draws):
+        n = n_query + n_item  # the stream is none of those of `random_orders`
+        bits = np.random.PCG64(np.random.SeedSequence([seed, draw, dim, n])).random_raw(n * dim)
+        rows = ((bits >> np.uint64(11)) * 2.0**-53).reshape(n, dim)  # between 0 and 1, the same for ever
+        opened = options.open(rows[:n_query], None if items is None else rows[n_query:])
+        profile = profile_of(opened, classes, items, options)
+        values.append(exact_mean(measure_values.per_query(profile, asked).expected))
+    of_orders = zero.values(random_orders(zero.n, draws, seed), asked, between, options.threads)
+    return RandomBaseline(asked.name, np.array(values), np.array(of_orders), exact_mean(between.expected))
+
+
+def _classes(labels: LabelsLike, name: str) -> NDArray[Any]:
+    opened = open_labels(labels, name)
+    classes = input_labels.labels(opened, np.size(opened), name, name)
+    if not len(classes):
+        raise InvalidValueError(name, "must hold a label for each item, but are empty")
+    return classes
