@@ -478,13 +478,13 @@ def test_no_more_than_a_group_is_taken_at_a_time() -> None:
 
 
 def test_scores_are_computed_inside_groups_alone(monkeypatch) -> None:
-    ranked_whole, computed = within._Groups._ranked_whole, []
+    ranked_whole, computed = within._ranked_whole, []
 
-    def counted(self, items):
+    def counted(distance, items, classes):
         computed.append(len(items) ** 2)
-        return ranked_whole(self, items)
+        return ranked_whole(distance, items, classes)
 
-    monkeypatch.setattr(within._Groups, "_ranked_whole", counted)
+    monkeypatch.setattr(within, "_ranked_whole", counted)
     labels = np.repeat(np.arange(40), 6)
     grouped(np.random.default_rng(0).standard_normal((240, 8)), labels, group_size=5, measures="AP")
     assert computed == [30**2] * 8
