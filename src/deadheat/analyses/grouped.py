@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -419,10 +419,9 @@ def grouped_pair(pair: Pair, drawing: Drawing, options: CountingOptions, summary
         ranked = [np.sort(items) for items in items_of_groups(classes.gallery, drawn)]
         within = Gallery(gallery.embeddings, classes.gallery, ranked, options.exclude)
     sizes = map(len, groups if within is None else within.groups)
-    junk = arrays.junk_mask(options.junk, len(query.labels), len((gallery or query).labels))
-    how: dict[str, Any] = {"distance": options.distance, "ties": options.rule, "threads": options.threads}
+    options = replace(options, junk=arrays.junk_mask(options.junk, len(query.labels), len((gallery or query).labels)))
     with Reporting(options.progress, sum(map(operator.mul, map(len, groups), sizes))) as report:
-        profile = profile_within(query.embeddings, classes.query, groups, within, junk=junk, **how, report=report)
+        profile = profile_within(query.embeddings, classes.query, groups, within, options=options, report=report)
     origin = {"distance": options.distance, "tie_rule": options.rule.describe(options.distance), "files": pair.files}
     inside = report_on(profile, summary, threads=options.threads, **origin)
     return GroupedReport(summary.measures, size, drawing.seed, classes.names, draws, inside, groups)

@@ -22,9 +22,9 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Exact, Ties
+from deadheat.engine.ties.rule import Exact
 from deadheat.inputs.samples import EmbeddingsLike
-from deadheat.support.arrays import Bool, Int64, offsets_of
+from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Workers
 
@@ -50,30 +50,28 @@ def profile_within(
     groups: Sequence[Int64],
     gallery: Gallery | None = None,
     *,
-    junk: Bool | None = None,
-    distance: str = "cosine",
-    ties: str | Ties = "exact",
-    threads: int | None = None,
+    options: CountingOptions,
     report: Callable[[int], None] = lambda pairs: None,
 ) -> TieProfile:
     """Rank every item of every group against the others of its group, or against those of a gallery in the group.
 
-    Embeddings and options are those of `deadheat.profile`, `classes` equal where labels are. An item can be in several
-    groups. The profile has one query for each item of each group, in the order of `groups`. `report` is called with
-    the number of pairs that have been done, from any thread.
+    Embeddings are those of `deadheat.profile`, `classes` equal where labels are. Of the options, junk is a mask, or
+    None. An item can be in several groups. The profile has one query for each item of each group, in the order of
+    `groups`. `report` is called with the number of pairs that have been done, from any thread.
 
     Examples
     --------
-    >>> profile = profile_within(
-    ...     [[0], [1], [9], [10]], np.array([0, 1, 0, 0]), [np.array([0, 1]), np.array([1, 2, 3])], distance="euclidean"
-    ... )
+    >>> options = CountingOptions.checked(distance="euclidean")
+    >>> groups = [np.array([0, 1]), np.array([1, 2, 3])]
+    >>> profile = profile_within([[0], [1], [9], [10]], np.array([0, 1, 0, 0]), groups, options=options)
     >>> profile.n_ranked, profile.n_relevant
     (array([1, 1, 2, 2, 2]), array([0, 0, 0, 1, 1]))
     """
-    options = CountingOptions.checked(distance=distance, ties=ties, threads=threads)
-    rows = distance_registry.opened(embeddings, distance, "embeddings")
+    alone = replace(options, threads=1, progress=False)
+    junk = None if options.junk is None else np.asarray(options.junk)
+    rows = distance_registry.opened(embeddings, options.distance, "embeddings")
     if gallery is not None:
-        gallery = gallery._replace(embeddings=distance_registry.opened(gallery.embeddings, distance, "gallery"))
+        gallery = gallery._replace(embeddings=distance_registry.opened(gallery.embeddings, options.distance, "gallery"))
     opened = options.open(rows, None if gallery is None else gallery.embeddings)
     whole = gallery is None and junk is None and isinstance(options.rule, Exact)
 
@@ -81,7 +79,7 @@ def profile_within(
         """The profile of a group, from a counting pass of its own."""
         mask = junk if junk is None else junk[others] if junk.ndim == 1 else junk[np.ix_(items, others)]
         itself = None if gallery is None or gallery.itself is None else places_of(gallery.itself[items], others)
-        own, of_items = replace(options, threads=1, junk=mask, exclude=itself), classes[items]
+        own, of_items = replace(alone, junk=mask, exclude=itself), classes[items]
         if gallery is None:
             return profiling.profile_of(own.open(_taken(rows, items)), of_items, None, own)
         distance = own.open(_taken(rows, items), _taken(gallery.embeddings, others))
