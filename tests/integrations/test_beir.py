@@ -111,7 +111,14 @@ def test_custom_measures(seed: int, metric: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "called"),
-    [("MRR@k", "MRR"), ("r_cap", "R_cap"), ("Hole@k", "Hole"), ("top_k_acc", "Accuracy"), ("ACC", "Accuracy")],
+    [
+        ("MRR", "MRR"),
+        ("MRR@k", "MRR"),
+        ("r_cap", "R_cap"),
+        ("Hole@k", "Hole"),
+        ("top_k_acc", "Accuracy"),
+        ("ACC", "Accuracy"),
+    ],
 )
 def test_their_names_of_measures(name: str, called: str) -> None:
     """One document that is relevant and retrieved, and so no hole."""

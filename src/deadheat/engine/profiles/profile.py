@@ -109,6 +109,8 @@ class CompactGroups(NamedTuple):
     >>> closer, closer_relevant, tied, tied_relevant = groups.arrays(slice(1, 2))
     >>> closer, closer_relevant, tied, tied_relevant
     (array([1, 4]), array([0, 2]), array([3, 1]), array([2, 1]))
+    >>> groups.ties(), groups._replace(others=np.array([[0, 1], [3, 2], [2, 1]])).ties()
+    ((1, 1, 3), (2, 1, 3))
     """
 
     starts: Int64
