@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,11 @@ pytest.importorskip("jinja2", reason="pages need jinja2")
 LABELS = np.array([f"class {i // 6:02d}" for i in range(180)])
 EMBEDDINGS = np.random.default_rng(0).integers(-3, 4, (180, 3)) + np.arange(180)[:, None] // 6 % 5
 
-BETTER, WORSE = (
-    dh.measure(dh.TieProfile.from_groups([[(place, 0, tied, 1)]] * 20, n_ranked=[9] * 20), "MRR")
-    for place, tied in ((0, 1), (3, 3))
-)
+GROUPS = [
+    dh.TieProfile.from_groups([[(place, 0, tied, 1)]] * 20, n_ranked=[9] * 20) for place, tied in ((0, 1), (3, 3))
+]
+BETTER, WORSE = (dh.measure(profile, "MRR") for profile in GROUPS)
+BOUNDED = [dh.measure(replace(profile, bounds_only=True), "MRR") for profile in GROUPS]  # as under a tolerance
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +158,12 @@ def test_two_systems_have_a_row_of_cards_each(report: dh.Report, other: dh.Repor
 
 @pytest.mark.parametrize(
     ("first", "second", "change"),
-    [(BETTER, WORSE, "▼ 79.44 worse"), (WORSE, BETTER, "▲ 79.44 better"), (WORSE, WORSE, "≈ no significant change")],
+    [
+        (BETTER, WORSE, "▼ 79.44 worse"),
+        (WORSE, BETTER, "▲ 79.44 better"),
+        (WORSE, WORSE, "≈ no significant change"),
+        (*BOUNDED, "▼ 79.17 worse"),
+    ],
 )
 def test_the_second_system_says_how_far_it_is_from_the_first(first: Any, second: Any, change: str) -> None:
     of_a, of_b = cards(dh.html_report(first, second, names=("one", "two")))
