@@ -29,6 +29,9 @@ def test_bounds_have_a_row_for_each_measure_and_report(ax: Axes) -> None:
     report = dh.evaluate(np.zeros((6, 1)), [0, 0, 0, 1, 1, 1], measures=["mAP", "Hit@1", "MRR"])
     assert dh.plots.bounds(report, ax=ax) is ax
     assert (rows(ax), ax.get_xlabel()) == (["mAP", "Hit@1", "MRR"], "value (%)")
+    assert ax.get_title() == "Ties leave up to 100.00 points open (Hit@1)"
+    untied = dh.evaluate([[0.0], [0.1], [1.0], [1.3]], [0, 0, 1, 1], measures="mAP, MRR", distance="l2")
+    assert dh.plots.bounds(untied, ax=new()).get_title() == "No tie affects a value"
     for end in ("lower", "expected", "upper"):
         assert_array_equal(line(ax, end).get_xdata(), [100 * getattr(report[name], end) for name in report])
     assert rows(dh.plots.bounds(report, measures="MRR", ax=new())) == ["MRR"]

@@ -328,6 +328,20 @@ def test_parts(title, share, start, least):
     check(title, climb(share, start, 2.0**-53), least)
 
 
+def test_norms_and_sums_of_short_rows():
+    """Of up to four numbers nearly all that is rounded is the scale, which no sum of many makes up for."""
+    rng = np.random.default_rng(2)
+    for dim in range(1, 5):
+        raw, scale = rng.normal(size=(400, dim)), rng.random(400) + 1.0
+        rows = raw * (1.0 / scale)[:, None]
+        squares, absolutes = (rows**2).sum(axis=1), np.abs(rows).sum(axis=1)
+        found = zip(raw, scale, bounds.norms(squares, absolutes, dim), bounds.sums(absolutes, dim), strict=True)
+        for own, by, norm, total in found:
+            real = [Fraction(number) / Fraction(by) for number in own]
+            assert sum(number**2 for number in real) <= Fraction(norm) ** 2
+            assert sum(map(abs, real)) <= Fraction(total)
+
+
 def test_moved_squares():
     rng = np.random.default_rng(1)
     squares, steps = rng.integers(1, 10**6, 2000).astype(np.float64), rng.normal(size=2000)
@@ -354,6 +368,8 @@ def test_different_fractions_are_different_floats():
     limit = 2.0**17
     assert bounds.fractions_differ(limit, limit)
     assert not bounds.fractions_differ(limit, limit + 1)
+    assert bounds.fractions_differ(2.0**46, 4.0)
+    assert not bounds.fractions_differ(2.0**47, 4.0)  # a is no float32
     check("difference of fractions", float(closest), 0.5)
 
 
