@@ -309,3 +309,9 @@ def test_numbers_that_no_cut_ranking_has(n_ordered: list[int]) -> None:
     arrays = {each.name: getattr(cut(), each.name) for each in fields(cut())}
     with pytest.raises(ValueError, match="n_ordered must"):
         dh.TieProfile(**arrays | {"n_ordered": n_ordered})
+
+
+def test_an_index_that_returns_nothing_has_no_scores() -> None:
+    nothing = dh.profile_neighbors(np.empty((2, 0), int), np.empty((2, 0)), ["a", "b"], ["a", "b", "a"])
+    assert nothing == dh.profile_neighbors([[], []], [[], []], ["a", "b"], ["a", "b", "a"])
+    assert nothing.n_ranked.tolist() == [3, 3]
