@@ -317,3 +317,14 @@ def test_a_tolerance_beyond_the_largest_float(distance):
     found = dh.profile(rows, labels, distance=distance, ties=dh.Tolerance(1e300))
     wanted = oracles.profile(rows, labels, None, None, distance=distance, ties=("tolerance", 1e300))
     assert counts_of(found) == wanted
+
+
+@pytest.mark.parametrize("distance", NUMBERS)
+def test_rows_of_zeros_next_to_numbers_of_all_exponents(distance):
+    """Rows are scaled for the first levels: what becomes too small for that stays different from 0, and 0 stays 0."""
+    rng = np.random.default_rng(3)
+    for _ in range(6):
+        rows, labels = rng.standard_normal((14, 4)) * 2.0 ** rng.integers(-1074, 900, (14, 4)), rng.integers(0, 3, 14)
+        rows[rng.random(14) < 0.3] = 0
+        found = counts_of(dh.profile(rows, labels, distance=distance))
+        assert found == oracles.profile(rows, labels, None, None, distance=distance, junk=None, ties="exact")
