@@ -94,7 +94,7 @@ def n_dim(values: Any) -> int | None:
     """How many dimensions something has as an array; None where it does not say."""
     if hasattr(values, "ndim"):
         return int(values.ndim)
-    if is_frame(values) or hasattr(values, "schema"):  # a stream of batches says so too, and is read only once
+    if is_frame(values) or hasattr(values, "schema"):  # from_arrow would use up a stream of batches
         return 2
     if speaks_arrow(values):
         kind = getattr(from_arrow(values, "values"), "type", None)

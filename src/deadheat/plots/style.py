@@ -32,7 +32,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 _LETTER, _HANDLE = 0.062, 0.48  # inches that a letter of a legend takes, and what stands before and behind a name
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 2))  # of reference lines
 _ROW, _TITLE = 13.0, 0.076  # points from row to row of a legend, inches that a letter of a title takes
-_SIDE = 0.6  # inches that a title, which stands over the middle of the axes, lacks where their numbers and label stand
+_SIDE = 0.6  # inches for the numbers and label of an axis, which a title centred over the axes cannot use
 
 if TYPE_CHECKING:
     INK: str  # of marks and lines

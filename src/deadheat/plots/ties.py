@@ -96,11 +96,14 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
     shares = [100 * each.queries / (report.n_query - report.n_singleton)
               for each, report in zip(ties, reports.values(), strict=True)]  # fmt: skip
     groups = [
-        f"{count(each.mixed_groups, 'mixed group', 'mixed groups')} of up to {each.largest} items" for each in ties
+        f"{count(each.mixed_groups, 'mixed group', 'mixed groups')} of up to {each.largest} items"
+        if each.mixed_groups
+        else ""
+        for each in ties
     ]
     ax.barh(rows, shares, height=0.6, color=style.SKY, edgecolor=style.INK, linewidth=0.6)
     style.rows(ax, names)
-    style.right_column(ax, "", [text if each.mixed_groups else "" for text, each in zip(groups, ties, strict=True)])
+    style.right_column(ax, "", groups)
     ax.set(xlabel="queries with a mixed tie (%)", xlim=(0, 100))
     most = int(np.nanargmax(shares))
     return style.legend_above(ax, title=f"Ties reach {shares[most]:.1f} % of the queries of {names[most]}")
