@@ -18,7 +18,7 @@ struct OtherGroup {
 };
 
 /// From counts between cuts, farthest first, to compact groups, nearest first, where the query's begin: see
-/// profiles/compact.py.
+/// profiles/profile.py.
 ///
 /// Group g's cut "tied or closer" is after slot step · g of `within`, its cut "closer" after slot step · g + lead of
 /// `nearer`. Returns those that are not one relevant item alone.

@@ -33,7 +33,7 @@ struct Section {
     Numbers64 blocks;
 };
 
-/// Where the groups of a profile are written: see profiles/compact.py.
+/// Where the groups of a profile are written: see profiles/profile.py.
 struct Groups64 {
     Span<const std::int64_t> starts;
     Span<std::int32_t> closer;
