@@ -11,12 +11,11 @@ started, and have imported deadheat, before the clock starts: a pool is made onc
 from __future__ import annotations
 
 import json
-import math
 import multiprocessing
 import statistics
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,12 +30,11 @@ from benchmarks.timing import Clock
 
 TARGET = 1.15
 DIM, CLASS = 128, 100
-GALLERY_ITEMS = 20_000_000  # that a worker opens at once: the default of `deadheat.Cluster`
 
 
 @dataclass(frozen=True)
 class Rates:
-    """What one thread does in a second, and what travels.
+    """What one thread does in a second.
 
     Attributes
     ----------
@@ -44,14 +42,11 @@ class Rates:
         Pairs of query and item that are counted in a second; of leave one out, where a product serves two pairs.
     items : float
         Gallery items that are opened in a second.
-    answer : float
-        Bytes that travel for each item that is relevant to a query, without the query's row.
     """
 
     pairs: float
     pairs_of_two: float
     items: float
-    answer: float
 
 
 @dataclass(frozen=True)
@@ -60,7 +55,6 @@ class Wish:
 
     items: int
     queries: int | None
-    relevant: int = CLASS
 
     def __str__(self) -> str:
         queries = "each other" if self.queries is None else f"{self.queries:.0e} queries"
@@ -78,27 +72,15 @@ WISHES = (
 def plan(wish: Wish, rates: Rates, workers: int) -> dict[str, Any]:
     """What so many workers of one thread take for an evaluation of rows of 128 float32."""
     n_query = wish.queries or wish.items
-    shared = n_query * wish.relevant
-    n_part = max(1, math.ceil(wish.items / GALLERY_ITEMS)) if wish.queries and shared <= GALLERY_ITEMS / 4 else 1
-    tasks = max(64, 4 * workers)
-    if wish.queries is None:
-        groups = math.ceil((math.sqrt(8 * tasks + 1) - 1) / 2)
-        count, answers = n_query * wish.items / rates.pairs_of_two, groups
-        opened = workers * wish.items
-    else:
-        per_part = math.ceil(tasks / n_part)
-        count, answers = n_query * wish.items / rates.pairs, n_part
-        opened = min(per_part, workers) * wish.items
-    seconds = (count + opened / rates.items) / workers
-    row = 4 * DIM
+    pairs = rates.pairs_of_two if wish.queries is None else rates.pairs
+    opened = workers * wish.items
+    seconds = (n_query * wish.items / pairs + opened / rates.items) / workers
     return {
         "evaluation": str(wish),
         "workers": workers,
-        "parts": n_part,
         "hours": round(seconds / 3600, 2),
-        "GB of a worker": round(60 * min(wish.items, wish.items / n_part + shared) / 1e9, 1),
-        "GB read": round(opened * row / 1e9),
-        "GB sent back": round(answers * n_query * wish.relevant * rates.answer / 1e9, 1),
+        "GB of a worker": round(60 * wish.items / 1e9, 1),
+        "GB read": round(opened * 4 * DIM / 1e9),
     }
 
 
@@ -107,7 +89,7 @@ def measured_rates(n_item: int) -> Rates:
     few, many = max(1, n_item // 1000), max(10, n_item // 10)
     gallery, labels = _samples(n_item)
     queries, query_labels = _samples(many, 1)
-    with tempfile.TemporaryDirectory(prefix="deadheat-") as folder, ThreadPoolExecutor(1) as executor:
+    with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
         file = Path(folder, "gallery.npy")
         np.save(file, gallery)
 
@@ -116,23 +98,15 @@ def measured_rates(n_item: int) -> Rates:
             dh.profile(queries[:n_query], query_labels[:n_query], file, labels, threads=1)
             return time.perf_counter() - begin
 
-        def answer(n_query: int) -> tuple[int, int]:
-            cluster = dh.Cluster(executor, tasks=1)
-            found = dh.profile(queries[:n_query], query_labels[:n_query], file, labels, executor=cluster)
-            assert cluster.summary is not None
-            return cluster.summary.bytes_moved, int(found.n_relevant.sum())
-
         seconds(few)
         of_few, of_many = seconds(few), seconds(many)
-        (few_bytes, few_relevant), (many_bytes, many_relevant) = answer(few), answer(many)
     each = max(1e-9, of_many - of_few) / (many - few)
     opened = max(1e-9, of_few - few * each) / n_item
     half = n_item // 2
     begin = time.perf_counter()
     dh.profile(gallery[:half], labels[:half], threads=1)
     of_two = max(1e-9, time.perf_counter() - begin - half * opened)
-    moved = many_bytes - few_bytes - 4 * DIM * (many - few)
-    return Rates(n_item / each, half**2 / of_two, 1 / opened, moved / max(1, many_relevant - few_relevant))
+    return Rates(n_item / each, half**2 / of_two, 1 / opened)
 
 
 def _samples(n: int, seed: int = 0) -> tuple[Any, Any]:
@@ -186,7 +160,7 @@ def main(scale: float, repeats: int, out: Path | None) -> None:
     rates = measured_rates(max(2000, int(100_000 * scale)))
     click.echo(
         f"one thread: {rates.pairs:.2e} pairs a second, {rates.pairs_of_two:.2e} in leave one out, "
-        f"{rates.items:.2e} items opened; {rates.answer:.0f} bytes back for each relevant item\n"
+        f"{rates.items:.2e} items opened\n"
     )
     plans = [plan(wish, rates, workers) for wish in WISHES for workers in (16, 256)]
     click.echo(tabulate(plans, headers="keys"))

@@ -13,7 +13,6 @@ import h5py
 import numpy as np
 import polars as pl
 import torch
-import zarr
 from safetensors.torch import save_file
 from sklearn.datasets import load_digits
 
@@ -42,14 +41,10 @@ with tempfile.TemporaryDirectory() as name:
     # of others.
     np.savez(folder / "digits.npz", embeddings=embeddings, labels=labels)
     frame.write_parquet(folder / "digits.parquet")
-    frame.write_ipc(folder / "digits.arrow")
     save_file({"embeddings": tensor.to(torch.bfloat16), "labels": torch.tensor(labels)}, folder / "digits.safetensors")
     with h5py.File(folder / "digits.h5", "w") as file:
         file.create_dataset("embeddings", data=embeddings, chunks=(500, 64), compression="gzip")
         file["labels"] = labels
-    group = zarr.open_group(folder / "digits.zarr", mode="w")
-    group.create_array("embeddings", data=embeddings, chunks=(500, 64))
-    group.create_array("labels", data=labels)
     sources |= {path.name: (path,) for path in sorted(folder.iterdir())}
 
     print("digest of the tie profile, euclidean")

@@ -6,7 +6,7 @@ The shorter the inputs, the better it looks where ties keep the order of the can
 from __future__ import annotations
 
 import deadheat as dh
-from deadheat.studies.rerankers import scores_of
+from reproduce.rerankers import scores_of
 
 
 def main() -> None:

@@ -155,6 +155,7 @@ void bind_measures(nb::module_ &m) {
     m.def("inverse_penalties", &inverse_penalties, "first"_a, "last"_a, "groups"_a, "out"_a, Loop());
     m.def("slot_expectations", first_last_hit_loops().slot_expectations, "closer"_a, "tied"_a, "tied_relevant"_a, "slots"_a,
           "kind"_a, "centred"_a, "shift"_a, "squared"_a, "out"_a, Loop());
+    m.def("reciprocal_moments", &reciprocal_moments, "closer"_a, "size"_a, "slots"_a, "mean"_a, "variance"_a, Loop());
     m.def("fill_discounts", &fill_discounts, "first"_a, "last"_a, "table"_a, Loop());
     m.def("discounted_gains", &discounted_gains, "first"_a, "last"_a, "groups"_a, "cutoff"_a, "grades"_a, "gains"_a,
           "table"_a, "out"_a, Loop());

@@ -16,7 +16,6 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "Tolerance": "engine.ties.tolerance:Tolerance",
     "Verification": "trust.receipts.receipt:Verification",
     "audit": "trust.audits.submission_audit:audit",
-    "audit_evaluator": "trust.audits.evaluator_audit:audit_evaluator",
     "audit_run": "trust.audits.run_audit:audit_run",
     "classification": "analyses.pooled:classification",
     "collisions": "analyses.collisions:collisions",
@@ -53,10 +52,8 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "read": "inputs.samples:read",
     "receipt": "trust.receipts.receipt:receipt",
     "reference": "reference",
-    "score_leaderboard": "analyses.score_leaderboard:score_leaderboard",
     "split_half": "analyses.gaps:split_half",
     "verify": "trust.receipts.receipt:verify",
-    "words": "analyses.words",
 }
 
 __all__ = list(_PLACES)

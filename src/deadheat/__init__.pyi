@@ -1,7 +1,7 @@
 """Evaluate embeddings and rankings: lower bound, exact expectation and upper bound of every measure."""
 
 from deadheat import measures, plots, reference
-from deadheat.analyses import confidence, quantization, words
+from deadheat.analyses import confidence, quantization
 from deadheat.analyses.collisions import collisions
 from deadheat.analyses.comparison import compare
 from deadheat.analyses.exploit import exploit
@@ -15,7 +15,6 @@ from deadheat.analyses.pooled import classification, pair_classification
 from deadheat.analyses.precision_recall import precision_recall
 from deadheat.analyses.quantization import low_precision
 from deadheat.analyses.random_baseline import random_baseline
-from deadheat.analyses.score_leaderboard import score_leaderboard
 from deadheat.engine.counting.cluster import Cluster
 from deadheat.engine.counting.judged import profile_judged
 from deadheat.engine.counting.links import profile_candidates, profile_links, profile_ranks
@@ -32,7 +31,6 @@ from deadheat.reports.evaluating import evaluate, measure
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.reports.runs import evaluate_run
-from deadheat.trust.audits.evaluator_audit import audit_evaluator
 from deadheat.trust.audits.run_audit import audit_run
 from deadheat.trust.audits.submission_audit import audit
 from deadheat.trust.receipts.document import Receipt
@@ -51,7 +49,6 @@ __all__ = [
     "Tolerance",
     "Verification",
     "audit",
-    "audit_evaluator",
     "audit_run",
     "classification",
     "collisions",
@@ -88,8 +85,6 @@ __all__ = [
     "read",
     "receipt",
     "reference",
-    "score_leaderboard",
     "split_half",
     "verify",
-    "words",
 ]

@@ -130,6 +130,13 @@ def slot_expectations(
     squared: bool,
     out: NDArray[numpy.float64],
 ) -> None: ...
+def reciprocal_moments(
+    closer: NDArray[numpy.int64],
+    size: NDArray[numpy.int64],
+    slots: NDArray[numpy.int64],
+    mean: NDArray[numpy.float64],
+    variance: NDArray[numpy.float64],
+) -> None: ...
 def fill_discounts(first: int, last: int, table: tuple[NDArray[numpy.float64], ...]) -> None: ...
 def discounted_gains(
     first: int,

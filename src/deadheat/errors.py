@@ -10,7 +10,8 @@
     └── MissingPackageError    an optional package is not installed (also a ModuleNotFoundError)
 
     UserWarning
-    └── QueryInGalleryWarning  queries are ranked against a gallery that they are in
+    ├── QueryInGalleryWarning  queries are ranked against a gallery that they are in
+    └── NotInGalleryWarning    relevant documents are not in the gallery, so that no query finds them
 
 What the system says of files (`OSError`) comes as it is. Messages quote files and arguments: what is not printable in
 them is escaped, and the middle of a long part is left out (`printable`); `args` have all of it.
@@ -153,3 +154,7 @@ class MissingPackageError(DeadheatError, ModuleNotFoundError):
 
 class QueryInGalleryWarning(UserWarning):
     """Queries are in the gallery themselves, and each finds itself; `exclude` of `deadheat.evaluate` leaves it out."""
+
+
+class NotInGalleryWarning(UserWarning):
+    """Relevant documents of the qrels are not in the gallery: they count as relevant, and no query finds them."""

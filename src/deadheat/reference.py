@@ -71,6 +71,11 @@ __all__ = [
     "without_self",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 TieGroup = tuple[int, int, int, int]
 Distance = Literal["cosine", "euclidean", "cityblock"]
 Mode = Literal["unspecified", "optimistic", "pessimistic"]

@@ -393,6 +393,6 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ModuleNotFoundError, match=r"rank_correlation needs scipy: pip install 'deadheat\[stats\]'"):
         dc.rank_correlation([1, 2], [1, 2])
-    with pytest.raises(ModuleNotFoundError, match=r"arviz_stats: pip install 'deadheat\[confidence\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"arviz_stats: pip install 'deadheat\[stats\]'"):
         dc.highest_density_interval([1.0, 2.0])
     assert dc.highest_density_interval([0, 1, 2], 0.75, density=[0, 1, 0]).mode == 1.0

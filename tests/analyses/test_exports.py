@@ -44,9 +44,6 @@ RESULTS: dict[str, Callable[[], TabularResult]] = {
     "trend": lambda: dh.gap_trend(GAP, {"1 of 2": 1, "2 of 2": 2.5}),
     "comparison": lambda: dh.compare(*REPORTS.values(), names=REPORTS, n_resamples=99),
     "leaderboard": lambda: dh.leaderboard(REPORTS, n_resamples=99),
-    "scores": lambda: dh.score_leaderboard(
-        {name: {str(i): i % k for i in range(6)} for name, k in (("a", 2), ("b", 3))}
-    ),
     "collisions": lambda: dh.collisions(POINTS, LABELS, distance="cityblock"),
     "table": lambda: dh.collisions(POINTS, LABELS, distance=["euclidean", "cityblock"]),
     "given": lambda: collisions_of_distances([[0.1, 0.1, 0.2]], [[True, False, False]]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from itertools import combinations
-from statistics import NormalDist, stdev
+from statistics import stdev
 
 import numpy as np
 import pytest
@@ -49,23 +49,26 @@ def test_differences_of_halves_are_those_of_the_definition(k: int) -> None:
     assert any(halves.differences.lower > 0) or k == 1
 
 
-def test_margins_and_limits_are_z_times_the_standard_error() -> None:
-    """z √(σ₁²/N₁ + σ₂²/N₂) and value + z σ/√N, by the standard library's z; σ by its stdev."""
+def test_margins_and_limits_are_students_quantile_times_the_standard_error() -> None:
+    """t √(σ₁²/N₁ + σ₂²/N₂), with Welch's degrees of freedom, and value + t σ/√N; σ is the standard library's."""
     embeddings, labels = np.random.default_rng(1).standard_normal((80, 3)), np.arange(80) % 20
     halves = dh.split_half(embeddings, labels, group_size=2, splits=4, measure="mAP")
-    how, z = {"confidence_level": 0.9, "method": "normal"}, NormalDist().inv_cdf(0.95)
+    how = {"confidence_level": 0.9}
     values = halves.grouped.per_group.expected.reshape(4, 10).tolist()
-    margins = [z * math.hypot(stdev(row[:5]) / 5**0.5, stdev(row[5:]) / 5**0.5) for row in values]
+    margins = []
+    for row in values:
+        a, b = stdev(row[:5]) ** 2 / 5, stdev(row[5:]) ** 2 / 5
+        margins.append(stats.t((a + b) ** 2 / ((a**2 + b**2) / 4)).ppf(0.95) * math.sqrt(a + b))
     assert halves.margins(**how) == pytest.approx(margins, rel=1e-12)
     error = math.sqrt(sum(stdev(row) ** 2 for row in values) / 4 / 10)
-    assert halves.upper_limit(**how).expected == pytest.approx(halves.grouped.expected + z * error, rel=1e-12)
+    limit = halves.grouped.expected + stats.t(9).ppf(0.95) * error
+    assert halves.upper_limit(**how).expected == pytest.approx(limit, rel=1e-12)
     content = json.loads(halves.to_json(**how))
     assert content["margin"]["expected"] == pytest.approx(math.fsum(margins) / 4, rel=1e-12)
     assert content["margin"]["spread"] == pytest.approx(stdev(margins), rel=1e-12)
     assert content["difference"]["spread"] == pytest.approx(stdev(halves.differences.expected.tolist()), rel=1e-12)
     assert content["plain"]["expected"] == dh.evaluate(embeddings, labels, measures="mAP")["mAP"].expected
     assert content["upper_limit"]["expected"] == halves.upper_limit(**how).expected
-    assert halves.margins().mean() > halves.margins(method="normal").mean(), "few groups: Student's t"
 
 
 def test_halves_of_queries_and_a_gallery() -> None:

@@ -6,6 +6,7 @@ By a ground truth of ids and distances: against the search by embeddings, plain 
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from fractions import Fraction
@@ -180,7 +181,7 @@ def test_workers_find_the_same(distance: str, tasks: int | None) -> None:
     assert cluster.summary is not None
     assert cluster.summary.tasks == {None: 1, 1: 1, 7: 7, 1000: 90}[tasks]
     assert cluster.summary.pairs == 90 * 300
-    assert worker._open == []
+    assert worker._open == {}
 
 
 @pytest.mark.slow
@@ -214,14 +215,14 @@ def test_failures_progress_and_what_is_left(tmp_path: Path, capsys: pytest.Captu
     told: list[tuple[int, int]] = []
     with ThreadPoolExecutor(2) as threads:
         search = partial(dh.index_recall, returned, queries, base, distance="cosine")
-        cluster = dh.Cluster(Counted(threads, 2), tasks=6, scratch=tmp_path, in_flight=1)
+        cluster = dh.Cluster(Counted(threads, 2), tasks=6, scratch=tmp_path)
         require_same(search(executor=cluster, progress=lambda *state: told.append(state)), search())
         assert cluster.summary is not None
         assert cluster.summary.retries == 2
         assert (told[0], told[-1], len(told)) == ((0, 4800), (4800, 4800), 7)
         search(executor=cluster, progress=True)
         assert capsys.readouterr().err.splitlines()[-1] == str(cluster.summary)
-        failing = dh.Cluster(Counted(threads, 3), tasks=1, scratch=tmp_path, in_flight=1)
+        failing = dh.Cluster(Counted(threads, 3), tasks=1, scratch=tmp_path)
         with pytest.raises(ClusterError, match="failed 3 times, at last with OSError: the network is gone"):
             search(executor=failing)
     assert list(tmp_path.iterdir()) == []
@@ -234,7 +235,7 @@ def test_what_is_wrong_is_said_before_any_task() -> None:
         for rows, given, message in (
             (queries[:, :5], executor, "queries and base must have the same dim, but have 5 and 6 columns"),
             (queries[:8], executor, "has 9 for 8 queries"),
-            (queries, 3, "executor must be an executor"),
+            (queries, 3, "executor must be an executor of PEP 3148"),
         ):
             with pytest.raises((InvalidValueError, InvalidTypeError), match=message):
                 dh.index_recall(returned, rows, base, distance="cosine", executor=given)
@@ -291,6 +292,23 @@ def test_a_ground_truth_that_ends_inside_a_tie_is_said() -> None:
     assert json.loads(result.to_json())["n_cut"] == 1
 
 
+def test_a_truth_with_fewer_items_than_k() -> None:
+    """Query 0 has two items, which were found; query 1 has three places, of which two tie."""
+    returned, ids = [[4, 8, -1, -1], [1, 3, 9, 7]], [[4, 8, -1, -1], [1, 2, 3, 5]]
+    for padding in (math.inf, 3.4e38, math.nan, -1.0):
+        for kind in (list, np.array):
+            far = kind([[0.1, 0.2, padding, padding], [0.1, 0.2, 0.2, 0.4]])
+            found = dh.index_recall_of_truth(returned, kind(ids), far, 3)
+            assert found["index"].recall == (1 + 2 / 3) / 2
+            assert found["index"].per_query.tolist() == [1, 2 / 3]
+            assert (found.n_tied, found.n_cut) == (0, 0)
+    ragged = dh.index_recall_of_truth(returned, [[4, 8, 1, 2, 3], [1, 2, 3]], [[1, 2, 3, 4, 5], [0.1, 0.2, 0.2]], 3)
+    assert ragged["index"].per_query.tolist() == [2 / 3, 2 / 3]
+    assert ragged.n_cut == 1  # the row of query 1 ends with a tie, and may go on
+    nothing = dh.index_recall_of_truth([[1]], [[-1]], [[0.0]], 1)["index"]
+    assert math.isnan(nothing.recall)
+
+
 def binary(path: str, *arrays: np.ndarray) -> None:
     """As big-ann-benchmarks' xbin_write and usbin_write have them."""
     head = np.array(arrays[0].shape, dtype="<u4")
@@ -315,7 +333,8 @@ def test_files_of_big_ann_benchmarks(files: None) -> None:
     binary("near.fbin", -NEAREST.astype("<f4"))
     similar = ("--distances", "near.fbin", "--similarity")
     assert passed("index-recall", "truth.ibin", "any.npy", *similar, *more) == f"{found}\n"
-    assert json.loads(passed("index-recall", "both.bin", "any.npy", *more, "--json")) == json.loads(found.to_json())
+    printed = passed("index-recall", "both.bin", "any.npy", *more, "--json", "-")
+    assert json.loads(printed) == json.loads(found.to_json())
 
 
 def test_files_of_ann_benchmarks(files: None) -> None:
@@ -350,6 +369,7 @@ def test_mistakes_are_one_line(files: None) -> None:
         "none.bin any.ibin": "none.bin: No such file or directory",
         "both.txt any.ibin": "neighbors must be a file that ends in one of .h5, .hdf5, .ibin, .fbin, .bin, .npy, "
         "but is both.txt",
-        "both.bin any.ibin -k 50": "ids must have at least k = 50 items for each query, but has 40",
+        "both.bin any.ibin -k 50": "ids must have at least k = 50 items for each query, but query 0 has 40; "
+        "-1 stands for nothing, where there are no more",
     }.items():
         assert refused("index-recall", *arguments.split()) == message

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import deadheat as dh
 from deadheat.analyses.pooled import NAMES
 
-THRESHOLDS = ("TPR@FPR=0.5", "TPR@FPR=0.3", "EER", "best F1", "best accuracy")
+ERRORS = ("EER", "FNMR@FMR=0.5", "FNMR@FMR=0.3")
+THRESHOLDS = ("TPR@FPR=0.5", "TPR@FPR=0.3", "FNMR@FMR=0.5", "FNMR@FMR=0.3", "EER", "best F1", "best accuracy")
 SCORED = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=2, max_size=9).filter(
     lambda items: {label for _, label in items} == {0, 1}
 )
@@ -54,7 +55,7 @@ def of_cuts(name: str) -> Callable[[list[int], int], Fraction]:
 
     def value(labels: list[int], n: int) -> Fraction:
         negatives = len(labels) - sum(labels)
-        best = min if name == "EER" else max
+        best = min if name in ERRORS else max
         return best(at_cut(name, hits, false, n, negatives) for hits, false in cuts(labels))
 
     return value
@@ -68,7 +69,9 @@ def at_cut(name: str, hits: int, false: int, n: int, negatives: int) -> Fraction
         return Fraction(2 * hits, hits + false + n)
     if name == "best accuracy":
         return Fraction(hits + negatives - false, n + negatives)
-    return Fraction(hits, n) * (Fraction(false, negatives) <= Fraction(name.removeprefix("TPR@FPR=")))
+    rates, _, rate = name.partition("=")
+    accepted = Fraction(hits, n) * (Fraction(false, negatives) <= Fraction(rate))
+    return 1 - accepted if rates == "FNMR@FMR" else accepted
 
 
 MEASURES = {"AP": average_precision, "AUC": area} | {name: of_cuts(name) for name in THRESHOLDS}
@@ -103,13 +106,24 @@ def test_thresholds_have_the_value(items: list[tuple[int, int]], ascending: bool
         accepted = labels[scores >= sign * value.threshold].tolist()
         n = int(labels.sum())
         reached = at_cut(name, sum(accepted), len(accepted) - sum(accepted), n, len(labels) - n)
-        assert math.isclose(reached, value.upper if name == "EER" else value.lower, abs_tol=1e-12)
+        assert math.isclose(reached, value.upper if name in ERRORS else value.lower, abs_tol=1e-12)
 
 
 def test_a_rate_that_is_a_share_of_the_negatives_is_reached() -> None:
     """29 of 100 negatives are 0.29, although 0.29 · 100 is below 29 in float64."""
     found = dh.classification([3] * 29 + [2] + [1] * 71, [0] * 29 + [1] + [0] * 71)
     assert (found["TPR@FPR=0.29"].lower, found["TPR@FPR=0.28"].lower) == (1, 0)
+
+
+@pytest.mark.parametrize(("other", "name"), [
+    ("TAR@FAR=1e-1", "TPR@FPR=0.1"), ("tar@far = .1", "TPR@FPR=0.1"), ("TMR@FMR=0.1", "TPR@FPR=0.1"),
+    ("FRR@FAR=.5", "FNMR@FMR=0.5"), ("FNR@FPR=.5", "FNMR@FMR=0.5"), ("fnmr@fmr=.5", "FNMR@FMR=0.5"),
+])  # fmt: skip
+def test_names_of_identification(other: str, name: str) -> None:
+    found = dh.classification([3, 2, 2, 1] * 9, [1, 1, 0, 0] * 9)
+    assert (found[other].name, found[other].lower) == (name, found[name].lower)
+    with pytest.raises(ValueError, match="must have a rate from 0 to 1 behind TAR@FAR=, but is 'TAR@FAR=2'"):
+        found["TAR@FAR=2"]
 
 
 def test_names_and_grouped_average_precision_that_leaves_what_orders_have() -> None:

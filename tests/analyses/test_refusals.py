@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.analyses import confidence as dc
 from deadheat.analyses.collisions import collisions_of_distances
 from deadheat.analyses.rounding import quantized
-from deadheat.cli.main import main
 from deadheat.errors import InputError, QueryInGalleryWarning, UndefinedError
 from deadheat.support.triple import Triple
 
@@ -149,14 +147,6 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
          "a and b must be of the same queries, but have 12 and 11"),
         ({"resample": "group"}, "resample must be one of query, class, but is 'group'"),
     ]),
-    (dh.score_leaderboard, {}, [
-        ({"scores": [1]}, "scores must be a mapping of models to their scores, but is list", TypeError),
-        ({"scores": {"a": 1}}, "scores['a'] must be a mapping of tasks, but is int", TypeError),
-        ({"scores": {"a": {" ": 1}}}, "scores must have names that are not empty, but has ' '", TypeError),
-        ({"scores": {"a": {"x": "1"}}}, "scores['a']['x'] must be a number, but is '1'", TypeError),
-        ({"scores": {"a": {"x": 1}, "b": {"x": 1}}},
-         "scores must be of at least two models and two tasks, but are of 2 models and 1 task"),
-    ]),
     (dh.index_recall, INDEX, [
         ({"returned": [[0, 0], [1, 2]]}, "returned must be distinct in a row, but query 0 has 0 twice"),
         ({"returned": [[0, 4], [1, 2]]}, "returned must be rows of base, 0 to 3, or -1 for nothing, but query 0 has 4"),
@@ -175,11 +165,11 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     (dh.index_recall_of_truth, TRUTH, [
         ({"distances": [[0.0, 2.0, 1.0]]}, DISORDERED),
         ({"distances": [[0.0, 1.0, NAN]]}, DISORDERED),
-        ({"distances": [[0.0, 1.0]]}, "distances must have the shape of ids, but has (1, 2) where ids has 1 rows"),
+        ({"distances": [[0.0, 1.0]]}, "distances must have a score for each id, but got 2 scores for 3 ids of query 0"),
         ({"ids": [[0, 1, 1]]}, "ids must be distinct in a row, but query 0 has 1 twice"),
         ({"returned": [[2, 2]]}, "returned must be distinct in a row, but query 0 has 2 twice"),
         ({"returned": [[0], [1]]}, "returned must have a row for each query, but has 2 for 1 queries"),
-        ({"k": 4}, "ids must have at least k = 4 items for each query, but has 3"),
+        ({"k": 4}, "ids must have at least k = 4 items for each query, but query 0 has 3; -1 stands for nothing"),
         ({"tolerance": -1}, "tolerance must be finite and not negative, but is -1"),
     ]),
     (dh.profile_ranks, {"optimistic": [1], "pessimistic": [1], "n_candidates": 3}, [
@@ -190,7 +180,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"pessimistic": [1, 2]}, "one entry per query, but have shapes (1,), (2,) and (1,)"),
     ]),
     (dh.profile_links, {"positives": [1.0], "negatives": [[0.0]]}, [
-        ({"negatives": [[NAN, 0]]}, "negatives must be finite, but holds nan in row 0; to leave"),
+        ({"negatives": [[NAN, 0]]}, "negatives must be finite, but holds nan in row 0, column 0; to leave"),
         ({"positives": [math.inf]}, "positives must be finite, but holds inf in row 0"),
         ({"negatives": [[0], [0]]}, "but have shapes (1,) and (2, 1)"),
         ({"positives": ["a"]}, "positives must hold real numbers", TypeError),
@@ -261,23 +251,6 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"embeddings": [[1.0]], "labels": [1], "gallery": [[7e4]], "gallery_labels": [1], "formats": "float16"},
          "gallery must stay finite in float16, but holds 70000.0 in row 0"),
         ({"embeddings": 1e5 * POINTS, "formats": "float16"}, "must stay finite in float16"),
-    ]),
-    (dh.words.phoc, {"words": ["cat"]}, [
-        ({"words": "cat"}, "words must be a sequence of words, but is one: 'cat'", TypeError),
-        ({"words": 3}, "words must be a sequence of words, but is 3", TypeError),
-        ({"words": []}, "words must hold at least one word, but is empty"),
-        ({"words": ["a", b"b"]}, "words must hold strings alone, but entry 1 is b'b'", TypeError),
-        ({"levels": 2}, "levels must be a sequence of integers, but is 2", TypeError),
-        ({"levels": [2, 0]}, "each of levels must be at least 1, but is 0"),
-        ({"alphabet": ["ab"]}, "alphabet must hold single characters, but holds 'ab'"),
-        ({"alphabet": "abA"}, "alphabet must hold case-folded characters, but holds 'A'"),
-        ({"alphabet": "aba"}, "alphabet must hold each character once, but holds 'a' twice"),
-    ]),
-    (dh.words.edit_distances, {"queries": ["cat"]}, [
-        ({"queries": "cat"}, "queries must be a sequence of words, but is one: 'cat'", TypeError),
-        ({"gallery": ["a", None]}, "gallery must hold strings alone, but entry 1 is None", TypeError),
-        ({"kind": "levenstein"}, "did you mean 'levenshtein'?"),
-        ({"normalized": 1}, "normalized must be True or False, but is 1", TypeError),
     ]),
     (dc.error_reject_curve, {"values": [1, 0], "confidence": [1, 1]}, [
         ({"confidence": [1]}, "one entry per query, but got 1 confidences for 2 queries"),
@@ -394,9 +367,3 @@ def test_queries_that_are_in_the_gallery_are_warned_of() -> None:
         with pytest.warns(QueryInGalleryWarning, match=message) as caught:
             function(*given, **options)
         assert len(caught) == 1
-
-
-def test_names_of_studies_next_to_list_are_not_ignored() -> None:
-    result = CliRunner().invoke(main, ["reproduce", "--list", "grouped"])
-    assert result.exit_code == 2
-    assert "--list goes without NAMEs, but got grouped" in result.stderr

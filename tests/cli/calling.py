@@ -13,16 +13,13 @@ from click.testing import CliRunner, Result
 from deadheat.cli.main import main
 
 
-def commands(group: click.Group = main, *names: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command with its names, those of `challenge` too."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command with its name."""
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
         assert command is not None
-        if isinstance(command, click.Group):
-            yield from commands(command, *names, name)
-        else:
-            yield (*names, name), command
+        yield name, command
 
 
 def run(*args: object) -> Result:

@@ -43,7 +43,8 @@ def test_table_is_that_of_the_library(folder: Path) -> None:
     for names in (["-m", "AP nDCG@10 P@5"], ["-m", "AP,nDCG@10", "-m", "P_5"], ["-m", "map ndcg_cut.10 P.5"]):
         assert passed("qrels.txt", "bm25.run", *names) == f"{report}\n"
     assert passed("qrels.txt", "bm25.run") == f"{dh.evaluate_run('bm25.run', 'qrels.txt')}\n"
-    assert json.loads(passed("qrels.txt", "bm25.run", "-m", "AP nDCG@10 P@5", "--json")) == json.loads(report.to_json())
+    printed = passed("qrels.txt", "bm25.run", "-m", "AP nDCG@10 P@5", "--json", "-")
+    assert json.loads(printed) == json.loads(report.to_json())
 
 
 def test_each_query(folder: Path) -> None:
@@ -139,7 +140,7 @@ def test_only_the_first_documents(folder: Path) -> None:
     Path("cut.run").write_text("q1 Q0 a 1 0.5 x\nq1 Q0 c 1 0.5 x\nq1 Q0 b 1 0.7 x\n")
     assert lines("qrels.txt", "cut.run", "-M", "1", "-m", "map")[0][2:] == ["0.5000"] * 3
     reason = refused("qrels.txt", "cut.run", "-M", "2")
-    assert reason.startswith("max_docs must not cut through documents that tie and have different judgements, but ")
+    assert reason.startswith("--max-docs must not cut through documents that tie and have different judgements, but ")
     assert "query 'q1' has 2 at rank 2" in reason
 
 
@@ -211,9 +212,9 @@ def test_a_page_about_a_run_or_about_two(folder: Path) -> None:
         ("qrels.txt bm25.run --trec-eval -m iprec_at_recall.1.5", "iprec_at_recall needs a recall from 0"),
         ("qrels.txt bm25.run --trec-eval -m relative_P.0", "the cutoff of Recall@k must be an integer"),
         ("qrels.txt bm25.run -R prefs", "Invalid value for '-R': 'prefs' is not 'qrels'"),
-        ("qrels.txt bm25.run -M 0", "max_docs must be at least 1, but is 0"),
-        ("qrels.txt bm25.run --trec-eval --json", "--trec-eval prints lines of its own"),
-        ("qrels.txt bm25.run -q --json", "-q goes with the table or --trec-eval"),
+        ("qrels.txt bm25.run -M 0", "--max-docs must be at least 1, but is 0"),
+        ("qrels.txt bm25.run --trec-eval --json -", "--trec-eval prints lines of its own"),
+        ("qrels.txt bm25.run -q --json -", "-q goes with the table or --trec-eval"),
         ("qrels.txt bm25.run bm25.run -q", "-q, --trec-eval and --per-query go with one RUN, but got 2"),
         ("qrels.txt bm25.run bm25.run", "each system must have a name of its own"),
         ("qrels.txt bm25.run --per-query x.doc", "--per-query x.doc must end in one of .csv"),
@@ -221,3 +222,14 @@ def test_a_page_about_a_run_or_about_two(folder: Path) -> None:
 )  # fmt: skip
 def test_refusals(folder: Path, args: str, message: str) -> None:
     assert refused(*args.split()).startswith(message)
+
+
+def test_the_value_of_trec_eval_next_to_the_bounds(folder: Path) -> None:
+    """In q1 documents a and b tie for what is one place in float32, and three with c; b comes first by its id."""
+    head, row, *_ = passed(
+        "qrels.txt", "bm25.run", "--by-id", "-m", "MRR", "-C", "--score-dtype", "float32"
+    ).splitlines()
+    assert head.split() == ["measure", "(%)", "lower", "expected", "upper", "by", "id"]
+    assert [float(cell) for cell in row.split()[1:]] == [50, pytest.approx(83.33), 100, 50]  # c is the last id
+    for more in (["--trec-eval"], ["dense.run.gz"]):
+        assert refused("qrels.txt", "bm25.run", "--by-id", *more) == "--by-id goes with the table of one RUN"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from fractions import Fraction
 from itertools import product
@@ -46,7 +47,7 @@ def test_compare_prints_what_python_prints(folder: Path) -> None:
     assert passed(*task) == f"{found}\n"
     assert "Tests and intervals are over 12 classes." in str(found)
     assert passed(*task, "--explain") == f"{found}\n\n{found.explain()}\n"
-    how = {"resample": "query", "alternative": "less", "confidence_level": 0.8, "method": "basic", "seed": 5}
+    how = {"resample": "query", "alternative": "less", "confidence_level": 0.8, "method": "BCa", "seed": 5}
     flags = [part for name, value in how.items() for part in (f"--{name.replace('_', '-')}", value)]
     a, b = reports("full", "half", distance="euclidean").values()
     found = dh.compare(a, b, names=("full", "half"), n_resamples=200, **how)  # type: ignore[arg-type]
@@ -57,7 +58,7 @@ def test_leaderboard_prints_what_python_prints(folder: Path) -> None:
     found = dh.leaderboard(reports("half", "full", "rounded"), n_resamples=200)
     task = ("leaderboard", "half.npz", "full.npz", "rounded.npz", *QUICK)
     assert passed(*task) == f"{found}\n"
-    assert passed(*task, "--latex") == found.to_latex()
+    assert passed(*task, "--latex", "-") == found.to_latex()
     by_upper = dh.leaderboard(reports("half", "full"), n_resamples=200, rank_by="upper", resample="query", seed=3)
     args = ("half.npz", "full.npz", *QUICK, "--rank-by", "upper", "--resample", "query", "--seed", 3)
     assert passed("leaderboard", *args) == f"{by_upper}\n"
@@ -131,29 +132,69 @@ def test_options_that_runs_or_embeddings_lack_are_refused(runs: None) -> None:
 GATE = ("compare", "a.npz", "b.npz", "-m", "Hit@1", "--distance", "euclidean", "--fail-if-worse", "--n-resamples", "9")
 
 
-def gate(*new: float, drop: float | None = None, old: tuple[float, ...] = (0, 0, 9, 9)) -> tuple[int, str]:
+def gate(*new: float, by: str | None = None, drop: float | None = None, old: tuple[float, ...] = (0, 0, 9, 9)) -> Any:
     """Exit status and message where two classes of two samples lie at these places, old and new."""
     for name, places in (("a", old), ("b", new)):
         np.savez(f"{name}.npz", embeddings=np.array(places)[:, None], labels=[0, 0, 1, 1])
-    result = run(*GATE, *(() if drop is None else ("--max-drop", drop)))
+    options = {"--max-drop": drop, "--gate-by": by}
+    result = run(*GATE, *(part for pair in options.items() if pair[1] is not None for part in pair))
     assert result.stdout.startswith("measure (%)")
     return result.exit_code, result.stderr
 
 
-def test_a_gate_fails_only_where_the_new_system_is_worse_however_ties_fall(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_gate_by_default_needs_the_lower_bound(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    passes = "deadheat: b passes: no measure is below a's under every tie-breaking (Hit@1).\n"
-    assert gate(0, 0, 9, 9) == (0, passes)
-    assert gate(0, 0, 0, 0) == (0, passes)  # everything ties: from 0 to 100
+    passes = "deadheat: b passes: no measure is below a's by the {} (Hit@1).\n"
+    lost = "deadheat: b is worse than a by the {}: Hit@1 by {} points, where {} are allowed.\n"
+    bound, mean = "lower bound", "expected value"
+    assert gate(0, 0, 9, 9) == (0, passes.format(bound))
+    assert gate(0, 0, 0, 0) == (1, lost.format(bound, 100, 0))  # everything ties: from 0 to 100, on average 33
+    assert gate(0, 0, 0, 0, by="lower", drop=99.5) == (1, lost.format(bound, 100, 99.5))
+    assert gate(0, 0, 0, 0, by="expected", drop=0.5) == (1, lost.format(mean, 66.67, 0.5))
+    assert gate(0, 0, 0, 0, by="expected", drop=67)[0] == 0
+    assert gate(0, 0, 0, 0, by="certain")[0] == 0
+    assert (
+        gate(0, 0, 0, 0, old=(0, 0, 0, 0), by="lower")[0] == gate(0, 0, 0, 0, old=(0, 0, 0, 0), by="expected")[0] == 0
+    )
+    assert gate(0, 0, 9, 9, old=(0, 0, 0, 0)) == (0, passes.format(bound))
+    assert gate(0, 4, 0, 9, old=(0, 0, 0, 0)) == (0, passes.format(bound))
+    assert gate(0, 4, 0, 9, old=(0, 0, 0, 0), by="expected")[0] == 1
+
+
+def test_a_gate_by_what_is_certain_fails_only_where_the_new_system_is_worse_however_ties_fall(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    certain: Any = functools.partial(gate, by="certain")
+    passes = "deadheat: b passes: no measure is below a's under any tie-breaking (Hit@1).\n"
+    assert certain(0, 0, 9, 9) == (0, passes)
+    assert certain(0, 0, 0, 0) == (0, passes)  # everything ties: from 0 to 100
     lost = "deadheat: b is worse than a under any tie-breaking: Hit@1 by at least {} points, where {} are allowed.\n"
-    assert gate(0, 4, 3, 9) == (1, lost.format(100, 0))
-    assert gate(0, 4, 0, 9) == (1, lost.format(75, 0))  # 4 has its own and another at 0, all others miss
-    assert gate(0, 4, 0, 9, drop=74.9)[0] == 1
-    assert gate(0, 4, 0, 9, drop=75) == (
-        0, "deadheat: b passes: no measure is below a's by more than 75 points under every tie-breaking (Hit@1).\n"
+    assert certain(0, 4, 3, 9) == (1, lost.format(100, 0))
+    assert certain(0, 4, 0, 9) == (1, lost.format(75, 0))  # 4 has its own and another at 0, all others miss
+    assert certain(0, 4, 0, 9, drop=74.9)[0] == 1
+    assert certain(0, 4, 0, 9, drop=75) == (
+        0, "deadheat: b passes: no measure is below a's by more than 75 points under any tie-breaking (Hit@1).\n"
     )  # fmt: skip
-    assert gate(0, 0, 9, 9, old=(0, 0, 0, 0)) == (0, passes)
-    assert gate(0, 4, 3, 9, old=(0, 0, 0, 0)) == (0, passes)  # the old one may have had nothing either
+    assert certain(0, 0, 9, 9, old=(0, 0, 0, 0)) == (0, passes)
+    assert certain(0, 4, 3, 9, old=(0, 0, 0, 0)) == (0, passes)  # the old one may have had nothing either
+
+
+def test_collapsed_systems_fail_the_gate_and_equal_ones_pass(folder: Path) -> None:
+    with np.load("full.npz") as full:
+        np.savez("zero.npz", embeddings=np.zeros_like(full["embeddings"]), labels=full["labels"])
+    Path("good.run").write_text("".join(f"q{i} Q0 d{j} 1 {-j} t\n" for i in range(8) for j in range(9)))
+    Path("constant.run").write_text("".join(f"q{i} Q0 d{j} 1 0.5 t\n" for i in range(8) for j in range(9)))
+    Path("qrels").write_text("".join(f"q{i} 0 d0 1\n" for i in range(8)))
+    asked = ("--fail-if-worse", "--max-drop", "0.5", "-m", "mAP,Hit@1", "--n-resamples", "9")
+    of_runs = ("--qrels", "qrels", "-m", "MRR@10 nDCG@10", *asked[:3])
+    assert run("compare", "full.npz", "zero.npz", *asked).exit_code == 1
+    assert run("compare", "zero.npz", "full.npz", *asked).exit_code == 0
+    assert run("compare", "full.npz", "full.npz", "--name", "a", "--name", "b", *asked).exit_code == 0
+    assert run("compare", "good.run", "constant.run", *of_runs).exit_code == 1
+    assert run("compare", "constant.run", "good.run", *of_runs).exit_code == 0
+    report = reports("full")["full"]
+    assert dh.compare(report, report).dropped() == ()
 
 
 def test_dropped_agrees_with_every_arrangement() -> None:
@@ -168,7 +209,8 @@ def test_dropped_agrees_with_every_arrangement() -> None:
         least = min(means[0]) - max(means[1])
         a, b = (dh.measure(dh.TieProfile.from_groups([[row] for row in rows], [9] * 3), "RR") for rows in groups)
         for drop in (0.0, 0.125, 0.25):
-            assert dh.compare(a, b).dropped(drop) == (("MRR",) if least > Fraction(drop) else ())
+            assert dh.compare(a, b).dropped(drop) == (("MRR",) if min(means[0]) - min(means[1]) > drop else ())
+            assert dh.compare(a, b).dropped(drop, "certain") == (("MRR",) if least > Fraction(drop) else ())
 
 
 def test_a_gate_that_cannot_be_decided(folder: Path) -> None:
@@ -179,11 +221,17 @@ def test_a_gate_that_cannot_be_decided(folder: Path) -> None:
     report = reports("full")["full"]
     with pytest.raises(ValueError, match=r"max_drop must be a fraction in \[0, 1\], but is 1\.5"):
         dh.compare(report, report).dropped(1.5)
+    with pytest.raises(ValueError, match="gate_by must be one of lower, expected, certain, but is 'upper'"):
+        dh.compare(report, report).dropped(gate_by="upper")  # type: ignore[arg-type]
+    tolerant = dh.evaluate("full.npz", ties=dh.Tolerance(0.01), measures="mAP")
+    assert dh.compare(tolerant, tolerant).dropped(gate_by="lower") == ()
+    with pytest.raises(ValueError, match="mAP must have an expected value, which a tolerance does not have: gate by l"):
+        dh.compare(tolerant, tolerant).dropped(gate_by="expected")
 
 
 SETTINGS = {
-    "--resample classes": "resample must be one of query, class, but is 'classes'; did you mean 'class'?",
-    "--seed -1": "seed must be at least 0, but is -1",
+    "--resample classes": "--resample must be one of query, class, but is 'classes'; did you mean 'class'?",
+    "--seed -1": "--seed must be at least 0, but is -1",
 }
 
 
@@ -206,12 +254,13 @@ SETTINGS = {
         ("leaderboard full.npz half.npz rounded.npz --labels labels.npy --labels labels.npy",
          "--labels must be given once, or once for each FILE, but got 2 for 3 files"),
         ("compare full.npz half.npz --gallery-labels labels.npy", "--gallery-labels goes with --gallery"),
-        ("compare full.npz half.npz --explain --json",
+        ("compare full.npz half.npz --explain --json -",
          "--explain goes with the table, but another text is to be printed"),
-        ("compare full.npz half.npz --json --latex", "two results cannot both be written to standard output"),
+        ("compare full.npz half.npz --json - --latex -", "two results cannot both be written to standard output"),
         ("compare full.npz half.npz --json half.npz",
          "cannot write half.npz: it is one of the input files (--force overwrites it)"),
-        ("compare full.npz half.npz --max-drop 1", "--max-drop goes with --fail-if-worse"),
+        *((f"compare full.npz half.npz {option}", f"{option.split()[0]} goes with --fail-if-worse")
+          for option in ("--max-drop 1", "--gate-by lower")),
         *((f"compare full.npz half.npz --fail-if-worse --max-drop {wrong}",
            f"--max-drop must be points of per cent from 0 to 100, but is {wrong}") for wrong in ("-1", "101")),
         *((f"{command} nope.npz half.npz {option}", message) for command in ("compare", "leaderboard")

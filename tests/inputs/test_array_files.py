@@ -1,4 +1,4 @@
-"""Files of Arrow, safetensors, HDF5 and Zarr: the same samples as from arrays, in pieces; or one line."""
+"""Files of Parquet, safetensors and HDF5: the same samples as from arrays, in pieces; or one line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gc
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import tracemalloc
@@ -19,10 +18,8 @@ import h5py
 import ml_dtypes
 import numpy as np
 import pyarrow as pa
-import pyarrow.feather
 import pyarrow.parquet
 import pytest
-import zarr
 from click.testing import CliRunner
 from inputs import written
 from inputs.written import IN_PIECES, SAVE
@@ -35,7 +32,6 @@ from deadheat.errors import FileError, InputError, MissingPackageError
 from deadheat.inputs import disk
 from deadheat.inputs.files import Layout
 from deadheat.inputs.formats import columns, keyed
-from deadheat.inputs.formats.keyed import strips
 from deadheat.inputs.samples import open_rows, open_samples, read
 from deadheat.support import scratch
 
@@ -58,7 +54,7 @@ def temporary() -> list[str]:
     return os.listdir(tempfile.gettempdir())
 
 
-KEYED = ["npz", *(kind for kind in IN_PIECES if kind.startswith(("safetensors", "hdf5", "zarr")))]
+KEYED = ["npz", *(kind for kind in IN_PIECES if kind.startswith(("safetensors", "hdf5")))]
 
 
 refusal = partial(written.refusal, (FileError, InputError))
@@ -84,7 +80,7 @@ def test_every_type(kind: str, dtype: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", [">f4", ">f8", ">i2", ">u8"])
-@pytest.mark.parametrize("kind", ["hdf5", "hdf5, chunks", "zarr", "zarr 2"])
+@pytest.mark.parametrize("kind", ["hdf5", "hdf5, chunks"])
 def test_the_other_byte_order(kind: str, dtype: str, tmp_path: Path) -> None:
     rows = np.abs(ROWS * 8).astype(dtype)
     assert dh.profile(saved(kind, tmp_path, rows)) == dh.profile(rows, NUMBERS)
@@ -113,22 +109,13 @@ def test_rows_stay_on_disk_and_a_copy_goes_with_the_source(kind: str, tmp_path: 
     assert not temporary()
 
 
-def test_strips_are_whole_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cuts = []
-    monkeypatch.setattr(keyed, "strips", lambda *of: (cuts.append(rows.start) or rows for rows in strips(*of)))
-    open_rows(saved("zarr, shards", tmp_path), "gallery")
-    assert cuts == [*range(0, 57, 6)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "save", "options"),
     [
-        ("arrow", written.arrow, {"batch": 1000, "options": pa.ipc.IpcWriteOptions(compression="zstd")}),
+        ("parquet", written.parquet, {"group": 1000}),
         ("safetensors", written.safetensors, {}),
         ("hdf5", written.hdf5, {"chunks": (500, 32), "compression": "gzip"}),
-        ("zarr", written.zarred, {"chunks": (500, 32), "zarr_format": 2}),
-        ("zarr", written.zarred, {"chunks": (500, 32), "shards": (1000, 32)}),
     ],
 )
 def test_memory_does_not_hold_the_whole(
@@ -184,13 +171,9 @@ def with_names(kind: str, folder: Path, **arrays: np.ndarray) -> Path:
         save_file(arrays, path)
     elif path.suffix == ".npz":
         np.savez(path, **arrays)
-    elif path.suffix in (".h5", ".hdf5"):
+    else:
         with h5py.File(path, "w") as file:
             file.update(arrays)
-    else:
-        group = zarr.open_group(path, mode="w", zarr_format=2 if kind == "zarr 2" else 3)
-        for name, array in arrays.items():
-            group.create_array(name, data=array)
     return path
 
 
@@ -208,9 +191,9 @@ def test_arrays_are_found_by_name_and_shape(kind: str, tmp_path: Path) -> None:
     found = read(path, embeddings_key="two", labels_key="coarse")
     assert_array_equal(found.embeddings, -ROWS)
     assert_array_equal(found.labels, NUMBERS % 2)
-    said = "none of its arrays is called embeddings, embedding, features or x; name the embeddings (--embeddings-key)"
+    said = "none of its arrays is called embeddings, embedding, features or x; name the embeddings (embeddings_key=)"
     assert f"{said}, one of " in refusal(read, path, labels_key="fine")
-    assert "name the labels (--labels-key), one of " in refusal(read, path, embeddings_key="one")
+    assert "name the labels (labels_key=), one of " in refusal(read, path, embeddings_key="one")
     assert "has no array 'three', only " in refusal(read, path, embeddings_key="three")
     assert "label_column must be left out" in refusal(read, path, label_column="fine")
 
@@ -226,14 +209,13 @@ def test_shapes_that_are_no_matrix(kind: str, tmp_path: Path) -> None:
     assert "must be integers or strings" in refusal(read, path)
 
 
-@pytest.fixture(params=[".parquet", ".arrow"])
-def save(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Path]:
+@pytest.fixture
+def save(tmp_path: Path) -> Callable[..., Path]:
     """Write a file of columns."""
-    write = pyarrow.parquet.write_table if request.param == ".parquet" else pyarrow.feather.write_feather
 
     def to(**columns: Any) -> Path:
-        write(pa.table(columns), str(tmp_path / f"c{request.param}"))
-        return tmp_path / f"c{request.param}"
+        pyarrow.parquet.write_table(pa.table(columns), tmp_path / "c.parquet")
+        return tmp_path / "c.parquet"
 
     return to
 
@@ -241,7 +223,7 @@ def save(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Path]:
 def test_columns_are_chosen_by_name_and_kind(save: Callable[..., Path]) -> None:
     path = save(v=list(ROWS), w=list(-ROWS), label=WORDS)
     assert_array_equal(read(path, embeddings_key="w").embeddings, -ROWS)
-    said = "more than one column of lists: name the embedding (--embeddings-key), one of 'v', 'w'"
+    said = "more than one column of lists: name the embedding (embeddings_key=), one of 'v', 'w'"
     assert said in refusal(read, path)
     assert "has no column 'x', only 'v', 'w', 'label'" in refusal(read, path, embeddings_key="x")
     path = save(x=NUMBERS, y=ROWS[:, 1], who=WORDS)
@@ -281,15 +263,6 @@ def test_columns_that_are_no_embedding(column: Any, said: str, save: Callable[..
     assert not temporary()
 
 
-def test_one_array_alone_may_be_a_folder_of_zarr(tmp_path: Path) -> None:
-    zarr.save_array(tmp_path / "e.zarr", ROWS)
-    zarr.save_array(tmp_path / "l.zarr", NUMBERS)
-    assert dh.profile(tmp_path / "e.zarr", tmp_path / "l.zarr") == dh.profile(ROWS, NUMBERS)
-    assert refusal(read, tmp_path / "e.zarr").endswith("holds embeddings only: give a file of labels too")
-    said = "is one array without a name, but embeddings_key is 'x'"
-    assert refusal(open_rows, tmp_path / "e.zarr", "gallery", Layout(embeddings_key="x")).endswith(said)
-
-
 def test_kinds_of_text_in_hdf5(tmp_path: Path) -> None:
     words = np.char.encode(WORDS, "utf-8")
     for labels in (words, words.astype(h5py.string_dtype("utf-8", 4)), WORDS.astype(h5py.string_dtype())):
@@ -304,25 +277,12 @@ def test_kinds_of_text_in_hdf5(tmp_path: Path) -> None:
     assert refusal(read, tmp_path / "a.h5").endswith("array 'y' must hold text in UTF-8")
 
 
-def test_zarr_has_text_of_a_fixed_width_too(tmp_path: Path) -> None:
-    assert dh.profile(with_names("zarr 2", tmp_path, x=ROWS, y=WORDS)) == dh.profile(ROWS, WORDS)
-
-
 # What is wrong --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", IN_PIECES)
 def test_truncated_files(kind: str, tmp_path: Path) -> None:
     path = saved(kind, tmp_path)
-    if path.is_dir():
-        for file in [*path.rglob("*.json"), *path.rglob(".z*"), *path.glob("embeddings/**/[0-9]*")]:
-            if file.is_file() and file.stat().st_size and file.name not in (".zattrs", ".zgroup"):
-                content = file.read_bytes()
-                # what unpacks chunks of Zarr 2 takes half of one for a whole, so that only nonsense is found out
-                file.write_bytes(content[: len(content) // 2] if kind != "zarr 2" else b"nonsense")
-                assert "cannot be read as Zarr; truncated or damaged? " in refusal(read, path)
-                file.write_bytes(content)
-        return
     content = path.read_bytes()
     for length in (0, 1, 5, 7, 8, 9, 100, len(content) // 2):
         path.write_bytes(content[:length])
@@ -330,17 +290,6 @@ def test_truncated_files(kind: str, tmp_path: Path) -> None:
     path.write_bytes(b"\0" * 1000)
     assert " cannot be read as " in refusal(read, path)
     assert not temporary()
-
-
-def test_lists_that_end_beyond_their_numbers(tmp_path: Path) -> None:
-    """As a file may say that somebody made by hand: nothing beyond it is read."""
-    path = saved("arrow", tmp_path)
-    content = path.read_bytes()
-    offsets = np.arange(0, 20 * 6 + 1, 6, dtype=np.int32)
-    place = content.index(offsets.tobytes())
-    offsets[5:] += 1 << 28
-    path.write_bytes(content[:place] + offsets.tobytes() + content[place + offsets.nbytes :])
-    assert "cannot be read as Arrow; truncated or damaged? " in refusal(read, path)
 
 
 def test_a_header_of_safetensors_that_lies(tmp_path: Path) -> None:
@@ -351,14 +300,7 @@ def test_a_header_of_safetensors_that_lies(tmp_path: Path) -> None:
         assert "cannot be read as safetensors; truncated or damaged? " in refusal(open_rows, path, "gallery")
 
 
-def test_a_folder_that_is_no_zarr(tmp_path: Path) -> None:
-    (tmp_path / "a.zarr").mkdir()
-    (tmp_path / "b.zarr").write_bytes(b"x")
-    for path in tmp_path.iterdir():
-        assert "cannot be read as Zarr; truncated or damaged? " in refusal(read, path)
-
-
-PACKAGES = {"parquet": "pyarrow", "arrow": "pyarrow", "safetensors": "safetensors", "hdf5": "h5py", "zarr": "zarr"}
+PACKAGES = {"parquet": "pyarrow", "safetensors": "safetensors", "hdf5": "h5py"}
 
 
 @pytest.mark.parametrize(("kind", "module"), PACKAGES.items())
@@ -389,13 +331,25 @@ def test_hdf5_that_points_elsewhere(tmp_path: Path) -> None:
     assert "array 'nothing' is empty" in refusal(open_rows, path, "gallery", Layout(embeddings_key="nothing"))
 
 
+@pytest.mark.parametrize(
+    ("ending", "came"),
+    [
+        ("", "has no ending"),
+        *((ending, f"ends in '{ending}'") for ending in (".arrow", ".feather", ".zarr")),
+        (".pt", "ends in '.pt', which is never loaded: torch.load it, and save it as .npy or .safetensors"),
+        (".pkl", "ends in '.pkl', which is never loaded: load it yourself, and save it as .npy"),
+    ],
+)
+def test_endings_that_are_not_read(ending: str, came: str, tmp_path: Path) -> None:
+    said = f".safetensors, .h5, .hdf5, but {came}"
+    assert refusal(read, tmp_path / f"a{ending}").endswith(said)
+    assert refusal(dh.evaluate, tmp_path / f"a{ending}", NUMBERS).endswith(said)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="pipes are those of Unix")
-@pytest.mark.parametrize("kind", [kind for kind in IN_PIECES if not kind.startswith("zarr") and "block" not in kind])
-def test_the_first_bytes_of_a_pipe_decide_its_format(kind: str, tmp_path: Path) -> None:
-    path, pipe = saved(kind, tmp_path), tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = subprocess.Popen(["sh", "-c", f"cat '{path}' > '{pipe}'"])
-    found = read(pipe)
-    assert writer.wait() == 0
-    assert_array_equal(found.embeddings, ROWS)
-    assert_array_equal(found.labels, NUMBERS)
+@pytest.mark.parametrize("name", ["pipe", "pipe.npz", "pipe.csv", "pipe.h5"])
+def test_a_pipe_is_no_file(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    said = f"{tmp_path / name} is a pipe or a device, and not a file: save it in one"
+    for call in (read, dh.audit_run, partial(dh.evaluate_run, {"q": {"a": 1.0}}), partial(dh.evaluate, ROWS)):
+        assert refusal(call, tmp_path / name) == said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -118,9 +119,17 @@ def test_hamming_codes_must_agree_in_length_and_in_form():
 
 def test_whole_floats_are_integers_as_labels() -> None:
     expected = dh.profile(ROWS, [0, 1, 0, -1])
-    for labels in ([0.0, 1.0, 0.0, -1.0], np.array([0, 1, 0, -1], np.float16), np.array([0, 2.0**53, 0, 1])):
+    for labels in ([0.0, 1.0, 0.0, -1.0], np.array([0, 1, 0, -1], np.float16), np.array([0, 2.0**53 - 1, 0, 1])):
         assert dh.profile(ROWS, labels) == expected
         assert dh.profile(ROWS, labels, ROWS, [0, 1, 0, -1]).n_query == 4
+
+
+def test_a_row_or_a_column_of_labels_is_labels_in_arrays_and_files(tmp_path: Path) -> None:
+    expected = dh.profile(ROWS, [0, 1, 0, 1])
+    for shape in ((1, 4), (4, 1)):
+        labels = np.array([0, 1, 0, 1]).reshape(shape)
+        np.save(tmp_path / "labels.npy", labels)
+        assert dh.profile(ROWS, labels) == dh.profile(ROWS, tmp_path / "labels.npy") == expected
 
 
 @pytest.mark.parametrize(
@@ -129,13 +138,12 @@ def test_whole_floats_are_integers_as_labels() -> None:
         ([0, 1, 0], ValueError, ("3 labels for 4 rows",)),
         ([0, 1, 0, 1, 0], ValueError, ("5 labels for 4 rows",)),
         ([], ValueError, ("0 labels for 4 rows",)),
-        (np.zeros((4, 1), dtype=int), ValueError, ("one-dimensional", "(4, 1)")),
-        (np.zeros((1, 4), dtype=int), ValueError, ("one-dimensional", "(1, 4)")),
+        (np.zeros((4, 2), dtype=int), ValueError, ("one-dimensional", "(4, 2)")),
         (np.array(3), ValueError, ("one-dimensional", "()")),
         (np.array([0, 1, 0.5, 1]), TypeError, ("integers or strings", "float64", "0.5 in row 2")),
         (np.array([0, 1, np.nan, 1]), TypeError, ("integers or strings", "nan in row 2")),
         (np.array([0, 1, 0, 2**24 + 2], np.float32), TypeError, ("integers or strings", "float32", "row 3")),
-        (np.array([0, 1, 0, 2.0**53 + 2]), TypeError, ("integers or strings", "row 3")),
+        (np.array([0, 1, 2.0**53, 2.0**53 + 1]), TypeError, ("integers or strings", "row 2; a float stands", "2**53")),
         ([0.0, 1.0, 0.0, 1e30], TypeError, ("integers or strings", "1e+30 in row 3")),
         ([0, 1, 0, 1.5], TypeError, ("integers or all strings", "float")),
         ([0, 1, 0, None], TypeError, ("integers or all strings", "NoneType")),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
-from deadheat.errors import InvalidTypeError
+import deadheat as dh
+from deadheat.errors import FileError, InputError, InvalidTypeError
 from deadheat.inputs import trec
 
 NUMBERS = [
@@ -90,3 +94,66 @@ def test_tables_of_other_libraries_are_the_same_dictionaries() -> None:
     assert trec.as_mapping(SimpleNamespace(to_dict=lambda: expected), "run") == expected
     with pytest.raises(InvalidTypeError, match="run must have query_id, doc_id, score, but has columns a, b"):
         trec.as_mapping(pytest.importorskip("pandas").DataFrame({"a": [1], "b": [2]}), "run")
+
+
+BEIR = "query-id\tcorpus-id\tscore\nq1\ta b\t1.0\nq1\tc\t2\nq2\ta b\t0\n"
+JUDGED = {"q1": {"a b": 1, "c": 2}, "q2": {"a b": 0}}
+
+
+def test_qrels_of_beir_by_their_header(tmp_path: Path) -> None:
+    path = tmp_path / "test.tsv"
+    for text in (BEIR, BEIR.replace("\n", "\r\n"), "\ufeff" + BEIR, BEIR.replace("query-id", "Query_ID")):
+        path.write_bytes(text.encode())
+        assert trec.open_qrels(path) == JUDGED
+    path.write_bytes(gzip.compress(BEIR.encode()))
+    assert trec.open_qrels(path) == JUDGED
+    path.write_text(BEIR + "q3\ta\n")
+    with pytest.raises(FileError, match=r"test.tsv, line 5: a line must have 3 fields .query-id corpus-id score."):
+        trec.open_qrels(path)
+    rows = [line.split("\t") for line in BEIR.splitlines()]
+    frame = pytest.importorskip("pandas").DataFrame(rows[1:], columns=rows[0]).astype({"score": float})
+    assert trec.open_qrels(frame) == JUDGED
+
+
+def test_whole_floats_are_grades(tmp_path: Path) -> None:
+    path = tmp_path / "qrels"
+    path.write_text("q 0 a 1.0\nq 0 b 2e0\nq 0 c 3\nq 0 d -1.0\n")
+    expected = {"q": {"a": 1, "b": 2, "c": 3, "d": -1}}
+    given = {"q": {"a": 1.0, "b": np.float32(2), "c": 3, "d": -1.0}}
+    for source in (path, given):
+        found = trec.open_qrels(source)
+        assert found == expected
+        assert {type(grade) for grade in found["q"].values()} == {int}
+    for odd in (1.5, 2.0**53, float("nan"), "1"):
+        with pytest.raises((TypeError, ValueError), match="rel must be an integer, but is"):
+            trec.open_qrels({"q": {"a": odd}})
+
+
+def test_json_on_every_door(tmp_path: Path) -> None:
+    run, qrels = {"q": {"a": 0.5, "b": 0.5}}, {"q": {"b": 1}}
+    paths = [tmp_path / name for name in ("run.json", "qrels.json")]
+    for path, table in zip(paths, (run, qrels), strict=True):
+        path.write_text(json.dumps(table, indent=1))
+    expected = dh.evaluate_run(run, qrels)
+    assert dh.evaluate_run(*paths).to_json() == expected.to_json()
+    assert dh.profile_run(*paths) == dh.profile_run(run, qrels)
+    assert dh.audit_run(*paths).to_json() == dh.audit_run(run, qrels).to_json()
+    given = {"queries": [[1.0]], "gallery": [[1.0], [2.0]], "query_ids": ["q"], "gallery_ids": ["a", "b"]}
+    assert dh.profile_judged(**given, qrels=paths[1]) == dh.profile_judged(**given, qrels=qrels)
+    for text, said in {
+        '{"q": {"a": 1, "a": 2}}': "run.json is no JSON of scores: 'a' must be listed once, but is again",
+        '{"q": {"a": NaN}}': "run, query 'q', document 'a': score must be finite, but is nan",
+        '{"q": [1]}': "run.json must hold a dictionary of dictionaries",
+        '{"q": {"a": "x"}}': "run.json must hold",
+        "{": "run.json is no JSON of scores: ",
+        "{}": "run.json must hold at least one query, but is empty",
+    }.items():
+        paths[0].write_text(text)
+        with pytest.raises((FileError, InputError), match=re.escape(said)):
+            dh.evaluate_run(*paths)
+
+
+def test_whole_numbers_as_ids_are_refused_with_a_hint() -> None:
+    for run in ({1: {"a": 1}}, {"q": {1: 1}}):
+        with pytest.raises(InvalidTypeError, match=r"has 1.*; str\(1\) makes one, in the run and in the qrels$"):
+            trec.open_run(run)  # type: ignore[arg-type]

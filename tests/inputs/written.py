@@ -12,10 +12,8 @@ from typing import Any
 import h5py
 import numpy as np
 import pyarrow as pa
-import pyarrow.feather
 import pyarrow.parquet
 import pytest
-import zarr
 from safetensors.numpy import save_file
 
 from deadheat.errors import DeadheatError
@@ -32,35 +30,15 @@ def _text(delimiter: str) -> Save:
     return save
 
 
-def _table(rows: Any, labels: Any, fixed: bool = False) -> pa.Table:
+def parquet(path: Path, rows: Any, labels: Any, *, group: int = 23, **options: Any) -> None:
     flat = pa.array(np.ravel(rows))
-    offsets = np.arange(0, len(flat) + 1, rows.shape[1]).astype(np.int32)
-    lists = pa.FixedSizeListArray.from_arrays(flat, rows.shape[1]) if fixed else pa.ListArray.from_arrays(offsets, flat)
-    return pa.table({"id": np.arange(len(rows)).astype("U"), "vector": lists, "label": labels})
-
-
-def _parquet(path: Path, rows: Any, labels: Any, **options: Any) -> None:
-    pyarrow.parquet.write_table(_table(rows, labels), path, row_group_size=23, **options)
+    lists = pa.ListArray.from_arrays(np.arange(0, len(flat) + 1, rows.shape[1]).astype(np.int32), flat)
+    table = pa.table({"id": np.arange(len(rows)).astype("U"), "vector": lists, "label": labels})
+    pyarrow.parquet.write_table(table, path, row_group_size=group, **options)
 
 
 def _parquet_columns(path: Path, rows: Any, labels: Any) -> None:
     pyarrow.parquet.write_table(pa.table({f"x{i}": row for i, row in enumerate(rows.T)} | {"label": labels}), path)
-
-
-def arrow(path: Path, rows: Any, labels: Any, *, batch: int = 20, **options: Any) -> None:
-    table = _table(rows, labels)
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema, **options) as writer:
-        writer.write_table(table, batch)
-
-
-def _stream(path: Path, rows: Any, labels: Any) -> None:
-    table = _table(rows, labels, fixed=True)
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
-        writer.write_table(table, 13)
-
-
-def _feather(path: Path, rows: Any, labels: Any, **options: Any) -> None:
-    pyarrow.feather.write_feather(_table(rows, labels, fixed=True), str(path), **options)
 
 
 def safetensors(path: Path, rows: Any, labels: Any) -> None:
@@ -75,26 +53,12 @@ def hdf5(path: Path, rows: Any, labels: Any, *, block: int = 0, **options: Any) 
         file["name"] = "a model"
 
 
-def zarred(path: Path, rows: Any, labels: Any, **options: Any) -> None:
-    group = zarr.open_group(path, mode="w", zarr_format=options.pop("zarr_format", 3))
-    group.create_array("embeddings", data=rows, **({"chunks": (7, 4)} | options))
-    group.create_array("labels", data=labels.astype(np.dtypes.StringDType()) if labels.dtype.kind == "U" else labels)
-
-
 IN_PIECES: dict[str, tuple[str, Save]] = {  # read a piece at a time or mapped, in the type that they have
-    "parquet": (".parquet", _parquet),
-    "arrow": (".arrow", arrow),
-    "arrow, compressed": (".arrow", lambda *a: arrow(*a, options=pa.ipc.IpcWriteOptions(compression="zstd"))),
-    "arrow stream": (".arrow", _stream),
-    "feather": (".feather", _feather),
-    "feather, plain": (".feather", lambda *a: _feather(*a, compression="uncompressed")),
+    "parquet": (".parquet", parquet),
     "safetensors": (".safetensors", safetensors),
     "hdf5": (".h5", hdf5),
     "hdf5, user block": (".h5", lambda *a: hdf5(*a, block=512)),
     "hdf5, chunks": (".hdf5", lambda *a: hdf5(*a, chunks=(7, 4), maxshape=(None, None), compression="gzip")),
-    "zarr": (".zarr", zarred),
-    "zarr 2": (".zarr", lambda *a: zarred(*a, zarr_format=2)),
-    "zarr, shards": (".zarr", lambda *a: zarred(*a, chunks=(3, 6), shards=(6, 6))),
 }
 OTHERS: dict[str, tuple[str, Save]] = {
     "npz": (".npz", lambda path, rows, labels: np.savez(path, embeddings=rows, labels=labels)),

@@ -149,15 +149,6 @@ def test_datasets_with_a_transform_give_what_it_makes() -> None:
 
 
 @needs("datasets")
-def test_files_as_datasets_writes_them(tmp_path: Path) -> None:
-    from datasets import Dataset
-
-    dataset = Dataset.from_dict({"embedding": ROWS.tolist(), "label": LABELS})
-    dataset.save_to_disk(str(tmp_path / "set"), num_shards=3)
-    assert dh.profile(f"{tmp_path}/set/*.arrow").digest() == DIGEST
-
-
-@needs("datasets")
 def test_what_is_missing_from_a_dataset() -> None:
     from datasets import Dataset
 
@@ -166,7 +157,7 @@ def test_what_is_missing_from_a_dataset() -> None:
     assert refusal(ROWS[:3], dataset["y"]) == "labels must have no missing values, but row 2 has one"
 
 
-@needs("torch", "safetensors", "h5py", "zarr", "pyarrow", "polars")
+@needs("torch", "safetensors", "h5py", "pyarrow", "polars")
 def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "examples" / "arrays_and_files.py"), run_name="__main__")
     lines = capsys.readouterr().out.splitlines()

@@ -97,6 +97,30 @@ def test_pykeen_gets_bounds_next_to_its_own() -> None:
     assert not evaluator.num_candidates
 
 
+@needs("pykeen")
+@pytest.mark.filterwarnings("ignore")
+def test_pykeen_finds_the_evaluator_by_its_name() -> None:
+    from pykeen.evaluation import evaluator_resolver
+    from pykeen.pipeline import pipeline_from_config
+
+    from deadheat.integrations.pykeen import TieAwareRankBasedEvaluator
+
+    for name in ("tieawarerankbased", "TieAwareRankBasedEvaluator", TieAwareRankBasedEvaluator):
+        assert evaluator_resolver.lookup(name) is TieAwareRankBasedEvaluator
+    assert evaluator_resolver.normalize_cls(TieAwareRankBasedEvaluator) in evaluator_resolver.lookup_dict
+    data = np.array([["a", "r", "b"], ["b", "r", "c"], ["c", "s", "a"], ["a", "s", "c"]])
+    from pykeen.triples import TriplesFactory
+
+    triples = TriplesFactory.from_labeled_triples(data)
+    options = {
+        "training": triples, "testing": triples, "model": "transe", "model_kwargs": {"embedding_dim": 2},
+        "training_kwargs": {"num_epochs": 1, "use_tqdm": False}, "evaluator": "tieawarerankbased", "random_seed": 0,
+        "evaluation_kwargs": {"use_tqdm": False},
+    }  # fmt: skip
+    results = pipeline_from_config({"pipeline": options, "metadata": {}}).metric_results
+    assert 0 < results.get_metric("both.lower.mrr") <= results.get_metric("both.upper.mrr") <= 1
+
+
 def test_a_dictionary_without_scores_is_refused() -> None:
     with pytest.raises(ValueError, match="but lacks y_pred_neg"):
         evaluate({"y_pred_pos": [1.0]})

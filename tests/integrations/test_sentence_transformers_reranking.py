@@ -106,8 +106,10 @@ def embeddings_of(seed: int, samples: list[Sample], ties: bool) -> Texts:
 @pytest.mark.parametrize("documents", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_cross_encoder_without_ties(seed: int, documents: bool, options: dict[str, Any]) -> None:
-    """Every key of theirs has their value, and the bounds are equal to it."""
+    """Every key of theirs has their value, and the bounds are equal to it, where no positive is missing for good."""
     samples = samples_of(seed, documents)
+    if documents and "always_rerank_positives" in options:
+        samples = [each | {"positive": [d for d in each["positive"] if d in each["documents"]]} for each in samples]
     theirs, ours = cross_encoders(samples, **options)
     expected, found = theirs(pairs_of(seed, samples, None)), ours(pairs_of(seed, samples, None))
     bounded = [key for key in expected if "base_" not in key]
@@ -246,6 +248,37 @@ def test_a_function_of_ones_own_is_not_rounded() -> None:
     ours = type(encoders([GOOD])[1])([GOOD], similarity_fct=lambda a, b: b @ a, ties="float16")
     with pytest.raises(ValueError, match="ties must be exact for a score function of your own"):
         ours(embeddings_of(0, [GOOD], ties=True))
+
+
+@pytest.mark.parametrize("missing", [1, 2])
+def test_positives_that_were_never_retrieved_count(missing: int) -> None:
+    """One of two (or three) positives is among the candidates, and first: every order leaves the others unfound."""
+    positive = ["good one", "good two", "good three"][: 1 + missing]
+    samples = [{"query": "q", "positive": positive, "documents": ["bad a", "good one", "bad b"]}]
+    model = Pairs({("q", "bad a"): 0, ("q", "good one"): 1, ("q", "bad b"): 0})
+    ours = cross_encoders(samples, always_rerank_positives=False)[1]
+    found = ours(model)
+    ideal = sum(1 / np.log2(rank + 1) for rank in range(1, 2 + missing))
+    for end in ("", "_lower", "_upper"):
+        assert found[f"map{end}"] == 1 / (1 + missing)
+        assert found[f"ndcg@10{end}"] == pytest.approx(1 / ideal, abs=1e-15)
+        assert found[f"mrr@10{end}"] == 1
+    assert (found["base_map"], found["base_mrr@10"]) == (1 / 2 / (1 + missing), 1 / 2)
+    assert ours.report.profile.n_relevant.tolist() == [1 + missing]
+
+
+@pytest.mark.parametrize("positive", [["x"], []])
+def test_no_query_at_all_has_a_relevant_candidate(positive: list[str]) -> None:
+    """All is 0, as in theirs; with the positives reranked, valid numbers remain next to a ranking before of 0."""
+    samples = [{"query": "q", "positive": positive, "documents": ["a", "b"]}]
+    theirs, ours = cross_encoders(samples, always_rerank_positives=False)
+    model = Pairs({("q", "x"): 2, ("q", "a"): 1, ("q", "b"): 0})
+    expected, found = theirs(model), ours(model)
+    assert {*found.values()} == {*expected.values()} == {0.0}
+    theirs, ours = cross_encoders(samples)
+    expected, found = theirs(model), ours(model)
+    assert {key: found[key] for key in expected} == expected
+    assert found["map_lower"] == len(positive)
 
 
 def test_nothing_to_find() -> None:

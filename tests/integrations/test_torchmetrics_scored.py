@@ -135,6 +135,18 @@ def test_their_own_examples_with_the_class_exchanged(name: str) -> None:
             names[name] = partial(ScoredRetrieval, name, value="expected")
 
 
+@pytest.mark.parametrize("kind", ["Precision", "Recall", "HitRate"])
+@pytest.mark.parametrize("action", ["neg", "pos", "skip"])
+def test_without_top_k_all_items_count_as_in_theirs(kind: str, action: str) -> None:
+    batch = cases(7, ties=True)
+    theirs = in_batches(getattr(retrieval, f"Retrieval{kind}")(empty_target_action=action), batch).compute().item()
+    for names in (f"Retrieval{kind}", [f"retrieval_{'hit_rate' if kind == 'HitRate' else kind.lower()}"]):
+        mine = values(in_batches(ScoredRetrieval(names, empty_target_action=action), batch))
+        assert {*mine} == {f"Set{kind[0] if kind != 'HitRate' else 'R'}{end}" for end in ("", "_lower", "_upper")}
+        assert [*mine.values()] == pytest.approx([theirs] * 3, abs=1e-6)
+    assert ScoredRetrieval(f"AP, Retrieval{kind}@3, Retrieval{kind}").measures[1].endswith("@3")
+
+
 def test_top_k_is_the_cutoff_of_every_measure() -> None:
     assert ScoredRetrieval("AP, hit rate, nDCG(dcg='exp-log2')", top_k=7).measures == (
         "mAP@7", "Hit@7", "nDCG(dcg='exp-log2')@7"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from graded_queries import NAMES
 
+import deadheat as dh
 from deadheat.errors import InputError
 from deadheat.measures import DEFAULT_MEASURES, FAMILIES, listing, parse, parse_all
 
@@ -114,6 +115,41 @@ def test_names_that_are_refused(name: str, message: str) -> None:
     assert caught.value.argument == "measures"
 
 
+@pytest.mark.parametrize("name", ["mAP", "Hit@1", "nDCG(dcg='exp-log2')@10", "R-Precision", "IPrec@0.1", "AP(rel=2)"])
+def test_names_of_bounds_say_where_the_bounds_are(name: str) -> None:
+    base, at, cutoff = name.partition("@")
+    sides = {"lower": ("-", " -", "\u2212", "\u207b", "_lower", "-lower"), "upper": ("+", "\u207a", " upper"),
+             "expected": ("_expected",)}  # fmt: skip
+    for side, ends in sides.items():
+        for end in ends:
+            for written in (base + end + at + cutoff, base + at + cutoff + end):
+                with pytest.raises(
+                    InputError, match=rf"of {re.escape(repr(name))}: .* read \.{side} \(in tables"
+                ) as caught:
+                    parse(written)
+                assert str(caught.value).startswith(f"{written!r} is the ")
+                with pytest.raises(InputError, match=rf"read \.{side}"):
+                    dh.measure(dh.TieProfile.from_groups([[(0, 0, 2, 1)]], n_ranked=[2]), "mAP")[written]
+    assert parse("P-10").name == "P@10"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("infAP", "'infAP' is not computed, since it has no closed form over the orders of ties; ask for AP"),
+        (
+            "Rndcg",
+            "'Rndcg' is a line of trec_eval's output and no measure of a report: deadheat run --trec-eval prints",
+        ),
+        ("Rprec_mult_0.20", "deadheat run --trec-eval prints it"),
+        ("ERR@20", "'ERR@20' is not computed; ask for nDCG"),
+    ],
+)
+def test_measures_of_others_say_what_to_ask_for(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        parse(name)
+
+
 def test_names_come_with_commas_or_one_by_one_and_each_once() -> None:
     for names in ("mAP, Hit@1,AP , success@1", ["mAP", "Hit@1", "AP", "success@1"], iter(("mAP", "Hit@1"))):
         assert [measure.name for measure in parse_all(names)] == ["mAP", "Hit@1"]
@@ -140,7 +176,7 @@ def test_one_cutoff_for_all_names() -> None:
         ([], ValueError, "measures must name at least one measure, but got none"),
         ("", ValueError, "unknown measure ''; the measures are mAP"),
         ("mAP,", ValueError, "unknown measure ''"),
-        (5, TypeError, "measures must be names, such as 'mAP,Hit@1' or a list of them, but got 5"),
+        (5, TypeError, "measures must be names, such as 'mAP,Hit@1' or a list of them, but is 5"),
         (["mAP", 5], TypeError, "a measure must be given by its name, such as 'mAP' or 'P@10', but got 5"),
         ([["mAP"]], TypeError, "a measure must be given by its name"),
         ([b"mAP"], TypeError, "a measure must be given by its name, such as 'mAP' or 'P@10', but got b'mAP'"),

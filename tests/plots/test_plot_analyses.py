@@ -50,7 +50,7 @@ def test_open_values_have_two_references(ax: Any) -> None:
     assert "by confidence: area [0.00, 100.00] %" in words(ax)
 
 
-def test_bins_points_and_densities(ax: Any) -> None:
+def test_bins(ax: Any) -> None:
     found = measures.calibration([0, 1, 1], [0.1, 0.9, 0.95], bins=2)
     points = plots.reliability(found, ax=ax).collections[-1]
     assert_array_equal(points.get_offsets(), np.column_stack([found.confidence, found.right.expected]))
@@ -58,18 +58,6 @@ def test_bins_points_and_densities(ax: Any) -> None:
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean confidence of the bin (%)", "right queries (%)")
     assert [axis.get_major_formatter()(0.2, 0) for axis in (ax.xaxis, ax.yaxis)] == ["20", "20"]  # per cent
     assert words(ax) == ["as confident as right", "queries of a bin: area by number, 1 to 2"]
-    figure = Figure()
-    scatter, density = figure.subplots(1, 2)
-    points = [[0, 0], [1, 1], [2, 2]]
-    plots.labelled_points(points, ["a", "b", "a"], confidence=[1, 5, 3], marked=[0, 1, 0], mark="odd", ax=scatter)
-    assert scatter.get_legend_handles_labels()[1] == ["class a", "class b", "odd"]
-    opacity = [collection.get_alpha() for collection in scatter.collections[:2]]
-    assert opacity[0][0] < opacity[0][1] < opacity[1][0]
-    x, height = [0.0, 1, 2], [0.0, 1, 0]
-    region = measures.highest_density_interval(x, 0.75, density=height)
-    plots.highest_density(region, density=(x, height), samples=[0.5, 1.0, 1.5], ax=density)
-    assert "75.0 % interval" in density.get_legend_handles_labels()[1]
-    figure.savefig(io.BytesIO())
 
 
 def test_credible_recall_against_mass(ax: Any) -> None:
@@ -84,15 +72,6 @@ def test_credible_recall_against_mass(ax: Any) -> None:
     exact = measures.normal_credible_recall([[0.0], [1.0]], [1.0, 1.0], [1, 1])
     plots.credible_recall(exact, ax=ax, label="normal", number=1, others=False)
     assert words(ax) == ["as draws", "draws", "draws: what ends decide", "draws: others", "normal"]
-
-
-def test_each_of_many_classes_has_a_look_of_its_own(ax: Any) -> None:
-    n = 36
-    plots.labelled_points(np.arange(2 * n).reshape(n, 2), np.arange(n), ax=ax)
-    looks = {(tuple(points.get_facecolor()[0]), points.get_paths()[0].vertices.tobytes()) for points in ax.collections}
-    assert len(looks) == n
-    assert len(ax.get_legend().get_texts()) == n
-    assert plots.labelled_points([[0, 0]], [1], legend=False, ax=Figure().subplots()).get_legend() is None
 
 
 def test_steps_of_a_tie_group_are_those_that_an_arrangement_can_take(ax: Any) -> None:
@@ -156,15 +135,6 @@ def test_axes_say_what_is_there(ax: Any) -> None:
     assert ([text.get_text() for text in empty.texts], empty.get_legend()) == (["no collision"], None)
 
 
-def test_matrices():
-    figure = Figure()
-    left, right = figure.subplots(1, 2)
-    assert plots.distance_matrix([[0.0, 1.0], [1.0, 0.0]], ax=left, label="cosine distance") is left
-    assert plots.shift_matrix(np.eye(2, dtype=bool), ax=right) is right
-    assert_array_equal(right.images[0].get_array(), [[0, 1], [1, 0]])
-    assert rows(figure.axes[-1]) == ["0 (relevant)", "e (irrelevant)"]
-
-
 @pytest.mark.parametrize(("amplify", "error"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)])
 def test_bad_widening(amplify, error):
     with pytest.raises(error, match="amplify must be"):
@@ -180,15 +150,6 @@ def test_nothing_to_draw(ax: Any) -> None:
 
 
 # Orders
-
-
-def test_an_order_is_drawn_as_one_bar_a_run(ax: Any) -> None:
-    plots.sample_order(["a", "b", "a", "a", "b", "a"], [0, 2, 3, 1, 4, 5], ax=ax)
-    bars = [(bar.get_x(), bar.get_width(), bar.get_y() + 0.4) for bar in ax.patches]
-    assert bars == [(0.5, 3, 1), (3.5, 2, 2), (5.5, 1, 1)]
-    assert (*ax.get_xlim(), *ax.get_ylim()) == pytest.approx((0.5 - 0.03, 6.5 + 0.03, 0.3, 2.7))
-    with pytest.raises(ValueError, match=r"order must be a permutation of the 3 samples, but holds \[0, 0, 1\]"):
-        plots.sample_order([0, 0, 1], [0, 0, 1], ax=ax)
 
 
 def test_ranges_are_drawn_between_the_bounds(ax: Any) -> None:
@@ -272,38 +233,3 @@ def test_gaps_are_drawn_with_their_intervals(ax: Axes) -> None:
     assert ax.get_title().replace("\n", " ") == title.replace("-", "−")
     near = dh.gap_trend(gaps, {"1": 0, "2": 0.5, "3": 1})
     assert plots.gap_trend(near, ax=Figure().subplots()).get_xscale() == "linear"
-
-
-def test_measure_against_classes_draws_lines_and_bands(ax: Axes) -> None:
-    bands = {
-        "plain": plots.Band([100, 50], [0.2, 0.4], [0.1, 0.3], [0.3, 0.5]),
-        "groups": plots.Band([50], [0.5], [np.nan], [np.nan]),
-    }
-    assert plots.measure_against_classes(bands, measure="mAP", truth=0.45, ax=ax) is ax
-    assert ax.lines[0].get_xydata().tolist() == [[50, 40], [100, 20]]
-    corners = {tuple(corner) for corner in ax.collections[0].get_paths()[0].vertices.tolist()}  # type: ignore[union-attr]
-    assert corners == {(50, 30), (50, 50), (100, 10), (100, 30)}
-    assert ax.lines[2].get_ydata()[0] == 45
-    assert (ax.get_xscale(), ax.get_ylabel(), ax.get_ylim()) == ("log", "mAP (%)", (0, 100))
-    for look in ("get_linestyle", "get_marker"):
-        assert len({getattr(line, look)() for line in ax.lines[:2]}) == 2
-    assert ax.get_xticks().tolist() == [50, 100]
-
-
-def test_coverage_draws_the_level_and_a_place_for_each_number(ax: Axes) -> None:
-    band = plots.Band([5, 50], [0.9, 0.95], [0.88, 0.94], [0.92, 0.96])
-    plots.interval_coverage({"y": band, "z": band}, level=0.9, ax=ax)
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["5", "50"]
-    assert_array_equal(ax.lines[0].get_ydata(), [90, 90])
-    shown = {(*line.get_xdata(), *np.round(line.get_ydata(), 9)) for line in ax.lines[1:]}
-    marks = ((88, 94), (90, 95), (92, 96))  # low ends, values, high ends
-    assert shown == {(*places, *each) for places in ((-0.125, 0.875), (0.125, 1.125)) for each in marks}
-
-
-def test_gaps_and_cost_are_drawn(ax: Axes) -> None:
-    plots.gap_histogram({"plain": [-0.1, -0.2], "groups": [0.01, 0.0]}, truth=0.0, ax=ax)
-    assert sum(patch.get_height() for patch in ax.patches) == 4
-    ax = Figure().subplots()
-    plots.processor_time({"plain": ([10, 100], [0.1, 10.0]), "groups": ([10, 100], [0.1, 1.0])}, ax=ax)
-    assert (ax.get_xscale(), ax.get_yscale(), ax.get_xlabel()) == ("log", "log", "samples")
-    assert ax.get_legend() is not None

@@ -53,17 +53,9 @@ def test_an_untied_row_is_one_dot(ax: Axes) -> None:
     assert [text.get_text() for text in alone.texts] == ["0", "upper − lower\n(points)"]
 
 
-def test_mixed_queries_hold_the_numbers(ax: Axes) -> None:
-    mixed = dh.plots.mixed_queries(FOUND.reports, ax=ax)
-    shares = [100 * report.ties.queries / report.n_query for report in FOUND.reports.values()]
-    assert [bar.get_width() for bar in mixed.patches] == shares
-    last = FOUND["1 bit"].ties
-    assert mixed.texts[-2].get_text() == f"{last.mixed_groups} mixed groups of up to {last.largest} items"
-
-
 @pytest.mark.parametrize(
     ("name", "what"),
-    [*((name, "report") for name in ("bounds", "mean_intervals", "mixed_queries", "cmc", "format_changes",
+    [*((name, "report") for name in ("bounds", "mean_intervals", "cmc", "format_changes",
                                      "group_values")), ("tie_sizes", "profile"), ("roc", "result"),
      ("precision_recall", "curve")],
 )  # fmt: skip
@@ -144,21 +136,6 @@ def test_intervals_reach_round_what_ties_leave_open(ax: Axes) -> None:
     found = [report.interval("MRR", seed=1) for report in (A, B)]
     ends = [[[100 * each.lower.low, row], [100 * each.upper.high, row]] for row, each in enumerate(found)]
     assert (segments(ax.collections[0]), rows(ax)) == (ends, ["first", "second"])
-
-
-def test_ranks_that_models_may_have(ax: Axes) -> None:
-    scores = {name: {f"task {i}": i + lead for i in range(8)} for name, lead in {"a": 2, "b": 1.9, "c": 0}.items()}
-    scores["b"]["task 0"] += 1
-    board = dh.score_leaderboard(scores)
-    dh.plots.rank_intervals(board, ax=ax)
-    shown = [ends for each in ax.collections for ends in segments(each)]
-    ranks = enumerate(board.rank_intervals.values())
-    assert shown == [[[low - 0.2, row], [high + 0.2, row]] for row, (low, high) in ranks]
-    assert (rows(ax), [text.get_text() for text in ax.texts][:3]) == (
-        list(board.models), [f"{100 * share:.1f}" for share in board.first.values()]
-    )  # fmt: skip
-    assert list(line(ax, "rank by the mean").get_xdata()) == list(board.ranks.values())
-    assert ax.get_title() == "2 of 3 models are statistically tied for first place"
 
 
 def test_sizes_of_tie_groups(ax: Axes) -> None:

@@ -70,8 +70,7 @@ def test_new_axes_where_none_are_given() -> None:
     for draw, drawn in (
         (dh.plots.bounds, reports), (dh.plots.measure_against_bytes, found), (dh.plots.cmc, reports),
         (dh.plots.per_class, report), (dh.plots.caterpillar, report), (dh.plots.format_changes, reports),
-        (dh.plots.mixed_queries, reports), (dh.plots.error_reject, error_reject_curve([1, 0], [2, 1])),
-        (dh.plots.gap_histogram, {"a": [0.1]}),
+        (dh.plots.error_reject, error_reject_curve([1, 0], [2, 1])),
     ):  # fmt: skip
         made = draw(drawn)
         assert isinstance(made, Axes), draw

@@ -15,6 +15,7 @@ import deadheat as dh
 from deadheat.errors import UndefinedError
 from deadheat.reports import trec
 from deadheat.reports.trec import LEFT_OUT, expanded, trec_lines
+from deadheat.support.triple import Triple
 
 RUN = {"q1": {"a": 2.0, "b": 1.0, "c": 1.0}, "q2": {"a": 1.0}, "q9": {"a": 1.0}}
 QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"a": 0}, "q3": {"a": 1}}
@@ -84,13 +85,15 @@ def test_an_undefined_level_is_not_a_value() -> None:
 
 # The lines of trec_eval: all that they have, against all orders of the tied documents, one run without ties for each
 
+WITH_PARAMETERS = ["11pt_avg_0.25,.5,.75", "ndcg_1=3,2=9", "ndcg_1=.5,3=.5", "set_F_0.5", "set_F_2"]
 NAMES = [name for name in expanded("all_trec") if name not in LEFT_OUT and name not in ("runid", "num_q")]
+NAMES += WITH_PARAMETERS
 BOUNDS_ONLY = ("gm_map", "gm_bpref")
 
 
 def of_all(run: dict[str, Any], qrels: dict[str, Any], rel: int) -> dict[str, Any]:
     report = dh.evaluate_run(run, qrels, rel=rel, singletons="zero", complete=False)
-    return {name: trec._row(report, name, rel, 20).of_all for name in NAMES}
+    return {name: trec._row(report, name, 20).of_all for name in NAMES}
 
 
 def test_cutoffs_where_none_are_given() -> None:
@@ -104,6 +107,69 @@ def test_gains_where_the_best_order_changes_its_grade() -> None:
     value = of_all({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1, "b": 2}}, 1)["Rndcg"]
     second = (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
     assert value.expected == pytest.approx((1 / 2 + second) / 2, abs=1e-15)
+
+
+def test_parameters_of_trec_eval() -> None:
+    """Worked by hand from its sources: d3 of grade 2 at rank 1, d1 of grade 1 at rank 3, d2 of grade 1 not found."""
+    run = {"q": {"d3": 3.0, "x": 2.0, "d1": 1.0, "y": 0.0}}
+    report = dh.evaluate_run(run, {"q": {"d3": 2, "d1": 1, "d2": 1}}, measures="AP")
+    value = {name: trec._row(report, name, 0).of_all.lower for name in (*WITH_PARAMETERS, "set_F_1", "set_F", "ndcg")}
+    assert value["11pt_avg_0.25,.5,.75"] == pytest.approx((1 + 2 / 3 + 2 / 3) / 3, abs=1e-15)  # ranks 1, 2, 2 of the 3
+    best = 9 + 3 / math.log2(3) + 3 / 2
+    assert value["ndcg_1=3,2=9"] == pytest.approx((9 + 3 / 2) / best, abs=1e-15)
+    assert value["ndcg_1=.5,3=.5"] == pytest.approx((2 + 0.5 / 2) / (2 + 0.5 / math.log2(3) + 0.5 / 2), abs=1e-15)
+    assert value["set_F_0.5"] == pytest.approx(1.5 * (2 / 4) * (2 / 3) / (0.5 * 2 / 4 + 2 / 3), abs=1e-15)
+    assert value["set_F_1"] == pytest.approx(value["set_F"], abs=1e-15)
+    names = ["AP(rel=2)", "set_F_2", "map", "utility_1,0,0,0", "11pt_avg_0.5", "ndcg_1=3", "ndcg_cut_5", "ndcg"]
+    printed = [line.split()[0] for line in trec_lines(report, names)]
+    assert printed == [
+        "map",
+        "utility_1,0,0,0",
+        "11pt_avg_0.5",
+        "ndcg_1=3",
+        "ndcg",
+        "ndcg_cut_5",
+        "set_F_2",
+        "mAP(rel=2)",
+    ]
+    for name, message in (
+        (
+            "11pt_avg_25,.5",
+            "takes recalls from 0 to 1, but got 25: its name ends at the first point, as in 11pt_avg.0.25",
+        ),
+        ("ndcg_0=3", "takes gains above 0 of grades from 1 on, of moderate size, as in ndcg.1=3,2=9, but got 0=3"),
+        ("ndcg_1=0", "takes gains above 0"),
+        ("ndcg_1=.00000000000000000001", "of moderate size"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            trec_lines(report, [name])
+
+
+def test_a_name_in_a_report_is_the_measure_of_its_table() -> None:
+    run, qrels = {"q": {"a": 1.0, "b": 0.5, "c": 0.5}}, {"q": {"a": 1, "b": 2}}
+    report = dh.evaluate_run(run, qrels, measures="AP, nDCG@10, P(rel=3)@5", rel=2)
+    assert report.measures == ("mAP(rel=2)", "nDCG@10", "P(rel=3)@5")
+    assert report["AP"] is report["mAP(rel=2)"] is report["AP(rel=2)"]
+    assert (report["AP"].lower, report["AP"].upper) == (1 / 3, 1 / 2)
+    assert report["MRR"].name == "MRR(rel=2)"
+    assert [name in report for name in ("AP", "P@5", "P(rel=3)@5")] == [True, False, True]
+    assert list(report.worst(measures="AP").columns()) == [
+        "query",
+        "relevant",
+        *(f"mAP(rel=2)_{end}" for end in Triple._fields),
+    ]
+    comparison = dh.compare(report, report, measures="AP")
+    assert comparison.measures == ("mAP(rel=2)",)
+    assert comparison["AP"].a.expected == report["AP"].expected
+    assert dh.leaderboard({"a": report, "b": report}, measures="AP").measures == ("mAP(rel=2)",)
+    plain = dh.evaluate_run(run, qrels, measures="AP")
+    assert dh.compare(report, plain, measures="AP")["AP"].b.expected == report["AP"].expected
+    with pytest.raises(ValueError, match="mAP must count the same grades in both, but the reports have rel 1 and 2"):
+        dh.compare(plain, report, measures="AP")["AP"]
+    with pytest.raises(ValueError, match=r"'AP\(rel=1\)' cannot be told from 'mAP' where rel is 2: leave out rel="):
+        dh.evaluate_run(run, qrels, measures="AP(rel=1)", rel=2)
+    with pytest.raises(ValueError, match=r"'AP\(rel=1\)' cannot be told from 'mAP'"):
+        report["AP(rel=1)"]
 
 
 def test_lines_of_each_query_come_first() -> None:
@@ -149,3 +215,26 @@ def test_every_order_of_the_ties(seed: int) -> None:
             assert math.isnan(value.expected)
         else:
             assert value.expected == pytest.approx(math.fsum(values[name]) / len(values[name]), abs=1e-12), name
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"judged_only": True}, {"score_dtype": "float32"}, {"max_docs": 4}, {"rel": 2}]
+)
+def test_a_column_has_what_ranking_by_id_gives(options: dict[str, Any]) -> None:
+    """With each tie broken by an amount too small to change another order, the last id in the alphabet first."""
+    rng = np.random.default_rng(7)
+    names = "mAP nDCG@5 MRR P@3 bpref"
+    for _ in range(20):
+        run = {f"q{q}": {f"d{d}": float(s) for d, s in enumerate(rng.integers(0, 3, 9))} for q in range(4)}
+        qrels = {f"q{q}": {f"d{d}": int(g) for d, g in enumerate(rng.integers(-1, 3, 7))} | {"d8": 2} for q in range(4)}
+        broken = {q: {d: s + int(d[1:]) * 2.0**-10 for d, s in row.items()} for q, row in run.items()}
+        near = {q: {d: s + int(d[1:]) * 2.0**-40 for d, s in row.items()} for q, row in run.items()}
+        given = near if "score_dtype" in options else run
+        expected = dh.evaluate_run(broken, qrels, measures=names, **options)
+        if "max_docs" in options:
+            given = broken
+        found = dh.evaluate_run(given, qrels, measures=names, by_id=True, **options)
+        assert found.by_id == {name: result.lower for name, result in expected.items()}
+        assert found.columns()["by_id"] == [result.lower for result in expected.values()]
+        assert found.to_dict()["measures"][expected.measures[0]]["by_id"] == expected["mAP"].lower
+        assert found.to_text().splitlines()[0].split()[-2:] == ["by", "id"]

@@ -24,7 +24,6 @@ from deadheat.support import atomic, scratch
 linux = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files without a name are those of Linux")
 ending = pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 
-_READS = "import deadheat, sys; deadheat.evaluate(sys.argv[1], [0, 1]); raise SystemExit('it has ended')"
 _WAITS = "import sys, time\n{}\nprint('ready', flush=True)\ntime.sleep(600)"
 WORK = {  # what takes disk space in a folder until its process ends
     "rows": "import deadheat.inputs.samples as samples; kept = samples.open_rows(sys.argv[1] + '/a.npy', 'gallery')",
@@ -32,11 +31,10 @@ WORK = {  # what takes disk space in a folder until its process ends
     "file": "from deadheat.support.atomic import replacing; kept = replacing(sys.argv[1] + '/out')\n"
     "file = kept.__enter__(); file.write(bytes(1 << 22)); file.flush()",
 }
-_SHARES = """
+_OWNS = """
 from deadheat.engine.counting.distributed.worker import Writer
-from deadheat.support.scratch import LocalCopies
-copies = LocalCopies("the key of a run")
-copies.path("file://" + sys.argv[1])
+from deadheat.support.scratch import own_copy
+own_copy("file://" + sys.argv[1])
 writer = Writer(None)
 """
 
@@ -86,18 +84,6 @@ def folder(tmp_path: Path) -> Path:
 
 @linux
 @ending
-def test_a_stream_that_does_not_end(how: signal.Signals, tmp_path: Path, folder: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    writer = subprocess.Popen(["sh", "-c", "while :; do printf '%01023d\\n' 0; done > \"$0\"", str(tmp_path / "pipe")])
-    try:
-        assert after(_READS, tmp_path / "pipe", folder, how, lambda process: taken(process, folder) > 3 << 20) == []
-    finally:
-        writer.kill()
-        writer.wait()
-
-
-@linux
-@ending
 @pytest.mark.parametrize("work", WORK)
 def test_copied_rows_arrays_of_a_profile_and_half_of_a_file(how: signal.Signals, work: str, folder: Path) -> None:
     np.save(folder / "a.npy", np.asfortranarray(np.ones((1000, 500))))
@@ -108,7 +94,7 @@ def test_copied_rows_arrays_of_a_profile_and_half_of_a_file(how: signal.Signals,
 
 @linux
 @ending
-def test_folders_that_processes_share_are_deleted_by_the_next(
+def test_folders_of_killed_processes_are_deleted_by_the_next(
     how: signal.Signals, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     pytest.importorskip("fsspec")
@@ -118,7 +104,7 @@ def test_folders_that_processes_share_are_deleted_by_the_next(
         if users:
             (folder / name / "users").touch()
     environment = os.environ | {"TMPDIR": str(folder)}
-    command = [sys.executable, "-c", _WAITS.format(_SHARES), str(tmp_path / "a.npy")]
+    command = [sys.executable, "-c", _WAITS.format(_OWNS), str(tmp_path / "a.npy")]
     started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
     for process in started:
         request.addfinalizer(process.communicate)
@@ -126,7 +112,7 @@ def test_folders_that_processes_share_are_deleted_by_the_next(
     assert [said_so(process) for process in started] == [True, True]
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     kept = [path for path in folder.iterdir() if path.name not in ("deadheat-job-new", "deadheat-other")]
-    assert len(kept) == 3  # two jobs, and the copies that both use
+    assert len(kept) == 4  # of each a job and its copies
     for path in (*kept, folder / "deadheat-other"):
         os.utime(path, (1, 1))
 
@@ -141,12 +127,10 @@ def test_folders_that_processes_share_are_deleted_by_the_next(
         shutil.rmtree(folder / "deadheat-mine")
         return found
 
-    always, (copies,) = {"deadheat-job-new", "deadheat-other"}, [path for path in kept if "copies" in path.name]
+    always = {"deadheat-job-new", "deadheat-other"}
     assert left(None) == {path.name for path in kept} | always
     after_one = left(started[0]) - always
-    assert len(after_one) == 2
-    assert copies.name in after_one
-    os.utime(copies, (1, 1))
+    assert sorted(name.split("-")[1] for name in after_one) == ["copies", "job"]
     assert left(started[1]) == always
 
 

@@ -70,4 +70,7 @@ DoubleDouble log2_of(std::int64_t i);
 /// The harmonic number 1 + 1/2 + ... + 1/i.
 DoubleDouble harmonic(std::int64_t i);
 
+/// 1/(i + 1)² + 1/(i + 2)² + ..., to infinity.
+DoubleDouble squares_beyond(std::int64_t i);
+
 }  // namespace deadheat

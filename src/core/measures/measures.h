@@ -34,6 +34,11 @@ struct FirstLastHitLoops {
 
 DEADHEAT_DECLARE_LOOPS(FirstLastHitLoops, first_last_hit_loops)
 
+/// Fill in mean and variance of one over the rank of an item that is at each of `size` ranks behind `closer` with the same
+/// chance, and counts as 0 beyond the first `slots` of these; in closed form, whatever the size.
+void reciprocal_moments(Span<const std::int64_t> closer, Span<const std::int64_t> size, Span<const std::int64_t> slots,
+                        Span<double> mean, Span<double> variance);
+
 /// Fill in AP, cut at rank `cutoff`, divided by `n_relevant`, for the queries from `first` up to `last`.
 void average_precisions(Index first, Index last, const Groups &groups, std::int64_t cutoff, Matrix<double> out);
 

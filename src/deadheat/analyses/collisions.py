@@ -442,8 +442,9 @@ def collisions(
     >>> table["euclidean"].mixed.groups, table["cityblock"].mixed.groups
     (1, 0)
     """
-    several = isinstance(distance, Iterable) and not isinstance(distance, str)
-    names = list(dict.fromkeys(map(distance_registry.named, distance if several else [distance])))
+    one = isinstance(distance, str)
+    listed = [distance] if one else checks.listed(distance, "distance", "a name, or several")
+    names = list(dict.fromkeys(map(distance_registry.named, listed)))
     if not names:
         raise InvalidValueError("distance", "must name at least one distance, but got none")
     shared: dict[str, Any] = {"ties": ties, "junk": junk, "exclude": exclude, "threads": threads, "progress": progress}
@@ -561,7 +562,7 @@ def collisions_of_distances(
     array([[1, 2, 2]], dtype=int32)
     """
     width, most = checked_reach(within, depth, Exact())
-    matrix, mask = arrays.scores(distances, "distances"), conversion.plain(relevant, "relevant")
+    matrix, mask = arrays.finite_scores(distances, "distances"), conversion.plain(relevant, "relevant")
     arrays.require_exact(matrix, "distances")
     if mask.shape != matrix.shape or mask.dtype != np.bool_:
         came = f"{mask.dtype} of shape {mask.shape}"

@@ -14,9 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, PairedTest, p_value
+from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, GateBy, PairedTest, p_value
 from deadheat.errors import InvalidTypeError, InvalidValueError, printable
-from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import UNITS, about_few, counted
@@ -73,7 +72,10 @@ class Comparison(TabularResult):
 
     def __getitem__(self, name: str) -> Difference:
         """The difference for a measure; raises ValueError for an unknown name."""
-        name = measures_names.parse(name).name
+        name = self.a.own_name(name)
+        if self.b.own_name(name) != name:
+            came = f"{self.a.rel} and {self.b.rel}: name one, as in 'AP(rel=2)'"
+            raise InvalidValueError(name, f"must count the same grades in both, but the reports have rel {came}")
         if name not in self._differences:
             self._differences[name] = self._difference(name)
         return self._differences[name]
@@ -120,32 +122,49 @@ class Comparison(TabularResult):
         adjusted = stats.false_discovery_control(list(pvalues.values()), method=method)
         return dict(zip(pvalues, map(float, adjusted), strict=True))
 
-    def dropped(self, max_drop: float = 0.0) -> tuple[str, ...]:
-        """The measures in the table in which B is below A by more than `max_drop` however the ties fall.
+    def dropped(self, max_drop: float = 0.0, gate_by: GateBy = "lower") -> tuple[str, ...]:
+        """Return the measures in the table in which B is below A by more than `max_drop`: a gate for releases.
 
         Parameters
         ----------
         max_drop : float
             The drop of the mean that is allowed, as a fraction in [0, 1]. What rounding alone could have made does not
             count.
+        gate_by : {"lower", "expected", "certain"}
+            The drop: of the lower bound, which an embedding that collapses cannot pass; of the expected value; or the
+            one that is certain however the ties fall, ``Difference.lower``, in which B's ties are broken in the best
+            way and A's in the worst. By the last one, B passes wherever ties *may* make it as good as A.
 
         Returns
         -------
         tuple of str
-            The measures whose `Difference.lower` is larger: A's ties broken in the worst way and B's in the best.
 
         Raises
         ------
         ValueError
-            If `max_drop` is not in [0, 1], or a measure is undefined for every pair of queries.
+            If an argument is not as described, or a measure is undefined for every pair of queries or, under a
+            tolerance, has no expected value to gate by.
+
+        Examples
+        --------
+        B ties the relevant item of each query with another one:
+
+        >>> from deadheat import TieProfile, measure
+        >>> groups = [[[(0, 0, 1, 1)]] * 2, [[(0, 0, 2, 1)]] * 2]
+        >>> a, b = (measure(TieProfile.from_groups(rows, n_ranked=[2] * 2), "Hit@1") for rows in groups)
+        >>> compare(a, b).dropped(), compare(a, b).dropped(0.5, "expected"), compare(a, b).dropped(0, "certain")
+        (('Hit@1',), (), ())
         """
         allowed = checks.real_number(max_drop, "max_drop", least=0)
         if allowed > 1:
             raise InvalidValueError("max_drop", f"must be a fraction in [0, 1], but is {allowed:g}")
-        undefined = next((each.name for each in self._shown() if math.isnan(each.lower)), None)
+        drops = {each.name: each.drop(gate_by) for each in self._shown()}
+        undefined = next((name for name, drop in drops.items() if math.isnan(drop)), None)
         if undefined is not None:
-            raise InvalidValueError(undefined, f"must have a value in {' and '.join(self.names)} for some query")
-        return tuple(each.name for each in self._shown() if each.lower > allowed + ROUNDING)
+            known = not math.isnan(self[undefined].lower)
+            what = "an expected value, which a tolerance does not have: gate by lower" if known else "a value"
+            raise InvalidValueError(undefined, f"must have {what} in {' and '.join(self.names)} for some query")
+        return tuple(name for name, drop in drops.items() if drop > allowed + ROUNDING)
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """One table: a row for each measure, in per cent."""
@@ -320,7 +339,7 @@ def compare(
         What the p-values ask: whether A and B differ, A is better than B, or A is worse.
     confidence_level : float
         Of each interval by itself, strictly between 0 and 1.
-    method : {"percentile", "basic", "BCa"}
+    method : {"percentile", "BCa"}
         The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`.
     n_resamples : int
         How often the bootstrap draws, and how many random swaps the permutation test makes. Where there are no more
@@ -374,9 +393,11 @@ def compare(
     for report, name in ((a, "a"), (b, "b")):
         if not isinstance(report, Report):
             raise InvalidTypeError(name, f"must be a Report, but is {type(report).__name__}")
-    called = _two_names(names)
+    called = checks.two_names(names)
     both = "a and b" if called == ("A", "B") else " and ".join(called)
-    shown = tuple(name for name in a.measures if name in b.measures) if measures is None else measure_names(measures)
+    shown = (
+        tuple(name for name in a.measures if name in b.measures) if measures is None else measure_names(measures, a.rel)
+    )
     if not shown:
         came = f"{', '.join(a.measures)} and {', '.join(b.measures)}"
         raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {came}")
@@ -393,15 +414,6 @@ def compare(
     )  # fmt: skip
     clusters, caveats = averaging.clusters(resample, labels), averaging.caveats(resample, labels)
     return Comparison(a, b, called, shown, test, n_query, place_in_b, clusters, caveats)
-
-
-def _two_names(names: Iterable[str]) -> tuple[str, str]:
-    called = () if isinstance(names, str) else tuple(names)
-    if len(called) != 2 or not all(isinstance(name, str) and name.strip() for name in called):
-        raise InvalidTypeError("names", f"must be two strings that are not empty, but is {names!r}")
-    if called[0] == called[1]:
-        raise InvalidValueError("names", f"must be two different ones, but both are {called[0]!r}")
-    return called[0], called[1]
 
 
 def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:

@@ -53,7 +53,7 @@ class PairedTest:
             confidence_level=level_between(confidence_level),
             method=checks.choice(method, BOOTSTRAP, "method"),
             n_resamples=checks.positive_integer(n_resamples, "n_resamples", MOST_RESAMPLES),
-            seed=checks.whole_number(seed, "seed"),
+            seed=checks.seed(seed),
         )
 
     @property
@@ -63,6 +63,7 @@ class PairedTest:
 
 
 ROUNDING = 2.0**-47  # two values that are equal may differ by so much of their size, once computed
+GateBy = Literal["lower", "expected", "certain"]
 COUNTS = ("n_wins_a", "n_wins_b", "n_equal", "n_open")
 
 
@@ -146,6 +147,11 @@ class Difference(PlainFloats):
     def winner(self) -> Literal["A", "B"] | None:
         """Who has the larger mean however the ties fall: "A", "B", or None where ties decide it or both are equal."""
         return "A" if self.lower > 0 else "B" if self.upper < 0 else None
+
+    def drop(self, gate_by: GateBy = "lower") -> float:
+        """Return by how much B is below A, negative where it is above: see `Comparison.dropped`."""
+        checks.choice(gate_by, get_args(GateBy), "gate_by")
+        return {"lower": self.a.lower - self.b.lower, "expected": self.expected, "certain": self.lower}[gate_by]
 
     @property
     def ahead(self) -> Literal["A", "B"] | None:

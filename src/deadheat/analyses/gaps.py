@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.analyses.grouped import (
-    BY_ERROR,
     Drawing,
     GroupedReport,
     GroupedResult,
@@ -45,11 +44,10 @@ from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.reports.statistics.intervals import (
-    PARAMETRIC,
+    MOST_RESAMPLES,
     Interval,
     Intervals,
     class_sums,
-    resolved,
     standard_error,
     welch_interval,
 )
@@ -97,59 +95,58 @@ class Gap(PlainFloats):
         return self.train.upper - self.test.lower
 
     @property
-    def error(self) -> float:
-        """The standard error of the expected difference."""
-        return math.hypot(self.train_errors.expected, self.test_errors.expected)
+    def errors(self) -> Triple[float]:
+        """The standard errors of lower, expected and upper."""
+        return Triple(*(math.hypot(*pair) for pair in self._error_pairs()))
 
-    def interval(self, *, confidence_level: float = 0.95, method: str | None = None) -> Intervals:
+    def interval(self, *, confidence_level: float = 0.95) -> Intervals:
         """Confidence intervals for the difference of the two populations' values.
 
         Parameters
         ----------
         confidence_level : float
             Of each of the three intervals by itself, strictly between 0 and 1.
-        method : {"auto", "normal", "t"}, optional
-            The difference ± a quantile times the root of the sum of both squared standard errors: the normal
-            distribution's, or Student's for the degrees of freedom after Welch and Satterthwaite. By default what
-            suits the sets, ``"auto"``: Student's where either has fewer than 30 groups, or classes.
 
         Returns
         -------
         Intervals
-            `n` counts the groups, or classes, of both sets. **Undefined:** NaN where a set has fewer than two.
+            The difference ± Student's quantile, for the degrees of freedom after Welch and Satterthwaite, times the
+            root of the sum of both squared standard errors. `n` counts the groups, or classes, of both sets.
+            **Undefined:** NaN where a set has fewer than two.
         """
-        law, (worst, middle, best) = self._intervals(confidence_level, method)
+        worst, middle, best = self._intervals(confidence_level)
         unit = "class" if isinstance(self.train, Result) else "group"
-        return Intervals(worst, middle, best, float(confidence_level), law, sum(self.n_unit), unit).within(-1, 1)
+        return Intervals(worst, middle, best, float(confidence_level), "t", sum(self.n_unit), unit).within(-1, 1)
 
-    def margin(self, *, confidence_level: float = 0.95, method: str | None = None) -> float:
-        """The margin of error z·se: half the width of `interval`, before its ends are cut to [-1, 1].
+    def margin(self, *, confidence_level: float = 0.95) -> float:
+        """The margin of error t·se: half the width of `interval`, before its ends are cut to [-1, 1].
 
         If both populations have the same value, the observed difference is at most this, at the confidence level: the
         "bound on difference" of Table 1 of arXiv:2306.13357. Where ties leave the difference open, the largest margin
         of lower, expected and upper. NaN where there is no interval.
         """
-        _, intervals = self._intervals(confidence_level, method, centred=True)
+        intervals = self._intervals(confidence_level, centred=True)
         return max((ends.high for ends in intervals if not math.isnan(ends.high)), default=math.nan)
 
-    def bound(self, *, confidence_level: float = 0.95, method: str | None = None) -> float:
-        """What the two populations' values differ by at most, either way, at a confidence level: |gap| + z·se.
+    def bound(self, *, confidence_level: float = 0.95) -> float:
+        """What the two populations' values differ by at most, either way, at a confidence level: |gap| + t·se.
 
         That is the observed difference and its `margin`. In full, max(|L|, |U|), where L is the low end of the interval
         for `lower` and U the high end of that for `upper`: however the ties fall. As L and U leave out
         (1 - confidence_level)/2 each, the level is at least the one asked for. NaN where there is no interval.
         """
-        interval = self.interval(confidence_level=confidence_level, method=method)
+        interval = self.interval(confidence_level=confidence_level)
         return max(abs(interval.lower.low), abs(interval.upper.high))
 
-    def _intervals(self, level: float, method: str | None, *, centred: bool = False) -> tuple[str, list[Interval]]:
-        """How intervals are made, and those for lower, expected and upper, round the values or (`centred`) round 0."""
-        chosen = checks.choice(BY_ERROR if method is None else method, PARAMETRIC, "method")
-        law = resolved(chosen, min(self.n_unit))
-        a, b = self.train_errors, self.test_errors
-        errors = {"lower": (a.lower, b.upper), "expected": (a.expected, b.expected), "upper": (a.upper, b.lower)}
-        values = {name: 0.0 if centred else getattr(self, name) for name in errors}
-        return law, [welch_interval(values[name], pair, self.n_unit, level, law) for name, pair in errors.items()]
+    def _intervals(self, level: float, *, centred: bool = False) -> list[Interval]:
+        """The intervals for lower, expected and upper, round the values or (`centred`) round 0."""
+        values = [0.0] * 3 if centred else [self.lower, self.expected, self.upper]
+        both = zip(values, self._error_pairs(), strict=True)
+        return [welch_interval(value, pair, self.n_unit, level) for value, pair in both]
+
+    def _error_pairs(self) -> list[tuple[float, float]]:
+        """Those of train and test that belong to lower, expected and upper."""
+        return list(zip(self.train_errors, reversed(self.test_errors), strict=True))
 
     def _repr_html_(self) -> str:
         return notebook_row(self.train.name, self, title="difference (%)")
@@ -338,8 +335,8 @@ class GeneralizationGap(TabularResult):
         classes, whose standard error is that of the linearised ratio. This takes each class's values as its own,
         although all classes are in each other's gallery, and it holds for sets of just so many classes.
         """
-        train, n_train = _errors_by_class(self.train_whole, self.measure)
-        test, n_test = _errors_by_class(self.test_whole, self.measure)
+        train, n_train = errors_by_class(self.train_whole, self.measure)
+        test, n_test = errors_by_class(self.test_whole, self.measure)
         return Gap(self.train_whole[self.measure], self.test_whole[self.measure], train, test, (n_train, n_test))
 
     def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
@@ -393,10 +390,10 @@ class GeneralizationGap(TabularResult):
             title = f"{self.measure}{how}"
             yield (title, "train"), gap.train, gap.train_errors.expected
             yield (title, "test"), gap.test, gap.test_errors.expected
-            yield (title, "gap"), gap, gap.error
+            yield (title, "gap"), gap, gap.errors.expected
 
 
-def _errors_by_class(report: Report, name: str) -> tuple[Triple[float], int]:
+def errors_by_class(report: Report, name: str) -> tuple[Triple[float], int]:
     """Standard errors of means over queries, with whole classes as the independent units, and how many these are."""
     assert report.classes is not None
     rows = np.stack(report[name].per_query)
@@ -499,7 +496,7 @@ def split_half(
     """
     name = measure_names.parse(measure).name
     summary = SummaryOptions.checked(name)
-    drawing = Drawing.checked(group_size, seed, checks.positive_integer(splits, "splits"))
+    drawing = Drawing.checked(group_size, seed, checks.positive_integer(splits, "splits", MOST_RESAMPLES))
     options = CountingOptions.checked(
         distance=distance, ties=ties, junk=junk, exclude=exclude, threads=threads, progress=progress
     )
@@ -513,7 +510,7 @@ def split_pair(
     """`split_half` of queries and a gallery that the inputs have opened; the repeats of `drawing` are the splits."""
     n_class = len(sorted_classes(pair.query.labels, None if pair.gallery is None else pair.gallery.labels).names)
     if n_class < 2 * drawing.group_size:
-        rule = f"must be at most half the number of classes, {n_class}, but is {drawing.group_size}"
+        rule = f"must be at most half the number of classes, {n_class}, but is {checks.shown(drawing.group_size)}"
         raise InvalidValueError("group_size", rule)
     found = queries_in_gallery(pair, options)
     groups = grouped_pair(pair, drawing, options, summary)
@@ -525,11 +522,11 @@ class SplitHalf(TabularResult):
     """A measure, plain and in groups, and what lies between random halves of the classes.
 
     Printed, it has the columns of Table 1 as rows: the plain value; the grouped one; its upper confidence limit, value
-    + z·se (the "bound" there); the difference of two halves; and the margin of error of that difference, z·se (the
+    + t·se (the "bound" there); the difference of two halves; and the margin of error of that difference, t·se (the
     "bound on difference").
 
-    `to_text`, `to_markdown`, `to_latex`, `to_dict` and `to_json` take ``confidence_level=`` (default 0.95) and
-    ``method=`` as `Gap.interval` does; the source's z is ``method="normal"``.
+    `to_text`, `to_markdown`, `to_latex`, `to_dict` and `to_json` take ``confidence_level=`` (default 0.95). Where the
+    source takes z, Student's t stands here: its groups are few.
 
     Attributes
     ----------
@@ -573,18 +570,18 @@ class SplitHalf(TabularResult):
         largest = [max(abs(gap.lower), abs(gap.upper)) for gap in self.gaps]
         return Triple(*map(np.array, (least, [abs(gap.expected) for gap in self.gaps], largest)))
 
-    def margins(self, *, confidence_level: float = 0.95, method: str | None = None) -> Float64:
+    def margins(self, *, confidence_level: float = 0.95) -> Float64:
         """The margin of error of the difference of each split, (n_split,): `Gap.margin`."""
-        return np.array([gap.margin(confidence_level=confidence_level, method=method) for gap in self.gaps])
+        return np.array([gap.margin(confidence_level=confidence_level) for gap in self.gaps])
 
-    def upper_limit(self, *, confidence_level: float = 0.95, method: str | None = None) -> Triple[float]:
-        """The grouped values' upper ends of the confidence interval, value + z·se: the "bound" of Table 1."""
-        found = self.grouped.interval(confidence_level=confidence_level, method=method)
+    def upper_limit(self, *, confidence_level: float = 0.95) -> Triple[float]:
+        """The grouped values' upper ends of the confidence interval, value + t·se: the "bound" of Table 1."""
+        found = self.grouped.interval(confidence_level=confidence_level)
         return Triple(found.lower.high, found.expected.high, found.upper.high)
 
-    def to_dict(self, *, confidence_level: float = 0.95, method: str | None = None) -> dict[str, Any]:
+    def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
         """The rows as plain Python values that JSON can hold; None where one is undefined."""
-        rows = self._rows(confidence_level, method)
+        rows = self._rows(confidence_level)
         content: dict[str, Any] = {
             "measure": self.measure,
             **{name: getattr(self.groups, name) for name in ("group_size", "n_class", "n_group")},
@@ -596,14 +593,14 @@ class SplitHalf(TabularResult):
             content[name] = plain({**{end: getattr(value, end) for end in Triple._fields}, "spread": spread})
         return content
 
-    def columns(self, *, confidence_level: float = 0.95, method: str | None = None) -> Mapping[str, Sequence[Any]]:
+    def columns(self, *, confidence_level: float = 0.95) -> Mapping[str, Sequence[Any]]:
         """A row for each column of Table 1: its three values, and the standard deviation over the splits."""
-        _, values, spreads = zip(*self._rows(confidence_level, method), strict=True)
+        _, values, spreads = zip(*self._rows(confidence_level), strict=True)
         return {"what": list(_HALVES_ROWS), **columns_of_bounds(values), "spread": list(spreads)}
 
-    def tables(self, *, digits: int = DIGITS, confidence_level: float = 0.95, method: str | None = None) -> list[Table]:
+    def tables(self, *, digits: int = DIGITS, confidence_level: float = 0.95) -> list[Table]:
         """The values in per cent, differences in percentage points."""
-        rows = self._rows(confidence_level, method)
+        rows = self._rows(confidence_level)
         spreads = [spread for *_, spread in rows]
         return [table_with_errors([(title, value) for title, value, _ in rows], spreads, digits, "s.d.")]
 
@@ -616,15 +613,15 @@ class SplitHalf(TabularResult):
         out = f"; {rest} classes are in no half each time" if rest else ""
         return [f"{halves} {each}{out}. s.d.: over the splits."]
 
-    def _rows(self, level: float, method: str | None) -> list[tuple[str, Any, float]]:
+    def _rows(self, level: float) -> list[tuple[str, Any, float]]:
         size, title = self.groups.group_size, f"{100 * level:g} %"
-        margins = self.margins(confidence_level=level, method=method)
+        margins = self.margins(confidence_level=level)
         differences = self.differences
         shown = differences.lower if self.groups.profile.bounds_only else differences.expected
         return [
             (f"{self.measure}, plain", self.plain, math.nan),
             (f"{self.measure} in groups of {size}", self.grouped, math.nan),
-            (f"  upper {title} limit", self.upper_limit(confidence_level=level, method=method), math.nan),
+            (f"  upper {title} limit", self.upper_limit(confidence_level=level), math.nan),
             ("difference of two halves", Triple(*map(_mean, differences)), _spread(shown)),
             (f"  {title} margin of error", Triple(*[_mean(margins)] * 3), _spread(margins)),
         ]

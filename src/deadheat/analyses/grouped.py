@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -27,7 +27,6 @@ from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import arrays
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
@@ -37,8 +36,10 @@ from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import (
     BOOTSTRAP,
+    MOST_RESAMPLES,
     Interval,
     Intervals,
+    about_few,
     mean_intervals,
     normal_interval,
     standard_error,
@@ -82,7 +83,7 @@ class Drawing(NamedTuple):
     def checked(cls, group_size: int, seed: int, repeats: int) -> Drawing:
         """The options, or an error that names the argument."""
         size = checks.whole_number(group_size, "group_size", 2)
-        return cls(size, checks.whole_number(seed, "seed"), checks.whole_number(repeats, "repeats", 1))
+        return cls(size, checks.seed(seed), checks.whole_number(repeats, "repeats", 1, MOST_RESAMPLES))
 
 
 def draw(n_class: int, group_size: int, seed: int, repeat: int = 0) -> Draw:
@@ -140,9 +141,6 @@ def items_of_groups(classes: Int64, groups: Int64) -> tuple[Int64, ...]:
     return tuple(
         np.concatenate([order[starts[number] : starts[number + 1]] for number in group]) for group in groups.tolist()
     )
-
-
-BY_ERROR = "auto"  # what suits means with a standard error: Student's t below 30 units, the normal law from there
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +201,7 @@ class GroupedResult(PlainFloats):
         return Triple(*(math.sqrt(math.fsum(np.square(each)) / len(each)) for each in zip(*by_repeat, strict=True)))
 
     def interval(
-        self, *, confidence_level: float = 0.95, method: str | None = None, n_resamples: int = 9999, seed: int = 0
+        self, *, confidence_level: float = 0.95, method: str = "t", n_resamples: int = 9999, seed: int = 0
     ) -> Intervals:
         """Confidence intervals for the grouped value of the population that the classes were drawn from.
 
@@ -213,9 +211,8 @@ class GroupedResult(PlainFloats):
         ----------
         confidence_level : float
             Of each of the three intervals by itself, strictly between 0 and 1.
-        method : {"auto", "normal", "t", "percentile", "basic", "BCa"}, optional
-            The mean ± z or Student's quantile times the standard error in `errors`, or SciPy's bootstrap over groups.
-            By default what suits groups, ``"auto"``: Student's below 30 groups and z from there.
+        method : {"t", "percentile", "BCa"}
+            The mean ± Student's quantile times the standard error in `errors`, or SciPy's bootstrap over groups.
         n_resamples, seed : int
             How often a bootstrap draws, and the seed of what it draws.
 
@@ -236,20 +233,19 @@ class GroupedResult(PlainFloats):
         too wide rather than too narrow.
         """
         settings: dict[str, Any] = {"confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
-        settings["method"] = BY_ERROR if method is None else method
-        by_repeat = [mean_intervals(*values, unit="group", **settings) for values in self._by_repeat()]
+        by_repeat = [mean_intervals(*values, unit="group", method=method, **settings) for values in self._by_repeat()]
         if self.repeats == 1:
             return by_repeat[0].within(0, 1)
-        level, method = by_repeat[0].confidence_level, min(by_repeat, key=operator.attrgetter("n")).method
-        degrees, found = self.n_unit - 1 if method == "t" else None, []
+        level, found = by_repeat[0].confidence_level, []
         for name in Triple._fields:
-            ends = normal_interval(getattr(self, name), getattr(self.errors, name), level, degrees)
+            ends = normal_interval(getattr(self, name), getattr(self.errors, name), level, self.n_unit - 1)
             if method in BOOTSTRAP:
                 each = zip(*(getattr(intervals, name) for intervals in by_repeat), strict=True)
                 ends = Interval(*(math.fsum(values) / len(values) for values in each))
             found.append(ends)
         worst, middle, best = found
-        return Intervals(worst, middle, best, level, method, self.n_unit, "group").within(0, 1)
+        few = about_few(self.n_unit, "group")
+        return Intervals(worst, middle, best, level, method, self.n_unit, "group", few).within(0, 1)
 
     def _by_repeat(self) -> list[Triple[Float64]]:
         cuts = range(0, self.repeats * self.n_group, self.n_group)
@@ -411,7 +407,9 @@ def grouped_pair(pair: Pair, drawing: Drawing, options: CountingOptions, summary
     classes = sorted_classes(query.labels, None if gallery is None else gallery.labels)
     n_class, size = len(classes.names), drawing.group_size
     if n_class < size:
-        raise InvalidValueError("group_size", f"must be at most the number of classes, {n_class}, but is {size}")
+        raise InvalidValueError(
+            "group_size", f"must be at most the number of classes, {n_class}, but is {checks.shown(size)}"
+        )
     draws = tuple(draw(n_class, size, drawing.seed, repeat) for repeat in range(drawing.repeats))
     drawn = np.concatenate([each.groups for each in draws])
     groups, within = items_of_groups(classes.query, drawn), None
@@ -419,7 +417,6 @@ def grouped_pair(pair: Pair, drawing: Drawing, options: CountingOptions, summary
         ranked = [np.sort(items) for items in items_of_groups(classes.gallery, drawn)]
         within = Gallery(gallery.embeddings, classes.gallery, ranked, options.exclude)
     sizes = map(len, groups if within is None else within.groups)
-    options = replace(options, junk=arrays.junk_mask(options.junk, len(query.labels), len((gallery or query).labels)))
     with Reporting(options.progress, sum(map(operator.mul, map(len, groups), sizes))) as report:
         profile = profile_within(query.embeddings, classes.query, groups, within, options=options, report=report)
     origin = {"distance": options.distance, "tie_rule": options.rule.describe(options.distance), "files": pair.files}

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.cluster import Cluster, cluster_of
 from deadheat.engine.counting.distributed import worker
-from deadheat.engine.counting.distributed.running import Run
-from deadheat.engine.counting.ranking import nearest
+from deadheat.engine.counting.distributed.running import run
+from deadheat.engine.counting.ranking import looked_up, nearest
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName
@@ -45,13 +45,13 @@ from deadheat.reports.tables import (
     value,
 )
 from deadheat.support import checks
-from deadheat.support.arrays import Array, Float64, Int64
+from deadheat.support.arrays import Array, Bool, Float64, Int64
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Progress, Reporting
-from deadheat.support.scratch import LocalCopies
 from deadheat.support.triple import Triple, columns_of_bounds
 
+_MOST = 2**31 - 1  # neighbours
 _TASKS, _PAIRS = 64, 1 << 20  # at most, and in each at least,
 _QUERIES = 64  # of so many queries, which share the rows of the base
 
@@ -135,14 +135,11 @@ class SearchJob:
     n_index: int
     threads: int
 
-    def opened(self, copies: LocalCopies) -> Search:
+    def opened(self) -> Search:
         """The problem, as the workers have it."""
-
-        def array(name: str) -> Any:
-            return self.files.array(name, copies)
-
+        array: Any = self.files.array
         returned = [Returned(array(f"query-{number}"), array(f"item-{number}")) for number in range(self.n_index)]
-        distance = distance_registry.make(self.distance, *worker.open_rows(self.files, copies), True)
+        distance = distance_registry.make(self.distance, *worker.open_rows(self.files), True)
         itself = array("itself")
         candidates = Candidates.of(distance.n_query, distance.n_gallery, leave_one_out=False, itself=itself)
         return Search(distance, candidates, self.k, returned)
@@ -164,30 +161,29 @@ def search_on(
     by_id, n_tied = np.full((len(returned), 3, n_query), np.nan), []
     pair = Pair(Samples(query, none), Samples(base, none))
     try:
-        with worker.written(pair, arrays, cluster.scratch) as (files, written):
+        with worker.written(pair, arrays, cluster.scratch) as files:
             job = SearchJob(files, distance, k, len(returned), threads)
             most = min(_TASKS, -(-n_query * n_base // _PAIRS), -(-n_query // _QUERIES))
             n_task = max(1, min(n_query, cluster.tasks or most))
             ranges = list(pairwise(n_query * number // n_task for number in range(n_task + 1)))
-            run = Run(cluster, [(job, *each) for each in ranges], n_query * n_base)
+            tasks = [(job, *each) for each in ranges]
 
             def settle(number: int, found: dict[str, Array]) -> None:
                 by_id[:, :, slice(*ranges[number])] = found["by_id"]
                 n_tied.append(int(found["n_tied"][0]))
 
-            run.each(search, settle, progress, title="searching")
-            run.summarize(written, progress)
+            run(cluster, search, tasks, settle, n_query * n_base, progress, title="searching")
     finally:
         worker.forget()  # where threads of this process were the workers
     return Found(by_id, sum(n_tied))
 
 
 @plain_floats
-def search(job: SearchJob, start: int, stop: int) -> worker.Answer:
+def search(job: SearchJob, start: int, stop: int) -> dict[str, Array]:
     """The task: search for the queries from `start` to before `stop`."""
-    opened = worker.open_once(job.files, (0, 0), job.opened)
-    found: Found = opened.problem.of(range(start, stop), job.threads)
-    return opened.answer({"by_id": found.by_id, "n_tied": np.array([found.n_tied])})
+    opened: Search = worker.open_once(job.files, 0, job.opened)
+    found = opened.of(range(start, stop), job.threads)
+    return {"by_id": found.by_id, "n_tied": np.array([found.n_tied])}
 
 
 ONE_INDEX = "index"  # what it is called if it has no name
@@ -362,8 +358,8 @@ def index_recall(
     ----------
     returned : (n_query, k or more) integers, or a mapping of names to such
         What the index returned, best first: rows of `base`, or ids that `base_ids` lists; one entry for each index, or
-        each of its settings. Only the first k of a row count. The integer -1 is nothing, rows may be lists of any
-        lengths, and what is missing from a row was not found. No item comes twice in a row.
+        each of its settings. Only the first k items of a row count. The integer -1 is nothing, and takes no place;
+        rows may be lists of any lengths, and what is missing from a row was not found. No item comes twice in a row.
     queries, base : (n_query, dim) and (n_base, dim) embeddings
         As the index got them: arrays or files in any form that `deadheat.profile` takes.
     k : int
@@ -416,7 +412,7 @@ def index_recall(
     >>> result["good"].recall_by_id
     Triple(lower=0.5, expected=0.75, upper=1.0)
     """
-    k, n_thread = checks.positive_integer(k, "k"), checks.thread_count(threads)
+    k, n_thread = checks.positive_integer(k, "k", _MOST), checks.thread_count(threads)
     cluster, name = None if executor is None else cluster_of(executor), distance_registry.named(distance)
     rows = distance_registry.opened(queries, name, "queries"), distance_registry.opened(base, name, "base")
     dims = [part.shape[1] for part in rows]
@@ -511,10 +507,11 @@ def index_recall_of_truth(
     ----------
     returned : (n_query, k or more) integers, or a mapping of names to such
         What the index returned, best first: such ids as `ids` has; one entry for each index, or each of its settings.
-        Only the first k of a row count, and the integer -1 is nothing.
+        Only the first k items of a row count; the integer -1 is nothing, and takes no place.
     ids, distances : (n_query, depth)
-        The nearest items of each query and how far they are, ascending; depth is at least k. For similarities, give
-        them with the opposite sign.
+        The nearest items of each query and how far they are, ascending; arrays, or lists of rows of any lengths from k
+        on. The integer -1, at whatever distance, is nothing: a query with fewer than k items is to find all of them.
+        For similarities, give them with the opposite sign.
     k : int
         How many neighbours are to be found.
     tolerance : float
@@ -537,20 +534,11 @@ def index_recall_of_truth(
     >>> result["index"].recall, result["index"].recall_by_id
     (1.0, Triple(lower=0.5, expected=0.75, upper=1.0))
     """
-    k, tolerance = checks.positive_integer(k, "k"), checks.real_number(tolerance, "tolerance", least=0)
-    true, far = item_ids.id_rows(ids, "ids"), np.asarray(distances, dtype=np.float64)
-    n_query = len(true.lengths)
-    if far.ndim != 2 or len(far) != n_query or (true.lengths != far.shape[1]).any():
-        rule = f"must have the shape of ids, but has {far.shape} where ids has {n_query} rows"
-        raise InvalidValueError("distances", rule)
-    if far.shape[1] < k:
-        raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but has {far.shape[1]}")
-    wrong = np.flatnonzero(~(far[:, 1:] >= far[:, :-1]).all(axis=1) | ~np.isfinite(far).all(axis=1))
-    if len(wrong):
-        rule = f"must be finite and ascend in each row, but those of row {wrong[0]} do not"
-        raise InvalidValueError("distances", rule)
-    item_ids.require_distinct(true, true.values, "ids")
-    gap = far - far[:, k - 1 : k]
+    k, tolerance = checks.positive_integer(k, "k", _MOST), checks.real_number(tolerance, "tolerance", least=0)
+    true, far, is_whole = _truth(ids, distances, k)
+    n_query, places = len(true.lengths), np.minimum(k, true.lengths)
+    with np.errstate(invalid="ignore"):  # what is missing is infinitely far; of a query without anything, all is
+        gap = far - far[np.arange(n_query), places - 1, None]
     is_closer, is_tied = gap < -tolerance, np.abs(gap) <= tolerance
     closer, tied = is_closer.sum(axis=1), is_tied.sum(axis=1)
     indexes, titles = _indexes(returned)
@@ -561,19 +549,36 @@ def index_recall_of_truth(
         rows = rows.take(rows.place < k)
         place = _places(rows, true)
         row = rows.row[place >= 0]
-        hits = place[place >= 0] - row * far.shape[1]
+        hits = place[place >= 0]
         found, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
-        recalls[name] = Recall(name, _by_id(found, of_tied, tied, closer, k - closer), rows.lengths)
-    n_cut = int(np.count_nonzero(is_tied[:, -1]))
-    n_tied = int(np.count_nonzero(tied > k - closer))
+        recalls[name] = Recall(name, _by_id(found, of_tied, tied, closer, places - closer), rows.lengths)
+    n_cut = int(np.count_nonzero(is_tied[np.arange(n_query), true.lengths - 1] & ~is_whole))
+    n_tied = int(np.count_nonzero(tied > places - closer))
     return TruthRecall(recalls, k, "ground truth", n_query, -1, n_tied, tolerance, n_cut)
 
 
+def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.Rows, Float64, Bool]:
+    """The ids of a ground truth without padding, how far they are, and which rows, being padded, have all there is."""
+    rows = item_ids.id_rows(ids, "ids")
+    short = np.flatnonzero(rows.lengths < k)
+    if len(short):
+        came = f"query {short[0]} has {rows.lengths[short[0]]}; -1 stands for nothing, where there are no more"
+        raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but {came}")
+    there = item_ids.filled(rows, None, "ids")
+    true = rows.take(there)
+    item_ids.require_distinct(true, true.values, "ids")
+    values = item_ids.score_rows(distances, rows, "distances")[there].astype(np.float64)
+    falls = (values[1:] < values[:-1]) & (true.row[1:] == true.row[:-1])
+    wrong = np.concatenate([true.row[~np.isfinite(values)], true.row[1:][falls]])
+    if len(wrong):
+        rule = f"must be finite and ascend in each row, but those of row {wrong.min()} do not"
+        raise InvalidValueError("distances", rule)
+    return true, true.matrix(values, np.inf), true.lengths < rows.lengths
+
+
 def _places(rows: item_ids.Rows, true: item_ids.Rows) -> Int64:
-    """Where each item that was returned is in the ground truth of its query, counted over all rows; -1 if it is not."""
+    """Where each item that was returned is in the ground truth of its query; -1 if it is not."""
     distinct, codes = np.unique(np.concatenate([true.values, rows.values]), return_inverse=True)
     keys = np.concatenate([true.row, rows.row]) * len(distinct) + codes
     known, asked = keys[: len(true.values)], keys[len(true.values) :]
-    order = np.argsort(known)
-    at = np.minimum(np.searchsorted(known[order], asked), len(known) - 1)
-    return np.where(known[order][at] == asked, order[at], -1)
+    return looked_up(known, true.place, asked, -1)

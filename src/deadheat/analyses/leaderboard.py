@@ -13,7 +13,6 @@ from typing import Any, Literal
 from deadheat.analyses.comparison import Comparison, about, compare
 from deadheat.analyses.difference import PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Average, measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import Intervals, about_few, counted
@@ -143,7 +142,7 @@ class Leaderboard(TabularResult):
         return self._intervals[key]
 
     def _name(self, measure: str | None) -> str:
-        return self.measures[0] if measure is None else measures_names.parse(measure).name
+        return self.measures[0] if measure is None else next(iter(self.reports.values())).own_name(measure)
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """One table: a row for each system, in per cent."""
@@ -317,7 +316,7 @@ def leaderboard(
         wherever labels are known and there is no separate gallery: the queries of a class rise and fall together then.
     confidence_level : float
         Of each interval by itself, strictly between 0 and 1.
-    method : {"percentile", "basic", "BCa"}
+    method : {"percentile", "BCa"}
         The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`.
     n_resamples : int
         How often the bootstrap draws, and how many random swaps a permutation test makes.
@@ -363,7 +362,7 @@ def leaderboard(
         if not shown:
             raise InvalidValueError("reports", "must show a measure in common, or measures be given")
     else:
-        shown = measure_names(measures)
+        shown = measure_names(measures, next(iter(reports.values())).rel)
     checks.choice(rank_by, Triple._fields, "rank_by")
     for name, report in reports.items():
         ranking = report[shown[0]]
@@ -371,7 +370,7 @@ def leaderboard(
             raise InvalidValueError("rank_by", f'must be "lower" or "upper", because {name!r} has no expected values')
     by_class = any(report.averaging.units(None) == "class" for report in reports.values())
     all_labels = all(report.labels is not None for report in reports.values())
-    units: Average = resample or ("class" if by_class and all_labels else "query")
+    units: Average = resample if resample is not None else ("class" if by_class and all_labels else "query")
     names = sorted(reports, key=lambda name: _place(reports[name], shown[0], rank_by, name))
     ranked = {name: reports[name] for name in names}
     comparisons = {

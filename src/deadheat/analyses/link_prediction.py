@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from deadheat.engine.counting.links import profile_ranks
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidValueError
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
 from deadheat.inputs.samples import LabelsLike
 from deadheat.measures import names as measure_names
@@ -27,6 +27,7 @@ from deadheat.measures import values as measure_values
 from deadheat.reports.averaging import class_numbers
 from deadheat.reports.statistics.intervals import class_sums
 from deadheat.reports.tables import Table, TabularResult, count, decimals, number, plain, program
+from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
@@ -95,7 +96,7 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
 @plain_floats
 def link_prediction(
     profile: TieProfile,
-    measures: Iterable[str] = DEFAULT_MEASURES,
+    measures: str | Iterable[str] = DEFAULT_MEASURES,
     *,
     relations: LabelsLike | None = None,
     weights: ArrayLike | None = None,
@@ -107,7 +108,8 @@ def link_prediction(
     profile : TieProfile
         Of queries with one relevant item each: from `profile_ranks`, `profile_links` or `profile_candidates`. That of
         the head predictions alone is ``profile[is_head]``.
-    measures : iterable of str
+    measures : str or iterable of str
+        Or one string with commas between them:
         ``MR`` (mean rank), ``MRR``, ``Hits@k``, ``AMR`` (MR over that of chance), ``AMRI`` (1 best, 0 chance),
         ``adjusted MRR`` and ``adjusted Hits@k`` (the same index of MRR and Hits@k).
     relations : (n_query,), optional
@@ -152,17 +154,21 @@ def link_prediction(
     <BLANKLINE>
     2 queries; the positive ties with another candidate in 1.
     """
+    if not isinstance(profile, TieProfile):
+        raise InvalidTypeError("profile", f"must be a TieProfile, but is a {type(profile).__name__}")
     if profile.bounds_only or profile.n_ordered is not None:
         raise InvalidValueError("profile", "must be of whole rankings with exact ties, but is of bounds only or cut")
     for query in np.flatnonzero((profile.n_relevant != 1) | (np.diff(profile.offsets) != 1))[:1]:
         came = f"query {query} has {profile.n_relevant[query]}"
         raise InvalidValueError("profile", f"must have one relevant item per query, which is ranked, but {came}")
-    share, n_relation = _weights(weights, profile.n_query), None
+    share, groups, n_relation = _weights(weights, profile.n_query), np.zeros(profile.n_query, dtype=np.int64), None
     if relations is not None:
         groups = class_numbers(relations, profile.n_query)
-        share, n_relation = _per_relation(share, groups), len(set(groups.tolist()))
+        n_relation = len(set(groups.tolist()))
+    share = _scaled(share, groups)
+    share = share if n_relation is None else _per_relation(share, groups)
     bases = {}
-    for name in measures:
+    for name in _listed(measures):
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             listed = "MR, MRR, Hits@k, AMR, AMRI, adjusted MRR, adjusted Hits@k"
             raise InvalidValueError("measures", f"must be of {listed}, but got {name!r}")
@@ -199,6 +205,21 @@ def _mean(values: Float64, weights: Float64) -> float:
         return exact_mean(values)
     total = math.fsum(weights.tolist())
     return math.fsum((values * weights).tolist()) / total if total else math.nan
+
+
+def _listed(measures: Any) -> list[Any]:
+    """Names of measures, one by one."""
+    if isinstance(measures, str):
+        return re.split(r"\s*,\s*", measures.strip())
+    return checks.listed(measures, "measures", "names of measures")
+
+
+def _scaled(weights: Float64, groups: Int64) -> Float64:
+    """Weights times a power of two for each group, so that the largest is from 1 to 2, and no sum overflows."""
+    largest = np.zeros(int(groups.max(initial=0)) + 1)
+    np.maximum.at(largest, groups, weights)
+    scaled: Float64 = np.ldexp(weights, 1 - np.frexp(largest)[1][groups])
+    return scaled
 
 
 def _per_relation(weights: Float64, relations: Int64) -> Float64:

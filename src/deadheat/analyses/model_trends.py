@@ -71,12 +71,15 @@ def model_correlation(
     >>> round(found.spearman, 4), found.n_open
     (0.866, 0)
     """
-    models = tuple(first)
-    _require_same_models("first and second", first, second)
+    by_model = "a mapping of models to reports"
+    models = tuple(checks.mapping(first, "first", by_model))
+    _require_same_models("first and second", first, checks.mapping(second, "second", by_model))
     if len(models) < 2:
         raise InvalidValueError("first", f"must hold at least two models, but holds {len(models)}")
     values = [_values("first", first, models, measure), _values("second", second, models, measure)]
-    if names is None:
+    if names is not None:
+        names = checks.two_names(names)
+    else:
         names = (_title(first[models[0]], measure), _title(second[models[0]], measure))
     return ModelCorrelation(models, names, values[0], values[1])
 
@@ -236,18 +239,18 @@ def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float
     >>> [gap.expected for gap in trend.grouped]
     [0.0, 1.0]
     """
-    if not gaps:
+    if not checks.mapping(gaps, "gaps", "a mapping of models to gaps"):
         raise InvalidValueError("gaps", "must hold at least one model, but is empty")
     for model, gap in gaps.items():
         if not isinstance(gap, GeneralizationGap):
             raise InvalidTypeError(f"gaps[{model!r}]", f"must be a GeneralizationGap, but is a {type(gap).__name__}")
-    _require_same_models("gaps and numbers", gaps, numbers)
+    _require_same_models("gaps and numbers", gaps, checks.mapping(numbers, "numbers", "a number for each model"))
     kinds = {(gap.measure, gap.train_groups.group_size) for gap in gaps.values()}
     if len(kinds) > 1:
         raise InvalidValueError("gaps", f"must be of one measure and one group_size, but are of {sorted(kinds)}")
     sizes = {model: checks.real_number(numbers[model], f"numbers[{model!r}]") for model in gaps}
     order = sorted(gaps, key=sizes.__getitem__)
-    at = np.array([sizes[model] for model in order])
+    at, name = np.array([sizes[model] for model in order]), checks.text(name, "name")
     return GapTrend(name, tuple(order), at, tuple(gaps[model] for model in order))
 
 

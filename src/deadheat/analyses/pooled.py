@@ -25,8 +25,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from deadheat.engine import exact
 from deadheat.engine.counting.scored import keys_of, profile_scores
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
@@ -48,7 +49,11 @@ from deadheat.support.triple import Triple, columns_of_bounds
 Goal = Callable[[Int64, Int64, int, int], Any]  # of accepted relevant and irrelevant items, and of all of either
 
 
-GROUPED_AP, _AT_FPR = "AP (scikit-learn)", "TPR@FPR="
+GROUPED_AP, _AT_FPR, _AT_FMR = "AP (scikit-learn)", "TPR@FPR=", "FNMR@FMR="
+_AT_RATE = {  # other spellings, in lower case
+    **dict.fromkeys(("tpr@fpr", "tar@far", "tmr@fmr"), _AT_FPR),
+    **dict.fromkeys(("fnmr@fmr", "fnr@fpr", "frr@far"), _AT_FMR),
+}
 _GOALS: dict[str, Goal] = {
     "EER": lambda hits, false, relevant, irrelevant: -np.maximum(false / irrelevant, (relevant - hits) / relevant),
     "best F1": lambda hits, false, relevant, irrelevant: 2 * hits / (hits + false + relevant),
@@ -63,15 +68,16 @@ def named(name: str) -> str:
 
     Examples
     --------
-    >>> named("ROC AUC"), named("TPR@FPR=1e-2")
-    ('AUC', 'TPR@FPR=0.01')
+    >>> named("ROC AUC"), named("TPR@FPR=1e-2"), named("TAR@FAR=1e-2"), named("FRR@FAR=.1")
+    ('AUC', 'TPR@FPR=0.01', 'TPR@FPR=0.01', 'FNMR@FMR=0.1')
     """
-    if not (isinstance(name, str) and name.startswith(_AT_FPR)):
-        return checks.choice(name, (*NAMES, f"{_AT_FPR}x"), "measure", _ALIASES)
-    text = name.removeprefix(_AT_FPR)
-    if not re.fullmatch(r"[0-9]*\.?[0-9]+(e-?[0-9]+)?", text) or float(text) > 1:
-        raise InvalidValueError("measure", f"must have a rate from 0 to 1 behind {_AT_FPR}, but is {name!r}")
-    return f"{_AT_FPR}{float(text)!r}"
+    rates, equals, text = name.partition("=") if isinstance(name, str) else ("", "", "")
+    base = _AT_RATE.get(rates.strip().lower())
+    if base is None:
+        return checks.choice(name, (*NAMES, f"{_AT_FPR}x", f"{_AT_FMR}x"), "measure", _ALIASES)
+    if not equals or not re.fullmatch(r"[0-9]*\.?[0-9]+(e-?[0-9]+)?", text.strip()) or float(text) > 1:
+        raise InvalidValueError("measure", f"must have a rate from 0 to 1 behind {rates.strip()}=, but is {name!r}")
+    return f"{base}{float(text)!r}"
 
 
 def measured(profile: TieProfile, name: str) -> tuple[Triple[float], int | None]:
@@ -87,7 +93,7 @@ def measured(profile: TieProfile, name: str) -> tuple[Triple[float], int | None]
         grouped = math.fsum(profile.tied_relevant * (hits / (hits + false))) / int(profile.n_relevant[0])
         return Triple(grouped, grouped, grouped), None
     (lower, group), (upper, _) = (_optimum(profile, name, hits, accepted) for accepted in (false, inside))
-    if name == "EER":
+    if name == "EER" or name.startswith(_AT_FMR):
         lower, upper = 0.0 - upper, 0.0 - lower
     return Triple(lower, lower if lower == upper else math.nan, upper), group
 
@@ -104,7 +110,9 @@ def _optimum(profile: TieProfile, name: str, hits: Int64, false: Int64) -> tuple
     if name in _GOALS:
         values = _GOALS[name](hits, false, relevant, irrelevant)
     else:
-        values = np.where(false / irrelevant <= float(name.removeprefix(_AT_FPR)), hits / relevant, 0.0)
+        accepted = false / irrelevant <= float(name.partition("=")[2])
+        rates = hits / relevant if name.startswith(_AT_FPR) else (hits - relevant) / relevant
+        values = np.where(accepted, rates, rates[0])  # as where nothing is accepted, which every rate allows
     best = int(np.argmax(values))
     return float(values[best]), best - 1
 
@@ -113,7 +121,10 @@ _AT_ONCE = 1 << 15  # pairs
 
 
 def ranks_of_pairs(metric: Distance, pairs: Int64) -> tuple[Int64, Float64]:
-    """The rank of each pair, (n_pair,), 0 for the farthest and equal for ties, and about its closeness."""
+    """The rank of each pair, (n_pair,), 0 for the farthest and equal for ties, and the closeness of each rank.
+
+    The closeness is rounded down, so that a threshold there accepts the pairs of the rank.
+    """
     columns = np.sort(metric.columns.column_of_item[pairs], axis=1)
     distinct, pair = np.unique(columns, axis=0, return_inverse=True)
     left, right = metric.columns.item_of_column[distinct[:, 0]], np.ascontiguousarray(distinct[:, 1])
@@ -126,7 +137,9 @@ def ranks_of_pairs(metric: Distance, pairs: Int64) -> tuple[Int64, Float64]:
     run *= len(run)
     if len(shared):
         run[shared] += _ranks_in_runs(metric.exact_closeness(left[shared], right[shared]), run[shared])
-    return np.unique(run, return_inverse=True)[1][pair.ravel()], ((low + high) / 2)[pair.ravel()]
+    _, first, rank = np.unique(run, return_index=True, return_inverse=True)
+    closeness = metric.exact_closeness(left[first], right[first])
+    return rank[pair.ravel()], exact.round_down(closeness, low[first], high[first])
 
 
 def _bounds(metric: Distance, left: Int64, right: Int64) -> tuple[Float64, Float64]:
@@ -157,15 +170,16 @@ class PooledValue:
     name : str
     lower, expected, upper : float
         Over all ways to break the ties, as fractions in [0, 1].
-    threshold : float or None
-        The last score that is accepted; infinite if none is. None for a measure without a threshold.
+    threshold : float, int or None
+        The last score that is accepted, an integer where float64 does not hold it; infinite if none is. None for a
+        measure without a threshold.
     """
 
     name: str
     lower: float
     expected: float
     upper: float
-    threshold: float | None
+    threshold: float | int | None
 
     def _repr_html_(self) -> str:
         return notebook_row(self.name, self, [f"Threshold: {_threshold(self.threshold)}."])
@@ -180,15 +194,16 @@ class Classification(TabularResult):
     | ``AP`` | mean precision at the positives; µAP where the pairs of all queries are pooled |
     | ``AP (scikit-learn)`` | precision at each threshold times the recall gained there, summed |
     | ``AUC`` | share of (positive, negative) pairs in the right order: the area under the ROC curve |
-    | ``TPR@FPR=x`` | the largest true positive rate where the false positive rate is at most x, such as 0.01 |
+    | ``TPR@FPR=x`` | the largest true positive rate where the false positive rate is at most x; TAR@FAR |
+    | ``FNMR@FMR=x`` | an error: 1 - TPR@FPR=x, the least share of positives that is rejected; also FRR@FAR, FNR@FPR |
     | ``EER`` | the least e such that neither error rate is above e (equal error rate) |
     | ``best F1``, ``best accuracy`` | the largest of any threshold; one may accept nothing |
 
     **Ties:** `lower`, `expected` and `upper` are over all orders of each group of equal scores. A threshold accepts
     such a group or not; a sort that stops inside it reports what no threshold has. What thresholds have is `lower` of
-    TPR@FPR, best F1 and best accuracy, and `upper` of EER, an error; the other bound is that of the luckiest order. AP
-    (scikit-learn) has one value: it takes the precision behind a group for all of its positives, which is never less
-    than `lower` of AP, and may be more than any order has.
+    TPR@FPR, best F1 and best accuracy, and `upper` of the errors EER and FNMR@FMR; the other bound is that of the
+    luckiest order. AP (scikit-learn) has one value: it takes the precision behind a group for all of its positives,
+    which is never less than `lower` of AP, and may be more than any order has.
 
     **Undefined:** `expected` is NaN for a measure of thresholds that ties change.
 
@@ -202,7 +217,7 @@ class Classification(TabularResult):
 
     profile: TieProfile = field(repr=False)
     measures: tuple[str, ...]
-    _levels: Float64 = field(repr=False)  # (n_group,), the score of each group
+    _levels: NDArray[Any] = field(repr=False)  # (n_group,), the score of each group
     _keys: Int64 = field(repr=False)  # (n,), the highest is the best
     _positive: Bool = field(repr=False)
     _groups: Int64 | None = field(repr=False)
@@ -210,7 +225,7 @@ class Classification(TabularResult):
 
     def __getitem__(self, name: str) -> PooledValue:
         (lower, expected, upper), group = measured(self.profile, named(name))
-        threshold = None if group is None else self._none if group < 0 else float(self._levels[group])
+        threshold = None if group is None else self._none if group < 0 else _exactly(self._levels[group])
         return PooledValue(named(name), lower, expected, upper, threshold)
 
     @property
@@ -318,7 +333,7 @@ class Classification(TabularResult):
         return {"measure": list(self.measures), **columns_of_bounds(values), "threshold": thresholds}
 
 
-def _threshold(value: float | None) -> str:
+def _threshold(value: float | int | None) -> str:
     return "-" if value is None else "none accepted" if math.isinf(value) else f"{value:.6g}"
 
 
@@ -395,16 +410,16 @@ def classification(
         place = int(np.argmin(np.isfinite(numbers)))
         raise InvalidValueError("scores", f"must be finite, but holds {numbers[place]} in entry {place}")
     positive = _classes(labels, len(numbers), "labels", "score")
-    names = tuple(dict.fromkeys(map(named, [measures] if isinstance(measures, str) else measures)))
+    names = _names(measures)
     own = None if groups is None else input_labels.labels(groups, len(numbers), "groups", "scores")
     codes = None if own is None else input_labels.label_codes(own)[0]
     profile, keys = profile_scores(numbers[None], positive[None], order=order), keys_of(numbers, order)
     if n_positive is not None:
         if groups is not None:
             raise InvalidValueError("groups", "must be left out with n_positive: items without a score have no group")
-        n_all = checks.whole_number(n_positive, "n_positive", int(np.count_nonzero(positive)))
+        n_all = checks.whole_number(n_positive, "n_positive", int(np.count_nonzero(positive)), 2**62)
         profile = replace(profile, n_relevant=np.array([n_all]))
-    levels = np.unique(numbers[positive])[:: -1 if order == "descending" else 1].astype(np.float64)
+    levels = np.unique(numbers[positive])[:: -1 if order == "descending" else 1]
     nothing = np.inf if order == "descending" else -np.inf
     return Classification(profile, names, levels, keys, positive, codes, nothing)
 
@@ -439,7 +454,8 @@ def pair_classification(
     Returns
     -------
     Classification
-        Thresholds are similarities or minus distances, as near as float64 has them. **Ties:** pairs tie where their
+        Thresholds are similarities or minus distances, rounded down to float64, so that each accepts the pairs that it
+        is the closeness of. **Ties:** pairs tie where their
         closeness is equal as a real number; no rounded value decides.
 
     Raises
@@ -466,9 +482,19 @@ def pair_classification(
         raise InvalidValueError("pairs", f"must hold rows from 0 to {metric.n_gallery - 1}, but holds {odd[0]}")
     positive = _classes(same, len(rows), "same", "pair")
     ranks, closeness = ranks_of_pairs(metric, rows.astype(np.int64))
-    found, shown = classification(ranks, positive, groups, measures=measures), np.empty(ranks.max() + 1)
-    shown[ranks] = closeness
-    return replace(found, _levels=shown[np.unique(ranks[positive])[::-1]])
+    found = classification(ranks, positive, groups, measures=measures)
+    return replace(found, _levels=closeness[np.unique(ranks[positive])[::-1]])
+
+
+def _names(measures: Any) -> tuple[str, ...]:
+    listed = [measures] if isinstance(measures, str) else checks.listed(measures, "measures", "names of measures")
+    return tuple(dict.fromkeys(map(named, listed)))
+
+
+def _exactly(level: Any) -> float | int:
+    """A score as a float, or as an integer where float64 does not hold it."""
+    number = level.item()
+    return number if isinstance(number, int) and float(number) != number else float(number)
 
 
 def _classes(labels: ArrayLike, n: int, name: str, what: str) -> Bool:

@@ -12,24 +12,29 @@ taken at common recalls.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import UndefinedError
+from deadheat.errors import InvalidTypeError, UndefinedError
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
+from deadheat.measures.first_last_hit import reciprocal_moments
 from deadheat.reports.report import Report
 from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, plain, program
 from deadheat.support import checks
-from deadheat.support.arrays import Float64
+from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
-from deadheat.support.means import exact_mean
+from deadheat.support.means import exact_means
 from deadheat.support.triple import Triple
+
+_UNKNOWN = "Expected: not known for maxima over groups so large, or behind a cut; interpolate=False has the former."
+_CUT = "Expected: not known where it depends on what was not returned, or under a tolerance."
+_NEGLIGIBLE = 2.0**-80  # of the likeliest place: chances fall ever faster, and what is left cannot change a digit
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +48,8 @@ class PrecisionRecall(TabularResult):
     lower, expected, upper : (n,) float64
         The precision at each recall. **Ties:** each is over all ways to break them; the ends of the band are reached by
         two orders, one for all recalls of a query. **Undefined:** the expected value of an interpolated precision is
-        NaN where groups are too large for the distribution of a maximum (the measure IPrec).
+        NaN where it is for one query: where groups are too large for the distribution of a maximum (the measure IPrec),
+        where it depends on what an index did not return, and under a tolerance.
     query : int or None
         The query; None for the mean over queries.
     interpolated : bool
@@ -74,7 +80,7 @@ class PrecisionRecall(TabularResult):
         what = "the best at that recall or beyond" if self.interpolated else "where that recall is first reached"
         notes = [f"Precision (%): {what}, mean over {count(self.n_query, 'query', 'queries')}."]
         if np.isnan(self.expected).any():
-            notes.append("Expected: not known for maxima over groups so large; interpolate=False has it.")
+            notes.append(_UNKNOWN if self.interpolated else _CUT)
         return notes
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,19 +144,21 @@ def precision_recall(
     Precision (%) at the 2 relevant items of query 0, not interpolated.
     """
     profile = profile.profile if isinstance(profile, Report) else profile
-    levels = checks.whole_number(levels, "levels", least=2)
+    if not isinstance(profile, TieProfile):
+        raise InvalidTypeError("profile", f"must be a TieProfile or a Report, but is a {type(profile).__name__}")
+    levels = checks.whole_number(levels, "levels", 2, 10**6 + 1)
     asking = profile.n_relevant > 0
     n_query = int(np.count_nonzero(asking))
     if query is None:
         if not n_query:
             raise UndefinedError("no query has a relevant item, so that there is no curve")
         recalls = np.arange(levels) / (levels - 1)
-        if interpolate:
+        if checks.flag(interpolate, "interpolate"):
             # Recalls with six decimals start at the same relevant items: shares of R that are no integers are at least
             # 1/(levels - 1) above one, and R/10^6 is less for all R that rank measures are asked of.
             asked = (f"IPrec@{level * 10**6 // (levels - 1) / 10**6:.6f}" for level in range(levels))
             found = (measure_values.per_query(profile, measure_names.parse(name)) for name in asked)
-            means = np.array([[exact_mean(values) for values in bounds] for bounds in found]).T
+            means = np.array([exact_means(values) for values in found]).T
         else:
             means = _means_reached(profile, np.flatnonzero(asking), levels)
         lower, expected, upper = means
@@ -158,53 +166,69 @@ def precision_recall(
     query = checks.whole_number(query, "query", most=profile.n_query - 1)
     if not asking[query]:
         raise UndefinedError(f"query {query} has no relevant item, so that it has no curve")
-    lower, expected, upper = _precisions(profile, query)
-    recalls = np.arange(1, len(lower) + 1) / len(lower)
+    hits = np.arange(1, profile.n_relevant[query] + 1)
+    lower, expected, upper = _precisions(profile, query, hits)
+    recalls = hits / len(hits)
     return PrecisionRecall(recalls, lower, expected, upper, query, False, n_query)
 
 
-def _means_reached(profile: TieProfile, queries: NDArray[np.int64], levels: int) -> Float64:
+def _means_reached(profile: TieProfile, queries: Int64, levels: int) -> Float64:
     """Lower, expected and upper, (3, levels): the mean precision of some queries where each recall is first reached."""
+    hits = -(-np.arange(levels)[:, None] * profile.n_relevant[queries] // (levels - 1))  # r R, rounded up
+    hits = np.maximum(hits, 1)
     values = np.empty((3, levels, len(queries)))
-    for number, query in enumerate(queries.tolist()):
-        of_query = _precisions(profile, query)
-        first = -(-np.arange(levels) * of_query.shape[1] // (levels - 1))  # r R, rounded up
-        values[:, :, number] = of_query[:, np.maximum(first, 1) - 1]
-    return np.array([[exact_mean(row) for row in rows] for rows in values])
+    for place, query in enumerate(queries.tolist()):
+        values[:, :, place] = _precisions(profile, query, hits[:, place])
+    return np.array([exact_means(Triple(*of_level)) for of_level in values.transpose(1, 0, 2)]).T
 
 
-def _precisions(profile: TieProfile, query: int) -> Float64:
-    """Lower, expected and upper precision, (3, R), at the relevant items of a query."""
+def _precisions(profile: TieProfile, query: int, hits: Int64) -> Float64:
+    """Lower, expected and upper precision of a query at some of its relevant items, counted from 1: (3, n_hit).
+
+    It is 0 at a relevant item that was not retrieved. In what a ranking was cut off from, ranks are not known, and
+    expectations are NaN.
+    """
     group = slice(profile.offsets[query], profile.offsets[query + 1])
-    columns = profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant
-    values = np.zeros((3, int(profile.n_relevant[query])))
-    for k, n, tied, m in zip(*(column[group].tolist() for column in columns), strict=True):
-        hit = np.arange(1, m + 1)
-        reciprocals = 1 / (k + tied - m + hit), expected_reciprocals(k, tied, m), 1 / (k + hit)
-        lower, expected, upper = ((n + hit) * each for each in reciprocals)
-        values[:, n : n + m] = lower, np.clip(expected, lower, upper), upper
+    first, found = profile.closer_relevant[group], profile.closer_relevant[group] + profile.tied_relevant[group]
+    values = np.zeros((3, len(hits)))
+    for place, (hit, number) in enumerate(zip(hits.tolist(), np.searchsorted(found, hits).tolist(), strict=True)):
+        if number < len(found):  # else it was not retrieved
+            at = group.start + number
+            k, tied, m = (int(each[at]) for each in (profile.closer, profile.tied, profile.tied_relevant))
+            a = hit - int(first[number])
+            lower, upper = hit / (k + tied - m + a), hit / (k + a)
+            cut = profile.n_ordered is not None and k >= profile.n_ordered[query] and lower < upper
+            unknown = profile.bounds_only or cut
+            expected = math.nan if unknown else min(max(hit * expected_reciprocal(k, tied, m, a), lower), upper)
+            values[:, place] = lower, expected, upper
     return values
 
 
-@lru_cache(maxsize=2**12)
-def _expected_reciprocal(k: int, tied: int, m: int, a: int) -> float:
+@lru_cache(maxsize=2**14)
+def expected_reciprocal(k: int, tied: int, m: int, a: int) -> float:
     """The mean of 1/rank of the a-th of m relevant items in a random order of so many tied, behind k others.
 
-    Chances are taken from the ratios of neighbours, outwards from about the most likely rank, and divided by their sum.
+    Chances are taken from the ratios of neighbours, outwards from about the most likely rank as far as they can change
+    the last digit, and divided by their sum.
     """
+    if m == 1:
+        return float(reciprocal_moments(*np.array([[k], [tied], [tied]]))[0, 0])
     others = tied - m
-    between = np.arange(others)  # irrelevant items in front of it, and one more
-    ratio = (a + between) * (others - between) / ((between + 1.0) * (m - a + others - between))
-    likely = (a - 1) * others // max(1, m - 1)
-    chance = np.ones(others + 1)
-    chance[likely + 1 :] = np.multiply.accumulate(ratio[likely:])
-    chance[:likely] = np.multiply.accumulate(1 / ratio[:likely][::-1])[::-1]
-    reciprocals = chance / (k + a + np.arange(others + 1))
+    likely = min((a - 1) * others // max(1, m - 1), others)  # irrelevant items in front of it
+    below, above = _chances(likely, -1, others, m, a), _chances(likely, 1, others, m, a)
+    chance = np.concatenate([below[::-1], [1.0], above])
+    reciprocals = chance / (k + a + np.arange(likely - len(below), likely + len(above) + 1))
     return float(np.add.accumulate(reciprocals)[-1] / np.add.accumulate(chance)[-1])  # one order of adding everywhere
 
 
-def expected_reciprocals(k: int, tied: int, m: int) -> Float64:
-    """The mean of 1/rank of each relevant item of a group, (m,), in the order in which they come."""
-    if tied == m:
-        return 1 / (k + np.arange(1.0, m + 1))
-    return np.array([_expected_reciprocal(k, tied, m, a) for a in range(1, m + 1)])
+def _chances(likely: int, step: int, others: int, m: int, a: int) -> Float64:
+    """The chances of the places on one side of the likely one, over that of the likely one."""
+    parts, last, place, size = [], 1.0, likely, 64
+    end = others if step > 0 else 0
+    while place != end and last > _NEGLIGIBLE:
+        stop = min(place + size, end) if step > 0 else max(place - size, end)
+        before = np.arange(min(place, stop), max(place, stop))  # of the ratios of each place to the one before it
+        ratio = (a + before) * (others - before) / ((before + 1.0) * (m - a + others - before))
+        parts.append(last * np.multiply.accumulate(ratio if step > 0 else 1 / ratio[::-1]))
+        last, place, size = float(parts[-1][-1]), stop, 2 * size
+    return np.concatenate(parts) if parts else np.empty(0)

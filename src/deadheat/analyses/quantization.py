@@ -53,6 +53,11 @@ from deadheat.support.triple import columns_of_bounds
 
 __all__ = ["FORMATS", "Format", "FormatComparison", "compare_formats", "quantized"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 MEASURES = ("mAP", "Hit@1")
 _TIES = ("mixed_groups", "queries", "largest")
 
@@ -446,7 +451,7 @@ def low_precision(
     """
     scores, judged = trec.open_run(low), trec.open_qrels(qrels)
     of_low, of_high = (evaluate_run(run, judged, measures=measures, singletons=singletons) for run in (scores, high))
-    listed = by_rule(next(iter(RULES)), scores, judged, list(judged), of_low.measures, singletons)
+    listed = by_rule(next(iter(RULES)), scores, judged, of_low.measures, singletons)
     return LowPrecision(of_low, of_high, listed)
 
 

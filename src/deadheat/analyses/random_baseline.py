@@ -18,11 +18,12 @@ from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import LabelsLike, open_labels, open_pair
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
+from deadheat.reports.statistics.intervals import MOST_RESAMPLES
 from deadheat.reports.tables import DIGITS, Table, TabularResult, decimals, number, plain, program
-from deadheat.support import checks
+from deadheat.support import checks, scratch
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
-from deadheat.support.means import exact_mean, sample_deviation
+from deadheat.support.means import exact_mean, exact_means, sample_deviation
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,12 +156,17 @@ def random_baseline(
     >>> round(random_baseline([0], [0, 1, 2], draws=2).expected, 4)  # (1 + 1/2 + 1/3)/3
     0.6111
     """
-    asked, seed = measure_names.parse(measure), checks.whole_number(seed, "seed")
-    dim, draws = checks.positive_integer(dim, "dim"), checks.positive_integer(draws, "draws")
+    asked, seed = measure_names.parse(measure), checks.seed(seed)
+    dim, draws = checks.positive_integer(dim, "dim"), checks.positive_integer(draws, "draws", MOST_RESAMPLES)
     options = CountingOptions.checked(distance=distance_registry.named(distance, takes="numbers"), threads=threads)
     classes = _classes(labels, "labels")
     items = None if gallery_labels is None else _classes(gallery_labels, "gallery_labels")
     n_query, n_item = len(classes), 0 if items is None else len(items)
+    most = scratch.available_memory() // (16 * (n_query + n_item))
+    if dim > most:
+        raise InvalidValueError(
+            "dim", f"must be at most {most} for embeddings that fit in memory, but is {checks.shown(dim)}"
+        )
     zeros = None if items is None else np.zeros((n_item, 1))
     zero = open_model(open_pair(np.zeros((n_query, 1)), classes, zeros, items), options)
     between = zero.bounds(asked)
@@ -173,12 +179,14 @@ def random_baseline(
         profile = profile_of(opened, classes, items, options)
         values.append(exact_mean(measure_values.per_query(profile, asked).expected))
     of_orders = zero.values(random_orders(zero.n, draws, seed), asked, between, options.threads)
-    return RandomBaseline(asked.name, np.array(values), np.array(of_orders), exact_mean(between.expected))
+    return RandomBaseline(asked.name, np.array(values), np.array(of_orders), exact_means(between).expected)
 
 
 def _classes(labels: LabelsLike, name: str) -> NDArray[Any]:
     opened = open_labels(labels, name)
-    classes = input_labels.labels(opened, np.size(opened), name, name)
+    listed = opened if hasattr(opened, "__len__") else checks.listed(opened, name, "a sequence of integers or strings")
+    size = listed.size if isinstance(listed, np.ndarray) else len(listed)
+    classes = input_labels.labels(listed, size, name, name)
     if not len(classes):
         raise InvalidValueError(name, "must hold a label for each item, but are empty")
     return classes

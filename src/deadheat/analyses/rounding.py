@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.engine import exact
 from deadheat.engine.exact import ALIASES
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import arrays
+from deadheat.inputs import arrays, conversion
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
 
@@ -108,9 +108,8 @@ def format_name(name: Any, among: Iterable[str] = FORMATS, argument: str = "form
 
 def formats_named(names: str | Iterable[str]) -> list[Format]:
     """The formats that a caller asks for, each once; a string can hold several, with commas between them."""
-    listed = names.split(",") if isinstance(names, str) else names
-    if not isinstance(listed, Iterable):
-        raise InvalidTypeError("formats", f"must be names, such as 'int8' or a list of them, but is {names!r}")
+    kind = "names, such as 'int8' or a list of them"
+    listed = names.split(",") if isinstance(names, str) else checks.listed(names, "formats", kind)
     formats = [FORMATS[name] for name in dict.fromkeys(format_name(each, argument="formats") for each in listed)]
     if not formats:
         raise InvalidValueError("formats", "must name at least one format, but got none")
@@ -206,7 +205,7 @@ class Rounding:
                 rule = f"must be numbers, or one of {', '.join(_MIDDLES)}, but is {threshold!r}"
                 raise InvalidValueError("threshold", rule)
             return cls(largest, _MIDDLES[threshold](np.concatenate(parts)))
-        values, dim = np.asarray(threshold), len(largest)
+        values, dim = conversion.plain(threshold, "threshold"), len(largest)
         if values.dtype.kind not in "iuf" or values.dtype.itemsize > 8:
             rule = f"must hold real numbers of at most 64 bits, but has dtype {values.dtype}"
             raise InvalidTypeError("threshold", rule)

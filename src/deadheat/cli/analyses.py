@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from deadheat.analyses.collisions import CollisionTable, checked_reach, collisions_of_pair, counts_of_pair
 from deadheat.analyses.confidence.rejecting import confidence_report
 from deadheat.analyses.exploit import SearchOptions, exploit_pair
-from deadheat.analyses.gaps import SPLITS, gap_of_pairs, split_pair
+from deadheat.analyses.gaps import gap_of_pairs, split_pair
 from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_pair
 from deadheat.analyses.index_recall import index_recall_of_truth
 from deadheat.analyses.pooled import NAMES, classification
@@ -22,7 +23,7 @@ from deadheat.analyses.quantization import MEASURES, compare_formats_of_pair
 from deadheat.analyses.rounding import FORMATS
 from deadheat.cli import options as shared
 from deadheat.cli import systems
-from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
+from deadheat.cli.files import FILE, INTEGER, LINES, PATH, REAL, Choice, Command, option
 from deadheat.cli.options import deliver, draw, plot, with_options
 from deadheat.cli.shell import bar
 from deadheat.engine.counting.options import CountingOptions
@@ -79,6 +80,15 @@ def classify(file: Path, **options: Any) -> None:
     deliver(found, options)
 
 
+def _rows(ctx: click.Context, param: click.Parameter, value: str | None) -> slice | None:
+    if value is None:
+        return None
+    found = re.fullmatch(r"(-?\d{0,18}):(-?\d{0,18})", value)
+    if found is None or "-" in found.groups():
+        raise click.UsageError(f"--rows must be A:B, such as 0:650 or 650:, but is {value}")
+    return slice(*(int(each) if each else None for each in found.groups()))
+
+
 @click.command(cls=Command)
 @click.argument("file", type=PATH)
 @with_options(
@@ -94,7 +104,8 @@ def classify(file: Path, **options: Any) -> None:
     [
         option("Ranking", "--within", type=REAL, metavar="EPS", help="Join neighbours in rank at most so far apart."),
         option("Ranking", "--depth", type=INTEGER, metavar="N", help="Look only at the N nearest. Default: all ranks."),
-        plot("what is at each query and rank"),
+        plot("what is at each query and rank, a picture for each distance,"),
+        option("Output", "--rows", metavar="A:B", callback=_rows, help="Draw queries A to before B. Default: all."),
     ],
     shared.PLAIN_TEXTS,
 )  # fmt: skip
@@ -102,14 +113,14 @@ def collisions(file: Path, **options: Any) -> None:
     """Count the neighbours of queries in FILE that are equally far, so that nothing decides which comes first.
 
     A group of them is relevant, irrelevant, or mixed; only a mixed one can change a measure. FILE, its labels and a
-    gallery are given as to `deadheat evaluate`. With several distances there is a table of each, and no picture. Counts
-    take memory that does not grow with the queries, a picture 6 bytes a query and rank.
+    gallery are given as to `deadheat evaluate`. Several distances stand side by side. Counts take memory that does not
+    grow with the queries, a picture 6 bytes a query and rank.
     """
     names = dict.fromkeys(name.strip() for name in ",".join(options["distances"]).split(","))
     each_distance = [shared.counting_options(options | {"distance": name}) for name in names]
     passes = list({each.distance: each for each in each_distance}.values())  # some distances have several names
-    if options["plot"] is not None and len(passes) > 1:
-        raise click.UsageError(f"--plot draws one distance, but --distance names {len(passes)}")
+    if options["rows"] is not None and options["plot"] is None:
+        raise click.UsageError("--rows goes with --plot")
     reach = checked_reach(options["within"], options["depth"], passes[0].rule)
     with shared.opened(file, options, passes[0]) as (pair, first):
         passes = [replace(each, exclude=first.exclude, progress=first.progress).fitted(pair) for each in passes]
@@ -117,10 +128,17 @@ def collisions(file: Path, **options: Any) -> None:
         if options["plot"] is None:
             found = counts_of_pair(pair, passes, *reach)
         else:
-            drawn = collisions_of_pair(pair, passes[0], *reach)
-            found = CollisionTable({drawn.distance: drawn.counts}, {drawn.distance: drawn.rule})
-    title = ", ".join(next(iter(found.rules.items())))
-    draw(options["plot"], (6.4, 5.4), lambda plots, ax, _: plots.collision_image(drawn, ax=ax).set_title(title))
+            drawn = {each.distance: collisions_of_pair(pair, each, *reach) for each in passes}
+            rules = {name: each.rule for name, each in drawn.items()}
+            found = CollisionTable({name: each.counts for name, each in drawn.items()}, rules)
+
+    def paint(plots: Any, ax: Any, name: str) -> None:
+        image = plots.collision_image(drawn[name], ax=ax, rows=options["rows"], legend=len(drawn) == 1)
+        image.set_title(f"{name}, {found.rules[name]}")
+        if name == [*drawn][-1] and len(drawn) > 1:
+            plots.collision_legend(ax.figure)
+
+    draw(options["plot"], (6.4, 5.4), paint, tuple(found.rules), in_row=True)
     deliver(found, options)
 
 
@@ -229,9 +247,8 @@ def exploit(file: Path, **options: Any) -> None:
     [
         option("Measure", "--group-size", type=INTEGER, default=10, metavar="S", help="Put S classes in each group."),
         option("Measure", "--repeats", type=INTEGER, default=1, metavar="N", help="Draw N times."),
-        option("Measure", "--halves", type=INTEGER, is_flag=False, flag_value=SPLITS, metavar="[N]",
-            help=f"Also give the difference of two random halves of the classes, and its bound, from N splits, or "
-            f"{SPLITS} without N; then put it after FILE."),
+        option("Measure", "--halves", type=INTEGER, metavar="N",
+            help="Also give the difference of two random halves of the classes, and its bound, from N splits."),
         shared.SEED,
         shared.LEVEL,
         plot("the values of the groups"),
@@ -248,7 +265,7 @@ def grouped(file: Path, **options: Any) -> None:
     counting, summary = shared.counting_options(options), shared.summary_options(options, measures=("Hit@1",))
     drawing = Drawing.checked(*(options[name] for name in ("group_size", "seed", "repeats")))
     level = level_between(options["confidence_level"])
-    splits = None if options["halves"] is None else checks.positive_integer(options["halves"], "--halves")
+    splits = None if options["halves"] is None else checks.positive_integer(options["halves"], "halves")
     sets = {"train" if test else file.stem: _opened(file, options, counting)}
     if test is not None:
         sets["test"] = _opened(test, of_test, counting)
@@ -344,11 +361,11 @@ def _opened(file: Path, options: dict[str, Any], counting: CountingOptions) -> t
 
 
 @click.command("index-recall", cls=Command)
-@click.argument("truth", type=PATH)
-@click.argument("files", nargs=-1, type=PATH, metavar="FOUND...")
+@click.argument("truth", type=FILE)
+@click.argument("files", nargs=-1, type=FILE, metavar="FOUND...")
 @with_options(
     [
-        option("Input", "--distances", type=PATH, metavar="FILE",
+        option("Input", "--distances", type=FILE, metavar="FILE",
             help="Read the distances of TRUTH from this file, if they are not in TRUTH itself."),
         systems.NAMES,
         option("Measure", "-k", type=INTEGER, default=10, metavar="N", help="Expect N neighbours."),

@@ -1,26 +1,22 @@
-"""`deadheat demo`, `measures` and `reproduce`: what needs no file of one's own."""
+"""`deadheat demo` and `deadheat measures`: both need no file of one's own."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
-from deadheat.cli.files import PLACE, Command, Kind, option
-from deadheat.cli.options import THREADS_OPTION, with_options
-from deadheat.cli.shell import note, say
+from deadheat.cli.files import Command
+from deadheat.cli.shell import say
+from deadheat.errors import MissingPackageError
 from deadheat.measures.names import listing
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.tables import DIGITS, Table
-from deadheat.studies import study
-from deadheat.studies.study import digits
 from deadheat.support.arrays import Int64
-
-_OWN_PAGE = Kind("a page of deadheat reproduce", (".html",), rb"<!doctype html>\s*<!-- deadheat reproduce -->")
+from deadheat.support.lazy import require
 
 _REAL = """\
 {n} handwritten digits, 8 x 8 grey levels each (from scikit-learn). The embedding is the image itself. Each image is
@@ -40,6 +36,23 @@ Same embedding, same labels: what a sort reports is the order of the samples and
 differ from one processor to the next. deadheat's three values depend on neither. The lower bound is what this embedding
 can promise, the expectation is what guessing at random earns, and the upper bound is luck in every tie.
 """
+
+
+def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Scikit-learn's handwritten digits as rows (1797, 64) of grey levels from 0 to 16, and which digit each one shows.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If scikit-learn is not installed.
+    """
+    try:
+        datasets = require("sklearn.datasets", "demo", "the demo")
+    except MissingPackageError as error:
+        text = "the demo's images come with scikit-learn: pip install 'deadheat[demo]'"
+        raise MissingPackageError(text, name=error.name) from None
+    images, labels = datasets.load_digits(return_X_y=True)
+    return images, labels
 
 
 @click.command(cls=Command)
@@ -82,44 +95,3 @@ def _plain_map(labels: Int64, kind: Any) -> float:
 def measures() -> None:
     """List the measures, with their other names."""
     say(listing())
-
-
-@click.command(cls=Command)
-@click.argument("names", nargs=-1, metavar="[NAME]...")
-@with_options(
-    [
-        option("Output", "--out", type=PLACE, default=Path("reproduced"), metavar="DIR",
-            help="Write tables, figures and the page to this folder."),
-        option("Input", "--data", type=PLACE, metavar="DIR",
-            help="Look here for data that deadheat does not contain, such as phocnet_gw.npz."),
-        option("Run", "--cache", type=PLACE, metavar="DIR",
-            help="Keep trained networks here. Default: cache in --out."),
-        option("Run", "--quick", is_flag=True, help="Run on smaller sizes, in seconds, for a first look."),
-        THREADS_OPTION,
-        option("Output", "--list", "only_list", is_flag=True, help="Print the names of the studies and exit."),
-        option("Run", "--force", is_flag=True, help="Overwrite any index.html in --out."),
-    ]
-)  # fmt: skip
-def reproduce(names: tuple[str, ...], only_list: bool, force: bool, **options: Any) -> None:
-    """Recompute the tables and figures of the studies that deadheat rests on, and compare them with the published ones.
-
-    NAMEs are studies (--list); without any, all of them, which takes some minutes. Each study gets a folder in --out
-    with PNG and CSV files, and index.html shows all that is there, with a mark for what agrees, what differs and why,
-    and what needs data that was not found.
-    """
-    if only_list and names:
-        raise click.UsageError(f"--list goes without NAMEs, but got {' '.join(names)}")
-    if only_list:
-        width = max(map(len, study.STUDIES))
-        say("\n".join(f"{name:{width}}  {question}" for name, question in study.STUDIES.items()))
-        return
-    page = options["out"] / study.PAGE
-    if page.is_file() and not force and not _OWN_PAGE.fits(page):
-        why = f"it is there and is not {_OWN_PAGE.name} (--force overwrites it)"
-        raise click.ClickException(f"cannot write {page}: {why}")
-    outcomes = study.reproduce(names, **options, say=note)
-    width = max(map(len, outcomes))
-    for name, outcome in outcomes.items():
-        counts = Counter(str(finding.mark) for finding in outcome.findings)
-        say(f"{name:{width}}  {', '.join(f'{count} {mark}' for mark, count in counts.items())}")
-    say(f"{page}")

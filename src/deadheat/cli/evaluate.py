@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from deadheat.cli import options as shared
-from deadheat.cli.files import INTEGER, JSON, LINES, PATH, PLACE, PROFILE, Command, Output, option
+from deadheat.cli.files import FILE, INTEGER, JSON, LINES, PATH, PROFILE, Command, Output, option
 from deadheat.cli.options import about_page, deliver, with_options, write_page
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.support import checks
@@ -31,7 +31,7 @@ else:
     shared.RANKING,
     [
         option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),
-        option("Run", "--checkpoint", type=PLACE, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
+        option("Run", "--checkpoint", type=FILE, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
         shared.QUERIES,
     ],
     shared.TEXTS,
@@ -50,9 +50,9 @@ else:
 def evaluate(file: Path, **options: Any) -> None:
     """Evaluate the embeddings and labels in FILE and print a table, in per cent.
 
-    FILE is a .npz, .safetensors, .h5 or .zarr (arrays such as embeddings and labels), .npy (with --labels), .csv, .tsv,
-    .parquet, .arrow or .feather file, and a pattern in quotes, such as "emb-*.npy", stands for several. All but those
-    of text can be larger than memory; - is standard input.
+    FILE is a .npz, .safetensors or .h5 (arrays such as embeddings and labels), .npy (with --labels), .csv, .tsv or
+    .parquet file, and a pattern in quotes, such as "emb-*.npy", stands for several. All but those of text can be larger
+    than memory; - is standard input, for text.
 
     Without --gallery each sample is a query in turn, ranked against all others (leave one out). Queries that are in the
     gallery themselves are detected and reported, unless --exclude says which rows they are: in .txt (one a line) or

@@ -12,23 +12,17 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
-from deadheat.cli.shell import STDIN, STDOUT, Verbosity, check_output, note, standard_input
-from deadheat.inputs.files import fitting
-from deadheat.inputs.formats.registry import FORMATS
+from deadheat.cli.shell import STDIN, STDOUT, Verbosity, check_output, in_words_of, note
+from deadheat.inputs.files import fitting, held
 from deadheat.support import checks
-from deadheat.support.atomic import is_special
-from deadheat.support.lazy import glob
-
-if sys.platform != "win32":
-    import fcntl
 
 _HEAD, _TAIL = 64, 1 << 16  # bytes of a file that show its kind: archives list at their end what is in them
 
@@ -36,13 +30,15 @@ _HEAD, _TAIL = 64, 1 << 16  # bytes of a file that show its kind: archives list 
 class Source(click.Path):
     """A file or a folder that is read; with `alone`, "-" is standard input, and text without commas is of that kind."""
 
-    def __init__(self, alone: str = "", **rules: Any) -> None:
-        super().__init__(path_type=Path, **rules)
+    def __init__(self, alone: str = "") -> None:
+        super().__init__(path_type=Path)
         self.alone = alone
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if "\0" in os.fspath(value):
             _refuse("must be a path without a NUL character", value, param, ctx)
+        if os.fspath(value) == "-" and not self.alone:
+            _refuse("must be a file, as standard input is read for runs and tables of text alone", value, param, ctx)
         return super().convert(value, param, ctx)
 
     def files(self, path: Path) -> Iterable[Path]:
@@ -98,9 +94,9 @@ class Real(click.ParamType):  # type: ignore[type-arg]
         return _refuse("must be a finite number", value, param, ctx)
 
 
-PATH, LINES, PLACE = Source(".csv"), Source(".txt"), Source()
+PATH, LINES, FILE = Source(".csv"), Source(".txt"), Source()  # FILE is no text
 INTEGER, REAL = Whole(), Real()
-NUMBER, SEED, THREADS = Whole(1, (1 << 63) - 1), Whole(0), Whole(1, checks.MOST_THREADS)
+SEED, THREADS = Whole(0), Whole(1, checks.MOST_THREADS)
 
 
 def _refuse(rule: str, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
@@ -154,8 +150,8 @@ class Output(Source):
         self.kinds, self.is_text = kinds, is_text
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if str(value) == "-" and not self.is_text:
-            _refuse("must name a file, as only text is printed", value, param, ctx)
+        if os.fspath(value) == "-":
+            return STDOUT if self.is_text else _refuse("must name a file, as only text is printed", value, param, ctx)
         path = super().convert(value, param, ctx)
         if self.is_text:
             with suppress(OSError, AttributeError, ValueError):  # not there, or standard output is no file
@@ -165,19 +161,8 @@ class Output(Source):
     def kind_of(self, path: Path) -> Kind:
         return next((kind for kind in self.kinds if path.suffix.lower() in kind.endings), self.kinds[0])
 
-    def is_meant(self, word: str, before: Sequence[str]) -> bool:
-        """Whether the word after an option with an optional value looks like its value, and not like an input."""
-        path = Path(word)
-        if word.startswith("-") or word in before or path.suffix.lower() in self.kind_of(path).endings:
-            return True
-        if path.exists():
-            return (path.is_file() and self.kind_of(path).fits(path)) or (is_special(path) and not _is_read(path))
-        row = FORMATS.get(path.suffix.lower())
-        is_other = glob.has_magic(word) or ":" in word[2:]  # a pattern, a URL, module:function
-        return not (is_other or (row and row.embeddings))
 
-
-GROUPS = ("Input", "TREC run", "Score", "Ranking", "Measure", "Statistics", "Limit", "Output", "Run")  # of options
+GROUPS = ("Input", "TREC run", "Ranking", "Measure", "Statistics", "Output", "Run")  # of options
 
 
 class Option(click.Option):
@@ -195,10 +180,7 @@ def option(group: str, *names: str, **settings: Any) -> Any:
 
 
 class Command(click.Command):
-    """A command with --quiet and --verbose whose outputs are checked before it runs, and whose help has groups.
-
-    Its options with optional values take no inputs.
-    """
+    """A command with --quiet and --verbose whose outputs are checked before it runs, and whose help has groups."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
@@ -219,18 +201,15 @@ class Command(click.Command):
                 with formatter.section(f"{group} options"):
                     formatter.write_dl(rows)
 
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> click.Context:
-        """Read the arguments as they look; where that cannot be, as they can be."""
-        refused: click.UsageError | None = None
-        for words in self._readings(args):
-            try:
-                return super().make_context(info_name, words, parent, **extra)
-            except click.UsageError as error:
-                refused = refused or error
-        assert refused is not None
-        raise refused
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with in_words_of(self):
+            return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
+        with in_words_of(self):
+            return self._checked_and_run(ctx)
+
+    def _checked_and_run(self, ctx: click.Context) -> Any:
         force, quiet, verbose = (ctx.params.pop(name, False) for name in ("any_output", "quiet", "verbose"))
         Verbosity.level = -1 if quiet else int(verbose)
         self._read_standard_input(ctx)
@@ -248,7 +227,7 @@ class Command(click.Command):
         return status
 
     def _read_standard_input(self, ctx: click.Context) -> None:
-        """Put a file with the content of standard input in the place of "-"."""
+        """Put a path that stands for the text of standard input in the place of "-"."""
         places = [
             (param.name or "", param.type, place)
             for param in self.params
@@ -259,7 +238,7 @@ class Command(click.Command):
         if len(places) > 1:
             raise click.UsageError("standard input (-) can be read only once", ctx)
         for name, source, place in places:
-            path, value = ctx.with_resource(standard_input(source.alone)), ctx.params[name]
+            path, value = ctx.with_resource(_standard_input(source.alone)), ctx.params[name]
             ctx.params[name] = (*value[:place], path, *value[place + 1 :]) if isinstance(value, tuple) else path
 
     def _paths(self, ctx: click.Context) -> Iterator[tuple[Source, Path]]:
@@ -267,19 +246,6 @@ class Command(click.Command):
             if isinstance(param.type, Source):
                 for path in _each(ctx.params.get(param.name or "")):
                     yield param.type, path
-
-    def _readings(self, args: list[str]) -> Iterator[list[str]]:
-        """The arguments with values of options decided: by their looks, all of them values, none of them."""
-        texts = {
-            name: param.type
-            for param in self.params
-            if isinstance(param.type, Output) and param.type.is_text
-            for name in param.opts
-        }
-        yield _given(args, texts, lambda option, word, before: texts[option].is_meant(word, before))
-        if not texts.keys().isdisjoint(args):
-            yield [*args]
-            yield _given(args, texts, lambda option, word, before: word.startswith("-"))
 
 
 def _flag(*names: str, text: str) -> Option:
@@ -291,22 +257,19 @@ def _each(value: Any) -> tuple[Path, ...]:
     return value if isinstance(value, tuple) else () if value is None else (value,)
 
 
-def _given(args: list[str], texts: Iterable[str], is_value: Callable[[str, str, list[str]], bool]) -> list[str]:
-    """The arguments, where an option has a value of its own unless the word after it is one."""
-    end = args.index("--") if "--" in args else len(args)
-    words = [
-        f"{word}=-" if word in texts and not is_value(word, after, args[:place]) else word
-        for place, (word, after) in enumerate(zip(args[:end], [*args[1:end], "-"], strict=False))
-    ]
-    return words + args[end:]
+@contextmanager
+def _standard_input(alone: str) -> Iterator[Path]:
+    """A path that stands for the text of standard input; it ends as tables do that have what its first line has.
 
-
-def _is_read(path: Path) -> bool:
-    """Whether a pipe such as ``<(command)`` or ``/dev/stdin`` is there to be read."""
-    number = path.name.replace("stdin", "0")
-    with suppress(ValueError, OSError, NameError):  # NameError: without fcntl
-        return path.is_relative_to("/dev") and fcntl.fcntl(int(number), fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
-    return False
+    Where that has neither commas nor tabs, it ends as `alone`.
+    """
+    if sys.stdin is None:
+        raise click.ClickException("cannot read standard input: it is closed")
+    content = sys.stdin.buffer.read()
+    line = content.partition(b"\n")[0]
+    path = Path("/dev", "stdin" + (".tsv" if b"\t" in line else ".csv" if b"," in line else alone))
+    with held(path, content):
+        yield path
 
 
 def _check_places(paths: Sequence[Path]) -> None:

@@ -10,9 +10,7 @@ from deadheat.cli.shell import Program, say
 
 COMMANDS = {
     "audit": "Find what a referee would ask about a file of embeddings; the exit status is 1 if it is serious.",
-    "audit-evaluator": "Find out what a metric computes, and whether it can be made to give something else.",
     "audit-run": "Find what a referee would ask about a file of scores, such as those of a reranker.",
-    "challenge": "Run a competition: labels stay with the organiser, participants submit embeddings or a command.",
     "classify": "Measure a table of scores and labels as one ranking, at thresholds that exist.",
     "collisions": "Count the neighbours that are equally far from a query, or nearly so, and draw where they are.",
     "compare": "Compare two systems: which is ahead, and whether chance or ties explain it.",
@@ -22,21 +20,18 @@ COMMANDS = {
     "exploit": "Find how far the order of the file alone can move a measure where a sort breaks the ties.",
     "grouped": "Compute measures inside groups of equally many classes, with the gap of train to test.",
     "index-recall": "Count the true neighbours that vector indexes return, by a benchmark's ground truth.",
-    "keys": "Make a pair of keys, to sign receipts and to check them.",
     "leaderboard": "Rank several systems, and say which are significantly ahead of which.",
     "measures": "List the measures, with their other names.",
     "quantization": "Measure what the same embeddings lose in fewer bits: float16, int8, 1 bit.",
-    "reproduce": "Recompute published tables and figures, next to the published values.",
     "run": "Evaluate a TREC run, or several, against qrels.",
-    "sign": "Sign a receipt.",
     "verify": "Recompute a receipt from its files, and say whether it matches.",
 }
 
 _MODULES = {
     "analyses": ("classify", "collisions", "confidence", "exploit", "grouped", "index_recall", "quantization"),
-    "demo": ("demo", "measures", "reproduce"),
+    "demo": ("demo", "measures"),
     "systems": ("compare", "leaderboard", "run"),
-    "trust": ("audit", "audit_evaluator", "audit_run", "challenge", "keys", "sign", "verify"),
+    "trust": ("audit", "audit_run", "verify"),
 }  # any other is in a module of its own name
 
 

@@ -58,7 +58,7 @@ EXCLUDE = (
 )  # fmt: skip
 LAYOUT = (
     option("Input", "--embeddings-key", metavar="NAME",
-        help="Take the embeddings from this array (.npz, .safetensors, .h5, .zarr) or column of lists."),
+        help="Take the embeddings from this array (.npz, .safetensors, .h5) or column of lists."),
     option("Input", "--labels-key", metavar="NAME", help="Take the labels from this array of such a file."),
     option("Input", "--label-column", metavar="COLUMN",
         help="Take the labels from this column of a table: its name, or its place from 0."),
@@ -209,7 +209,8 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
         if path is None:
             raise
         title, rule = error.args
-        raise type(error)(f"{path}: {error.argument if error.file else title}", rule) from None
+        title = (error.argument if error.file else title).replace("_", " ")
+        raise FileError(path, f": {title} {rule}") from None
 
 
 def read_numbers(path: Path, name: str, key: str | None = None, of: str = "query") -> NDArray[Any]:
@@ -222,10 +223,8 @@ def read_numbers(path: Path, name: str, key: str | None = None, of: str = "query
 
 
 def _text(*names: str, kind: files.Kind, about: str) -> Any:
-    text = f"Write {about} to OUT; without OUT, print it in place of the table."
-    return option(
-        "Output", *names, type=Output(kind, is_text=True), is_flag=False, flag_value="-", metavar="[OUT]", help=text
-    )
+    text = f"Write {about} to OUT; - prints it in place of the table."
+    return option("Output", *names, type=Output(kind, is_text=True), metavar="OUT", help=text)
 
 
 def _checked(check: Callable[[Any], Any]) -> Any:
@@ -290,7 +289,7 @@ def draw(
 
 def html(about: str) -> Any:
     """The option that writes a page with `write_page`."""
-    needs = _checked(lambda _: require("jinja2", "html", "--html"))
+    needs = _checked(lambda _: require("jinja2", "plots", "--html"))
     return option("Output", "--html", type=Output(files.HTML), callback=needs, metavar="OUT", help=about)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -17,9 +18,9 @@ from typing import IO, Any, Literal, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
-from deadheat.errors import MOST, printable
+from deadheat.errors import MOST, FileError, InputError, printable
 from deadheat.support.atomic import is_special, replacing
-from deadheat.support.lazy import difflib, lazy, tempfile
+from deadheat.support.lazy import difflib, tempfile
 from deadheat.support.progress import Bar
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
@@ -32,7 +33,6 @@ class Verbosity:
     """What is said on standard error besides errors: nothing with --quiet, also files and times with --verbose."""
 
     level = 0  # -1, 0, 1
-    hidden = "\0"  # the folder of standard input's copy, of which messages do not speak
 
 
 class Group(click.Group):
@@ -64,7 +64,7 @@ class Program(Group):
     """A group of commands that ends any error with one line on standard error and exit status 2."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        Verbosity.level, Verbosity.hidden = 0, "\0"
+        Verbosity.level = 0
         with _errors_in_one_line(), _warnings_in_one_line():
             status = super().main(*args, **{"prog_name": "deadheat", **options, "standalone_mode": False})
         sys.exit(status if isinstance(status, int) else 0)
@@ -72,6 +72,36 @@ class Program(Group):
     def invoke(self, ctx: click.Context) -> Any:
         with _errors_in_one_line():  # before click gets to see an interrupt or a closed pipe
             return super().invoke(ctx)
+
+
+def flags_of(command: click.Command) -> dict[str, str]:
+    """The options of a command by the arguments of the library that they stand for: ``--group-size`` of group_size."""
+    found: dict[str, str] = {}
+    for param in command.params:
+        if isinstance(param, click.Option):
+            flag = "/".join(max(opts, key=len) for opts in (param.opts, param.secondary_opts) if opts)
+            found |= dict.fromkeys((param.name or "", max(param.opts, key=len).strip("-").replace("-", "_")), flag)
+    return found
+
+
+def in_flags(text: str, command: click.Command | None) -> str:
+    """A message of the library with options of the command in the place of arguments, as ``exclude=``."""
+    flags = {} if command is None else flags_of(command)
+    return re.sub(r"\b([a-z][a-z_]*)=(?=[\s,;:)]|$)", lambda found: flags.get(found[1], found[0]), text)
+
+
+@contextmanager
+def in_words_of(command: click.Command) -> Iterator[None]:
+    """Name options of the command in errors that name arguments of the library."""
+    try:
+        yield
+    except InputError as error:
+        title, rule = error.args
+        flags, pattern = flags_of(command), r"(^| and )([a-z][a-z_]*)\b"
+        title = re.sub(pattern, lambda found: found[1] + flags.get(found[2], found[2]), title)
+        raise type(error)(title, in_flags(rule, command)) from None
+    except FileError as error:
+        raise FileError(error.path, in_flags(error.args[1], command)) from None
 
 
 def say(text: str) -> None:
@@ -132,19 +162,6 @@ def output(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def standard_input(alone: str) -> Iterator[Path]:
-    """A file with all of standard input, whose first bytes decide its ending; without commas or tabs it is `alone`."""
-    if sys.stdin is None:
-        raise click.ClickException("cannot read standard input: it is closed")
-    with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
-        path = Path(folder, "stdin")
-        with open(path, "wb") as file:
-            ending = lazy("deadheat.inputs.formats.registry").copy("standard input", sys.stdin.buffer, file, alone)
-        Verbosity.hidden = f"{folder}{os.sep}"
-        yield path.rename(path.with_suffix(ending))
-
-
-@contextmanager
 def bar(title: str) -> Iterator[Bar | Literal[False]]:
     """A progress bar for a person who has to wait; False, for none, with --quiet or without a terminal."""
     if sys.stderr is None or not sys.stderr.isatty() or Verbosity.level < 0:
@@ -188,8 +205,13 @@ def _errors_in_one_line() -> Iterator[None]:
 def _warnings_in_one_line() -> Iterator[None]:
     """Print warnings without the line of the program that warns."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: note(f"warning: {message}")
+        warnings.showwarning = lambda message, *_: note(f"warning: {in_flags(str(message), _running())}")
         yield
+
+
+def _running() -> click.Command | None:
+    context = click.get_current_context(silent=True)
+    return context.command if context else None
 
 
 def _fail(message: str, status: int = FAILED) -> NoReturn:
@@ -206,7 +228,6 @@ def note(message: str, *, level: int = 0) -> None:
 
 
 def _print_line(message: str) -> None:
-    message = message.replace(Verbosity.hidden, "")
     click.echo(f"deadheat: {printable(' '.join(message.split()), 3 * MOST)}", err=True)
 
 

@@ -1,11 +1,10 @@
 """`deadheat run`, `compare` and `leaderboard`: TREC runs, and several systems on the same queries, tested.
 
-Systems are files of embeddings, TREC runs (with --qrels), or rows of a table of scores (leaderboard --scores).
+Systems are files of embeddings, or TREC runs (with --qrels).
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,16 +15,16 @@ from click.core import ParameterSource
 
 from deadheat.analyses import comparison
 from deadheat.analyses import leaderboard as leaderboards
-from deadheat.analyses.difference import PairedTest
-from deadheat.analyses.score_leaderboard import score_leaderboard
+from deadheat.analyses.difference import GateBy, PairedTest
+from deadheat.analyses.public_board import PublicBoard
 from deadheat.cli import options as shared
 from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
-from deadheat.cli.options import deliver, draw, plot, with_options, write_page
+from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
 from deadheat.engine.counting.runs import ScoreDtype
+from deadheat.errors import MOST, FileError, InputError, UndefinedError, reason
 from deadheat.inputs import trec
-from deadheat.inputs.files import matching
-from deadheat.inputs.score_tables import read_scores
+from deadheat.inputs.files import matching, require_there
 from deadheat.plots.pages import html_report
 from deadheat.reports.averaging import Singletons
 from deadheat.reports.evaluating import evaluate_pair
@@ -34,7 +33,6 @@ from deadheat.reports.runs import RUN_MEASURES, evaluate_run
 from deadheat.reports.statistics.intervals import BOOTSTRAP
 from deadheat.reports.statistics.permutation import ALTERNATIVES
 from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
-from deadheat.support import scratch
 from deadheat.support.triple import Triple
 
 WORSE = 1  # exit status
@@ -84,9 +82,7 @@ _OF_EMBEDDINGS = (
     *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header"),
     *("distance", "ties", "ties_of", "average", "device"),
 )
-_OF_ALL = {"files", "confidence_level", "n_resamples", "seed", "digits", "json_out", "markdown", "latex"}
 _OF_RUNS = {"qrels", *_JUDGING}
-_OF_SCORES = {"scores", "score_name", "missing", "plot"}
 
 
 @click.command(cls=Command)
@@ -102,7 +98,10 @@ _OF_SCORES = {"scores", "score_name", "missing", "plot"}
     [
         EXPLAIN,
         shared.html("Write a report about A, compared with B."),
-        option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B is worse than A under any tie-breaking."),
+        option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B is worse than A, by --gate-by."),
+        option("Run", "--gate-by", type=click.Choice(get_args(GateBy)),
+            help="With --fail-if-worse, call B worse by the lower bound, the expected value, or only if that is "
+            "certain however the ties fall. Default: lower."),
         option("Run", "--max-drop", type=REAL, metavar="POINTS",
             help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
     ],
@@ -112,14 +111,15 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
 
     A and B are files as `deadheat evaluate` takes them, of the same samples in the same order; without --gallery each
     query is left out of its own ranking. With --qrels they are TREC runs. In continuous integration A is the old system
-    and B the new one: with --fail-if-worse the exit status is 1 if a measure of B is lower by more than --max-drop
-    points even with B's ties broken in the best way and A's in the worst, and 2 if that cannot be decided.
+    and B the new one: with --fail-if-worse the exit status is 1 if the lower bound of a measure (--gate-by) falls by
+    more than --max-drop points, and 2 if that cannot be decided.
     """
     if len(files) != 2:
         more = "; deadheat leaderboard takes more" if len(files) > 2 else ""
         raise click.UsageError(f"compare takes two files, but got {len(files)}{more}")
-    if options["max_drop"] is not None and not options["fail_if_worse"]:
-        raise click.UsageError("--max-drop goes with --fail-if-worse")
+    for name in ("max_drop", "gate_by"):
+        if options[name] is not None and not options["fail_if_worse"]:
+            raise click.UsageError(f"--{name.replace('_', '-')} goes with --fail-if-worse")
     max_drop = float(options["max_drop"] or 0)
     if not 0 <= max_drop <= 100:
         raise click.UsageError(f"--max-drop must be points of per cent from 0 to 100, but is {max_drop:g}")
@@ -129,21 +129,24 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
         about = shared.about_page(*files)
         page = html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, **settings(options))
         write_page(options["html"], page)
-    dropped = found.dropped(max_drop / 100) if options["fail_if_worse"] else ()
+    gate_by: GateBy = options["gate_by"] or "lower"
+    dropped = found.dropped(max_drop / 100, gate_by) if options["fail_if_worse"] else ()
     deliver_explained(found, options)
     if options["fail_if_worse"]:
-        note(_verdict(found, dropped, max_drop))
+        note(_verdict(found, dropped, max_drop, gate_by))
     return WORSE if dropped else 0
 
 
-def _verdict(found: comparison.Comparison, dropped: tuple[str, ...], max_drop: float) -> str:
-    """What --fail-if-worse decided."""
+def _verdict(found: comparison.Comparison, dropped: tuple[str, ...], max_drop: float, gate_by: GateBy) -> str:
+    """Return the sentence that says what --fail-if-worse decided, and by which values."""
     a, b = found.names
+    by = {"lower": " by the lower bound", "expected": " by the expected value", "certain": " under any tie-breaking"}
     if not dropped:
-        points = f"by more than {max_drop:g} points " if max_drop else ""
-        return f"{b} passes: no measure is below {a}'s {points}under every tie-breaking ({', '.join(found)})."
-    lost = comparison.listed([f"{name} by at least {100 * found[name].lower:.4g} points" for name in dropped])
-    return f"{b} is worse than {a} under any tie-breaking: {lost}, where {max_drop:g} are allowed."
+        points = f" by more than {max_drop:g} points" if max_drop else ""
+        return f"{b} passes: no measure is below {a}'s{points}{by[gate_by]} ({', '.join(found)})."
+    least = "at least " if gate_by == "certain" else ""
+    lost = [f"{name} by {least}{100 * found[name].drop(gate_by):.4g} points" for name in dropped]
+    return f"{b} is worse than {a}{by[gate_by]}: {comparison.listed(lost)}, where {max_drop:g} are allowed."
 
 
 @click.command(cls=Command)
@@ -153,11 +156,8 @@ def _verdict(found: comparison.Comparison, dropped: tuple[str, ...], max_drop: f
     [
         option("Ranking", "--rank-by", type=click.Choice(Triple._fields), default="lower",
             help="Rank by this value of the first measure."),
-        option("Score", "--scores", type=PATH, metavar="TABLE", help="Rank models by these scores, without FILEs."),
-        option("Score", "--score-name", metavar="NAME", help="Take this score, where results have several."),
-        option("Score", "--missing", type=click.Choice(["refuse", "tasks", "models"]), default="refuse",
-            help="Refuse missing scores, or leave out the tasks or the models that lack some."),
-        plot("the ranks that each model may have (with --scores)"),
+        option("Output", "--public", is_flag=True,
+            help="While labels are secret: rounded lower bounds and ranks alone, and why a FILE is refused."),
     ],
     TESTING,
     shared.TEXTS,
@@ -168,29 +168,14 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
 
     FILEs are as `deadheat evaluate` takes them, one for each system, of the same samples in the same order; without
     --gallery each query is left out of its own ranking. With --qrels they are TREC runs.
-
-    With --scores, models are ranked by existing scores, with the tasks as units: which ranks each may have, and which
-    are statistically tied for first place. TABLE is a .csv or .tsv with a row for each model and a column for each task
-    (or columns model, task and score), or a folder of the results of MTEB, SWE-bench or HELM.
     """
-    if options["scores"] is not None:
-        _rank_scores(files, options)
+    if options["public"]:
+        deliver(_public(files, options), options)
         return
-    _refuse(_OF_SCORES, "with --scores")
     if len(files) < 2:
         raise click.UsageError(f"leaderboard takes at least two files, but got {len(files)}")
     board = leaderboards.leaderboard(_reports(files, options), rank_by=options["rank_by"], **settings(options))
     deliver_explained(board, options)
-
-
-def _rank_scores(files: tuple[Path, ...], options: dict[str, Any]) -> None:
-    if files:
-        raise click.UsageError(f"--scores goes without FILE, but got {files[0]}")
-    _refuse(options.keys() - _OF_SCORES - _OF_ALL, "without --scores")
-    how = {name: options[name] for name in ("missing", "confidence_level", "n_resamples", "seed")}
-    board = score_leaderboard(read_scores(options["scores"], options["score_name"]), **how)
-    draw(options["plot"], (7.2, 1.4 + 0.26 * len(board)), lambda plots, ax, _: plots.rank_intervals(board, ax=ax))
-    deliver(board, options)
 
 
 @click.command(cls=Command)
@@ -211,6 +196,8 @@ def _rank_scores(files: tuple[Path, ...], options: dict[str, Any]) -> None:
     [
         option("Output", "-q", "--by-query", is_flag=True,
             help="Print each query too: the worst first, or by id with --trec-eval."),
+        option("Output", "--by-id", is_flag=True,
+            help="Add what trec_eval prints: tied documents ranked by id, the last in the alphabet first."),
         option("Output", "--trec-eval", is_flag=True, help="Print lines as trec_eval does: expected, lower, upper."),
         option("Output", "--only", type=click.Choice(get_args(Shown)),
             help="With --trec-eval, print this value alone, to compare by diff."),
@@ -239,7 +226,8 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
         raise click.UsageError("run takes QRELS and at least one RUN")
     names = _names(options["measures"], options["trec_eval"])
     _check(options, names, len(runs))
-    reports = reports_of_runs(runs, qrels, options["names"], measures=measures_of(names) or None, **_judging(options))
+    reports = reports_of_runs(runs, qrels, options["names"], measures=measures_of(names) or None,
+                              by_id=options["by_id"], **_judging(options))  # fmt: skip
     report = next(iter(reports.values()))
     shared.write_queries(options["per_query"], report)
     if options["html"] is not None:
@@ -256,7 +244,7 @@ def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:
     """The names that `-m` asks for, each once; by default those of trec_eval or of a report on a run."""
     words = [word for text in texts for word in text.split()]
     parts = [part for word in words for part in ([word] if re.search(r"\.[-.0-9]", word) else word.split(",")) if part]
-    for name in parts:
+    for name in (part.partition(".")[0] for part in parts):
         if name in LEFT_OUT:
             raise click.UsageError(f"{name} {_NO_VALUE}")
     left_out = [name for part in parts for name in NICKNAMES.get(part, ()) if name in LEFT_OUT]
@@ -283,6 +271,8 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
     if options["explain"] and n_run == 1:
         raise click.UsageError("--explain goes with several RUNs")
     require_table(options)
+    if options["by_id"] and (n_run > 1 or options["trec_eval"]):
+        raise click.UsageError("--by-id goes with the table of one RUN")
     if n_run > 1 and (options["by_query"] or options["trec_eval"] or options["per_query"] is not None):
         raise click.UsageError(f"-q, --trec-eval and --per-query go with one RUN, but got {n_run}")
 
@@ -298,7 +288,7 @@ def _judging(options: dict[str, Any]) -> dict[str, Any]:
 def _print(report: Report, options: dict[str, Any], names: list[str], run: Path) -> None:
     """Print lines, or the table, below what each query has if that is asked for."""
     if options["trec_eval"]:
-        chosen = {key: options[key] for key in ("rel", "by_query", "only", "n_docs")}
+        chosen = {key: options[key] for key in ("by_query", "only", "n_docs")}
         run_id = trec.run_id(run) if "runid" in names else None
         say("\n".join(trec_lines(report, names, summary=not options["no_summary"], run_id=run_id, **chosen)))
         return
@@ -350,7 +340,7 @@ def reports_of_runs(files: tuple[Path, ...], qrels: Path, names: tuple[str, ...]
     """The report on each run, by its name."""
     named = dict(zip(names_of(files, names), files, strict=True))
     for path in files:  # before the first is read
-        os.stat(path)
+        require_there(path)
     judged = trec.open_qrels(qrels)
     reports = {}
     for name, path in named.items():
@@ -375,14 +365,29 @@ def _reports_of_embeddings(files: tuple[Path, ...], options: dict[str, Any]) -> 
     return reports
 
 
+def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
+    """A board of all files that can be evaluated with the labels that the organiser has, and why others cannot."""
+    if not files or not options["labels"] or options["qrels"] is not None:
+        raise click.UsageError("--public takes at least one FILE of embeddings, and --labels")
+    if options["rank_by"] != "lower" or options["explain"]:
+        raise click.UsageError("--public ranks by the lower bound, and goes with no --rank-by or --explain")
+    reports: dict[str, Report] = {}
+    refused: dict[str, str] = {}
+    for name, file in zip(names_of(files, options["names"]), files, strict=True):
+        try:
+            reports |= _reports_of_embeddings((file,), options | {"names": (name,)})
+        except (InputError, FileError, UndefinedError, OSError, MemoryError) as error:
+            refused[name] = "not enough memory" if isinstance(error, MemoryError) else reason(error, MOST)
+    return PublicBoard.of(reports, refused)
+
+
 def _require_there(file: Path, options: dict[str, Any]) -> None:
     """Refuse, before the first file is ranked, a file that is not there."""
     named = {"embeddings": [file], "exclude": options["exclude"]} | {part: [options[part]] for part in shared.PARTS}
     with shared.files_named(file, options):
         for argument, paths in named.items():
             for path in (each for given in paths if given is not None for each in matching(given, argument)):
-                if not scratch.is_url(path):
-                    os.stat(path)
+                require_there(path)
 
 
 def names_of(files: tuple[Path, ...], given: tuple[str, ...]) -> list[str]:

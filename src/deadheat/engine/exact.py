@@ -169,6 +169,30 @@ class Roots:
         return found
 
 
+def round_down(numbers: Roots, low: Float64, high: Float64) -> Float64:
+    """The largest float64 that is not above each number, which lies between `low` and `high`; by bisection."""
+    ends = _by_size(np.stack([np.nextafter(low, -np.inf), high]))
+    first, last = ends  # the number is at least the float of the first
+    while True:
+        which = np.flatnonzero(first < last)
+        if not len(which):
+            return _of_size(first)
+        middle = first[which] + (last[which] - first[which] + 1) // 2
+        above = numbers.compare_values(which, _of_size(middle), 1, 0) >= 0
+        first[which] = np.where(above, middle, first[which])
+        last[which] = np.where(above, last[which], middle - 1)
+
+
+def _by_size(values: Float64) -> Int64:
+    """Integers that are neighbours where float64 values are, in the same order; both zeros are 0."""
+    bits = np.ascontiguousarray(values + 0.0).view(np.int64)
+    return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
+
+
+def _of_size(numbers: Int64) -> Float64:
+    return np.where(numbers < 0, np.iinfo(np.int64).min - numbers, numbers).view(np.float64) + 0.0
+
+
 def _in_parts(compare: Callable[..., None], mine: Int64, *others: Any) -> Int8:
     out = np.empty(len(mine), dtype=np.int8)
     for part in slices(len(mine), _AT_ONCE):

@@ -1,4 +1,4 @@
-"""Matrices, scores and masks, checked. Every message about a bad array is here.
+"""Matrices of embeddings, scores, grades and junk, checked once they are NumPy's (`conversion` makes them so).
 
 What is refused is refused with one line that names the argument, the rule and what came.
 """
@@ -75,7 +75,7 @@ def float_type(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
 def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
     """Refuse NaN, infinities, and integers that float64 cannot hold, in rows that are numbered from `start`."""
     if rows.dtype.kind == "f":
-        _require_finite(rows, name, start=start)
+        _require_finite(rows, name, start)
     elif rows.dtype.itemsize == 8:
         low, high = int(rows.min()), int(rows.max())
         if max(-low, high) > 2**53:
@@ -96,7 +96,8 @@ def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
         array = np.packbits(array, axis=1)
     elif array.dtype != np.uint8:
         rule = "must be bool, or uint8 with eight bits packed in each, for distance 'hamming'"
-        raise InvalidTypeError(name, f"{rule}, but has dtype {array.dtype}")
+        hint = f"; {name} > 0 has the bits of codes of -1 and 1" if array.dtype.kind in "if" else ""
+        raise InvalidTypeError(name, f"{rule}, but has dtype {array.dtype}{hint}")
     words = np.zeros((len(array), -(-array.shape[1] // 8) * 8), dtype=np.uint8)
     words[:, : array.shape[1]] = array
     return words.view("<u8").astype(np.uint64)
@@ -128,12 +129,40 @@ def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray
 
 
 def scores(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Check a matrix of scores or distances, (n_query, n_gallery): any real type, no NaN, no infinity."""
+    """Check a matrix of scores or distances, (n_query, n_gallery): any real type; `require_counted` looks at NaN."""
     array = _filled_matrix(values, name)
     float_type(array.dtype, name)
-    if array.dtype.kind == "f":
-        _require_finite(array, name, "; to leave an item out, use junk")
     return array
+
+
+def finite_scores(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Check a matrix of scores or distances without NaN and infinities."""
+    array = scores(values, name)
+    if array.dtype.kind == "f":
+        _require_finite(array, name)
+    return array
+
+
+def require_counted(values: NDArray[Any], ignored: Any, name: str, start: int = 0) -> None:
+    """Refuse NaN and infinities among scores, except where they are ignored, in rows that are numbered from `start`.
+
+    `ignored` is a mask that broadcasts to the scores: what is junk may have any score, as whoever masks by -inf does.
+
+    Examples
+    --------
+    >>> require_counted(np.array([[0.5, -np.inf]]), np.array([False, True]), "scores")
+    >>> require_counted(np.array([[0.5, -np.inf]]), False, "scores")
+    Traceback (most recent call last):
+    deadheat.errors.InvalidValueError: scores must be finite, but holds -inf in row 0, column 1; to leave an item out, \
+use junk
+    """
+    if values.dtype.kind != "f":
+        return
+    finite = np.isfinite(values)
+    for row, *column in [] if finite.all() else np.argwhere(~(finite | ignored))[:1]:
+        where = f"row {start + row}" + "".join(f", column {place}" for place in column)
+        rule = f"must be finite, but holds {values[(row, *column)]} in {where}"
+        raise InvalidValueError(name, rule + ("; to leave an item out, use junk" if column else ""))
 
 
 def relevance(values: Any, shape: tuple[int, ...]) -> Any:
@@ -154,7 +183,7 @@ def relevance(values: Any, shape: tuple[int, ...]) -> Any:
     return matrix
 
 
-def _require_finite(array: NDArray[Any], name: str, hint: str = "", start: int = 0) -> None:
+def _require_finite(array: NDArray[Any], name: str, start: int = 0) -> None:
     step = max(1, _ROWS_AT_ONCE // array.shape[1])
     for first in range(0, len(array), step):
         bad = ~np.isfinite(array[first : first + step])
@@ -162,4 +191,4 @@ def _require_finite(array: NDArray[Any], name: str, hint: str = "", start: int =
             row, column = np.argwhere(bad)[0] + (first, 0)
             value = array[row, column]
             where = f"row {start + row}, column {column}"
-            raise InvalidValueError(name, f"must be finite, but holds {value} in {where}{hint}")
+            raise InvalidValueError(name, f"must be finite, but holds {value} in {where}")

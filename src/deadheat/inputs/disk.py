@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import IO, Any, NamedTuple
 
@@ -19,7 +19,6 @@ import numpy as np
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.source import Array, Index, Rows, Shards, Source
-from deadheat.support import scratch
 from deadheat.support.lazy import tempfile
 from deadheat.support.scratch import Unnamed, available_memory
 
@@ -219,7 +218,7 @@ def places_of(source: Source) -> list[Place | Source]:
     if isinstance(source, Shards):
         return [place for part in source._sources for place in places_of(part)]
     if isinstance(source, File):
-        return [Place(scratch.origin(source._path), source.stored.str, source._offset, source.shape)]
+        return [Place(source._path, source.stored.str, source._offset, source.shape)]
     place = _place_of_map(source) if isinstance(source, Mapped) else None
     return [source if place is None else place]
 
@@ -243,16 +242,16 @@ def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
     return copied(pieces, file, path)
 
 
-def open_places(places: Sequence[Place], local: Callable[[str], str], title: str) -> Source:
-    """The source whose rows are there; `local` gives the path of a file on this machine.
+def open_places(places: Sequence[Place], title: str) -> Source:
+    """The source whose rows are there.
 
     What is small compared with the memory stays mapped, and all processes of a machine share it.
     """
     stays = sum(place.nbytes for place in places) <= available_memory() * _STAYS
-    sources = [_opened(place, local(place.path), title, stays) for place in places]
+    sources = [_opened(place, title, stays) for place in places]
     return sources[0] if len(sources) == 1 else Shards(sources)
 
 
-def _opened(place: Place, path: str, title: str, stays: bool) -> Source:
-    array: Any = np.memmap(path, np.dtype(place.dtype), "r", place.offset, place.shape)
-    return Array(np.asarray(array)) if stays and array.flags.aligned else File(path, array, title)
+def _opened(place: Place, title: str, stays: bool) -> Source:
+    array: Any = np.memmap(place.path, np.dtype(place.dtype), "r", place.offset, place.shape)
+    return Array(np.asarray(array)) if stays and array.flags.aligned else File(place.path, array, title)

@@ -5,6 +5,7 @@ The files that match a pattern are taken in natural order, which is printed wher
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 
 from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
 from deadheat.support import checks, scratch
-from deadheat.support.lazy import glob
+from deadheat.support.lazy import glob, lazy
+
+atomic: Any = lazy("deadheat.support.atomic")
 
 Labels: TypeAlias = NDArray[Any]
 Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
@@ -35,6 +38,39 @@ class Layout(NamedTuple):
 
 
 Orders = Mapping[str, tuple[str, ...]]
+
+_held: dict[str, bytes] = {}  # texts in memory, by the path that each stands for
+
+
+@contextmanager
+def held(path: str | os.PathLike[str], content: bytes) -> Iterator[None]:
+    """Let a path stand for a text in memory, such as that of standard input, until the block ends."""
+    _held[os.fspath(path)] = content
+    try:
+        yield
+    finally:
+        del _held[os.fspath(path)]
+
+
+def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
+    """A file of text to read, or what is `held`."""
+    content = _held.get(os.fspath(path))
+    if content is not None:
+        return io.BufferedReader(io.BytesIO(content))
+    reject_special(path)
+    return open(path, "rb")
+
+
+def reject_special(path: str | os.PathLike[str]) -> None:
+    """Refuse a pipe and the like, which cannot be read twice."""
+    if atomic.is_special(path):
+        raise FileError(path, " is a pipe or a device, and not a file: save it in one")
+
+
+def require_there(path: str | os.PathLike[str]) -> None:
+    """Raise what the system says of a file that is not there; of one on another machine nothing is known yet."""
+    if os.fspath(path) not in _held and not scratch.is_url(os.fspath(path)):
+        os.stat(path)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import float_type
 from deadheat.inputs.conversion import on_host, plain
 from deadheat.inputs.labels import joined, label_codes, labels
+from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Int64, offsets_of
 
 OwnRows: TypeAlias = ArrayLike | tuple[ArrayLike, ArrayLike]
@@ -98,7 +99,7 @@ class Rows(NamedTuple):
         """Some of the values, in as many rows."""
         return Rows(self.values[kept], np.bincount(self.row[kept], minlength=len(self.lengths)))
 
-    def matrix(self, values: Array, padding: int) -> Array:
+    def matrix(self, values: Array, padding: float) -> Array:
         """Other values in the same places, as rows of one length."""
         width = int(self.lengths.max(initial=1))
         whole = np.full((len(self.lengths), width), padding, dtype=values.dtype)
@@ -161,7 +162,13 @@ def score_rows(scores: Any, ids: Rows, name: str) -> Array:
             raise InvalidValueError(name, f"must have a score for each id, {shape}, but has shape {array.shape}")
         flat = array.ravel()
     else:
-        rows = [np.ravel(row).tolist() if hasattr(row, "__array__") else list(row) for row in scores]
+        listed = checks.listed(scores, name, "a row of numbers for each query")
+        rows = [
+            np.ravel(row).tolist()
+            if hasattr(row, "__array__")
+            else checks.listed(row, f"{name}[{i}]", "a row of numbers")
+            for i, row in enumerate(listed)
+        ]
         lengths = [len(row) for row in rows]
         if lengths != ids.lengths.tolist():
             pairs = enumerate(zip(lengths, ids.lengths, strict=False))

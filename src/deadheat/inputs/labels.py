@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import is_array, plain
+from deadheat.support import checks
 
 Labels = NDArray[Any]
 
@@ -36,8 +37,13 @@ def require_together(
         raise InvalidValueError(" and ".join(names), f"must be given together, but got {given} without {missing}")
 
 
+def flat(array: Labels) -> Labels:
+    """A row or a column of labels as (n,); any other shape as it is."""
+    return array.ravel() if array.ndim == 2 and 1 in array.shape else array
+
+
 def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
-    """Check labels: one integer (or whole float) or string for each of `n` items, in one dimension.
+    """Check labels: one integer (or whole float) or string for each of `n` items, in one dimension, a row or a column.
 
     Examples
     --------
@@ -45,7 +51,7 @@ def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: labels must have one entry per row of embeddings, but got 2 labels for 3 rows
     """
-    array = _label_array(values, name)
+    array = flat(_label_array(values, name))
     if array.ndim != 1:
         raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
     if array.dtype.kind == "f" or (len(array) and all(isinstance(item, float) for item in array)):
@@ -148,10 +154,7 @@ def _label_array(values: Any, name: str) -> Labels:
     """Labels that came as something other than an array: lists stay exact, whatever their size."""
     if is_array(values):
         return plain(values, name)
-    try:
-        items = list(values)
-    except TypeError:
-        raise InvalidTypeError(name, f"must be a sequence of integers or strings, but is {values!r}") from None
+    items = checks.listed(values, name, "a sequence of integers or strings")
     if items and is_array(items[0]) and not isinstance(items[0], np.generic):  # of a tensor for each item, say
         return plain(items, name)
     array = np.empty(len(items), dtype=object)
@@ -162,11 +165,13 @@ def _label_array(values: Any, name: str) -> Labels:
 def _whole_numbers(array: Labels, name: str) -> Labels:
     """Floats as the integers that they are."""
     floats = array.astype(np.float64) if array.dtype.kind == "O" else array
-    distinct = np.abs(floats) <= 2.0 ** min(np.finfo(floats.dtype).nmant + 1, 53)  # beyond, neighbours are one number
+    digits = min(np.finfo(floats.dtype).nmant + 1, 53)
+    distinct = np.abs(floats) < 2.0**digits  # to which the next integer rounds
     odd = np.flatnonzero(~(distinct & (floats == np.rint(floats))))
     if len(odd):
-        came = f"has dtype {floats.dtype} and holds {floats[odd[0]]} in row {odd[0]}"
-        raise InvalidTypeError(name, f"must be integers or strings, but {came}")
+        value, came = floats[odd[0]], f"has dtype {floats.dtype} and holds {floats[odd[0]]} in row {odd[0]}"
+        hint = f"; a float stands for one integer only below 2**{digits}" if value == np.rint(value) else ""
+        raise InvalidTypeError(name, f"must be integers or strings, but {came}{hint}")
     return floats.astype(np.int64)
 
 

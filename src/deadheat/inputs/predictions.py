@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 from deadheat.errors import FileError, InvalidValueError, reason
+from deadheat.inputs.files import opened
 
 _ABOUT = "mteb_model_meta"  # the key next to the subsets
 
@@ -47,9 +47,10 @@ def read_predictions(
     {'q': {'a': 0.5, 'b': 0.5}}
     """
     try:
-        content = json.loads(Path(path).read_bytes())
+        with opened(path) as file:
+            content = json.load(file, object_pairs_hook=_distinct)
     except ValueError as error:  # of JSON or of UTF-8
-        raise FileError(path, f" is not JSON: {reason(error)}") from None
+        raise FileError(path, f" is no JSON of scores: {reason(error)}") from None
     if not _is_table(content):
         raise FileError(path, " must hold a dictionary of dictionaries, as MTEB saves its predictions")
     if _ABOUT in content or not _holds_scores(content):
@@ -63,6 +64,16 @@ def read_predictions(
         raise FileError(path, " must hold scores by query and document, as MTEB saves them for retrieval")
     table: dict[str, dict[str, float]] = content
     return table
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The keys and values of an object, whose keys differ."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} must be listed once, but is again")
+    return found
 
 
 def _is_table(value: Any) -> bool:

@@ -27,10 +27,10 @@ from deadheat.inputs.arrays import float_type, matrix, require_exact, require_fi
 from deadheat.inputs.conversion import n_dim, plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
 from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matching, orders, paths_given, paths_in
-from deadheat.inputs.labels import common_kind, joined, require_together
+from deadheat.inputs.labels import common_kind, flat, joined, require_together
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.source import Array, Shards, Source
-from deadheat.support import scratch
+from deadheat.support import checks, scratch
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
@@ -154,18 +154,18 @@ def read(
     Parameters
     ----------
     path : path
-        The file of embeddings: ``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``, ``.feather``,
-        ``.safetensors``, ``.h5``, ``.hdf5`` or ``.zarr``; or a pattern such as ``emb-*.npy``, which stands for all
-        files that it fits, in natural order: emb-2 before emb-10. In a table, all columns but that of the labels are
-        the embedding (without columns that have no name, such as the index that pandas writes); in Parquet and Arrow
-        it may be one column of lists. Numbers in text become float64; bfloat16 and float8 become float32.
+        The file of embeddings: ``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.safetensors``, ``.h5`` or
+        ``.hdf5``; or a pattern such as ``emb-*.npy``, which stands for all files that it fits, in natural order: emb-2
+        before emb-10. In a table, all columns but that of the labels are the embedding (without columns that have no
+        name, such as the index that pandas writes); in Parquet it may be one column of lists. Numbers in text become
+        float64; bfloat16 and float8 become float32.
     labels : path, optional
         A file of labels, if they are not in `path`, or a pattern: ``.txt`` (one a line), or any of those above. Labels
         in text are integers if all of them are written as integers ("7", not "07"), else strings.
     embeddings_key, labels_key : str, optional
-        Names of the arrays in a file that has several (``.npz``, ``.safetensors``, ``.h5``, ``.zarr``; in groups,
+        Names of the arrays in a file that has several (``.npz``, ``.safetensors``, ``.h5``; in groups,
         ``group/name``); default, whichever of ``embeddings``, ``features``, ``x`` and ``labels``, ``y`` (in any case)
-        is there, or else the only array of two dimensions and the only one of one. In Parquet and Arrow,
+        is there, or else the only array of two dimensions and the only one of one. In Parquet,
         `embeddings_key` is the column of lists.
     label_column : str or int, optional
         The column of labels in a table: its name, or its place counted from 0 (from -1 at the end); default, the
@@ -187,7 +187,7 @@ def read(
     InvalidValueError, InvalidTypeError
         If embeddings are not finite real numbers, or there is not one label, an integer or a string, for each of them.
     MissingPackageError
-        If a file needs a package that is not installed: pyarrow, safetensors, h5py or zarr.
+        If a file needs a package that is not installed: pyarrow, safetensors or h5py.
 
     Examples
     --------
@@ -203,6 +203,12 @@ def read(
     >>> samples.labels
     array(['cat', 'dog'], dtype='<U3')
     """
+    for name, key in (("embeddings_key", embeddings_key), ("labels_key", labels_key)):
+        key is None or checks.text(key, name)
+    if not (label_column is None or isinstance(label_column, str) or type(label_column) is int):
+        came = checks.shown(label_column)
+        raise InvalidTypeError("label_column", f"must be the name of a column, or its place from 0, but is {came}")
+    header is None or checks.flag(header, "header")
     layout = Layout(embeddings_key, labels_key, label_column, header)
     _reject_unused_options(layout, [(path, labels)])
     opened = open_samples(path, labels, layout=layout)
@@ -318,6 +324,7 @@ def _join_rows(sources: Sequence[Source], parts: Sequence[Part], name: str) -> S
 
 def _join_labels(arrays: Sequence[Labels], parts: Sequence[Part], name: str) -> Labels:
     """Labels of an argument's parts as one array: text throughout if all are in files and some are text."""
+    arrays = [flat(array) for array in arrays]
     for array, part in zip(arrays, parts, strict=True):
         if array.ndim != 1:
             raise InvalidValueError(part.title, f"must be one-dimensional, but has shape {array.shape}")

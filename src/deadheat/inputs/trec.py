@@ -5,7 +5,8 @@ Tables are those of other libraries: dictionaries (pytrec_eval, BEIR), data fram
 
 In a file, fields of a line are separated by blanks or tabs, blank lines and comments (# ...) are skipped, and gzip is
 recognised. Ids are UTF-8 or any other bytes, which stay distinct ("surrogateescape", as in file names). A file is read
-fast first and, if anything in it is unusual, again line by line.
+fast first and, if anything in it is unusual, again line by line. Two other forms are known by how they begin: JSON by
+a brace, and the qrels of BEIR by the names of their three columns.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import math
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -27,13 +28,16 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError, reason
+from deadheat.inputs.files import opened
+from deadheat.inputs.predictions import read_predictions
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 
 Mappings: TypeAlias = Mapping[str, Mapping[str, float]]  # query id -> document id -> score or grade
 Table: TypeAlias = Mappings | Iterable[Any] | Any
 
-_IDS = (("query_id", "qid", "q_id"), ("doc_id", "docno", "docid"))  # as ir_measures, PyTerrier and ranx call them
+# As ir_measures, PyTerrier, ranx and BEIR call them
+_IDS = (("query_id", "qid", "q_id", "query-id"), ("doc_id", "docno", "docid", "corpus-id"))
 _NUMBERS = {"run": ("score",), "qrels": ("relevance", "rel", "label", "score")}
 
 
@@ -52,12 +56,12 @@ def as_mapping(source: Table, argument: str) -> Mappings:
     """
     if isinstance(source, Mapping):
         return source
-    if hasattr(source, "columns") or hasattr(source, "column_names"):
+    if not callable(getattr(source, "columns", len)) or hasattr(source, "column_names"):
         rows = _rows_of_frame(source, argument)
     elif hasattr(source, "to_dict"):
         made: Mappings = source.to_dict()
         return made
-    elif isinstance(source, Iterable) and not isinstance(source, (str, bytes)):
+    elif isinstance(source, Iterable) and not isinstance(source, (str, bytes)) and getattr(source, "ndim", 1) != 0:
         rows = _rows_of_tuples(source, argument)
     else:
         rule = "must be a path, dictionaries, a data frame or named tuples"
@@ -104,6 +108,7 @@ Path: TypeAlias = str | os.PathLike[str]
 Checked: TypeAlias = dict[str, dict[str, Any]]
 
 _HIGHEST = np.iinfo(np.int64).max
+_EXACT = 2**53  # below, a whole float is one integer
 _BLOCK = 1 << 20  # bytes of lines that are read together
 
 
@@ -116,10 +121,14 @@ class _Form:
     number: str
     kind: type[float] | type[int]
     open_end: bool = False  # whether the last field may hold blanks, as the tag of a run
+    separator: bytes | None = None  # of fields; None for blanks and tabs
+    item: int = 2  # which field is the document
 
     def check(self, value: Any) -> float:
-        """The number as a Python float or integer."""
+        """The number as a Python float or integer; a grade may be 1.0."""
         value = value.item() if isinstance(value, np.generic) else value
+        if self.kind is int and isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+            value = int(value)
         if not isinstance(value, (int, self.kind)):
             kind = "an integer" if self.kind is int else "a number"
             raise InvalidTypeError(self.number, f"must be {kind}, but is {value!r:.50}")
@@ -133,17 +142,18 @@ class _Form:
         """Query, document and number of a line."""
         if b"\0" in line:
             raise ValueError("a NUL byte; damaged, or another kind of file?")
-        parts = line.split(None, len(self.fields) - 1) if self.open_end else line.split()
+        parts = line.split(self.separator, len(self.fields) - 1 if self.open_end else -1)
         if len(parts) != len(self.fields):
             layout = " ".join(self.fields)
             swapped = {4: ": are these qrels, in the place of a run?", 6: ": is this a run, in the place of qrels?"}
             came = f"{len(parts)}{swapped.get(len(line.split()), '')}"
             raise ValueError(f"a line must have {len(self.fields)} fields ({layout}), but has {came}")
-        query, item, text = (_text(parts[i]) for i in (0, 2, self.place))
-        try:
-            number: Any = text if "_" in text else self.kind(text)  # 1_000 is a number to Python only
-        except ValueError:
-            number = text
+        query, item, text = (_text(parts[i].strip()) for i in (0, self.item, self.place))
+        number: Any = text
+        for kind in (self.kind, float):
+            with suppress(ValueError):
+                number = text if "_" in text else kind(text)  # 1_000 is a number to Python only
+                break
         return query, item, self.check(number)
 
     def add(self, block: bytes, table: Checked) -> bool:
@@ -175,7 +185,7 @@ class _Form:
             try:
                 values[i] = self.kind(text)
             except ValueError:
-                return None
+                return None  # a grade such as 1.0 among them
             if b"_" in text or not math.isfinite(values[i]) or (self.kind is int and values[i] > _HIGHEST):
                 return None
         return values
@@ -188,6 +198,7 @@ class _Form:
 
 _RUN = _Form("run", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", float, open_end=True)
 _QRELS = _Form("qrels", ("qid", "iter", "docid", "rel"), "rel", int)
+_BEIR = _Form("qrels", ("query-id", "corpus-id", "score"), "score", int, separator=b"\t", item=1)
 
 
 def open_run(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
@@ -204,7 +215,7 @@ def _open(source: Path | Table, form: _Form, may_be_empty: bool) -> Checked:
     rule = "must hold at least one query, but is empty"
     if isinstance(source, (str, os.PathLike)):
         checks.without_nul(source, form.argument)
-        table = _read(source, form)
+        table = _checked(read_predictions(source), form) if _is_json(source) else _read(source, form)
         if not table and not may_be_empty:
             raise FileError(source, f" {rule}")
         return table
@@ -219,19 +230,31 @@ def _checked(source: Mapping[str, Mapping[str, float]], form: _Form) -> Checked:
     table: Checked = {}
     for query, row in source.items():
         if not isinstance(query, str):
-            raise InvalidTypeError(name, f"must have strings as query ids, but has {query!r}")
+            raise InvalidTypeError(name, f"must have strings as query ids, but has {checks.shown(query)}{_hint(query)}")
         if not isinstance(row, Mapping):
             rule = "must hold a dictionary for each query"
             raise InvalidTypeError(name, f"{rule}, but has {type(row).__name__} for {query!r}")
         numbers = table[query] = {}
         for item, value in row.items():
             if not isinstance(item, str):
-                raise InvalidTypeError(name, f"must have strings as document ids, but has {item!r} for {query!r}")
+                came = f"has {checks.shown(item)} for {query!r}{_hint(item)}"
+                raise InvalidTypeError(name, f"must have strings as document ids, but {came}")
             try:
                 numbers[item] = form.check(value)
             except InputError as error:
                 raise type(error)(f"{name}, query {query!r}, document {item!r}:", str(error)) from None
     return table
+
+
+def _hint(key: Any) -> str:
+    is_number = isinstance(key, (int, np.integer))
+    return f"; str({key}) makes one, in the run and in the qrels" if is_number and abs(key) < _EXACT else ""
+
+
+def _is_json(path: Path) -> bool:
+    """Whether a file begins as JSON does, as no line of a run would that has no blank."""
+    with opened(path) as file:
+        return file.read(64).lstrip().startswith(b"{")
 
 
 def run_id(path: Path) -> str:
@@ -251,9 +274,19 @@ def _read(path: Path, form: _Form) -> Checked:
     table: Checked = {}
     with _opened(path) as file:
         for block in _blocks(file):
+            if form is _QRELS and not table and _is_beir(block):
+                return _read_one_by_one(path, _BEIR)
             if not form.add(block, table):
                 return _read_one_by_one(path, form)
     return table
+
+
+def _is_beir(block: bytes) -> bool:
+    """Whether a file begins with the names of the columns of BEIR's qrels, or of others with the same columns."""
+    first = block.removeprefix(codecs.BOM_UTF8).partition(b"\n")[0]
+    names = [_text(name).strip().lower() for name in first.split(b"\t")]
+    known = (*_IDS, _NUMBERS["qrels"])
+    return len(names) == 3 and all(name in spellings for name, spellings in zip(names, known, strict=True))
 
 
 def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:
@@ -272,6 +305,8 @@ def _read_one_by_one(path: Path, form: _Form) -> Checked:
     table: Checked = {}
     with _opened(path) as lines:
         for count, text in enumerate(lines, 1):
+            if form is _BEIR and count == 1:
+                continue
             line = text.removeprefix(codecs.BOM_UTF8).strip() if count == 1 else text.strip()
             if not line or line.startswith(b"#"):
                 continue
@@ -302,10 +337,10 @@ def _text(field: bytes) -> str:
 @contextmanager
 def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
     """The lines of a file, through gzip if it begins like that."""
-    with open(path, "rb") as plain:
+    with opened(path) as plain:
         start = plain.peek(2)
         zipped = start.startswith(b"\x1f\x8b")
-        if not zipped and b"\0" in start:  # as of devices that never end, nor ever a line of theirs
+        if not zipped and b"\0" in start:  # as of embeddings, which may be large and have no line
             raise FileError(path, ", line 1: a NUL byte; damaged, or another kind of file?")
         try:
             yield gzip.GzipFile(fileobj=plain) if zipped else plain

@@ -41,7 +41,8 @@ class TieAwareRankBasedEvaluator(_pykeen.RankBasedEvaluator):  # type: ignore[mi
     """PyKEEN's `RankBasedEvaluator`, which also gives bounds and expectation of MR, MRR, hits, AMR, AMRI and others.
 
     Parameters are PyKEEN's; give the class as `evaluator` to its ``pipeline``. For early stopping, or to optimise
-    hyperparameters, name a metric such as ``both.lower.inverse_harmonic_mean_rank``.
+    hyperparameters, name a metric such as ``both.lower.inverse_harmonic_mean_rank``. Importing this module also
+    registers it as ``"tieawarerankbased"``, for ``pipeline_from_config`` and ``replicate_best_pipeline``.
     """
 
     metric_result_cls = TieAwareRankBasedMetricResults
@@ -62,6 +63,9 @@ class TieAwareRankBasedEvaluator(_pykeen.RankBasedEvaluator):  # type: ignore[mi
                 (side, end, key): getattr(found[name], end) for key, name in names.items() for end in Triple._fields
             }
         return self.metric_result_cls(data)
+
+
+_pykeen.evaluator_resolver.register(TieAwareRankBasedEvaluator, raise_on_conflict=False)
 
 
 def _name(metric: Any) -> str | None:

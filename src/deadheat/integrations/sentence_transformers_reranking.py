@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -22,7 +23,6 @@ from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import on_host
 from deadheat.integrations.sentence_transformers import NEEDS, append_row, distance_of
-from deadheat.reports.evaluating import measure
 from deadheat.reports.report import Report
 from deadheat.reports.result import ENDS, Result
 from deadheat.support import checks
@@ -63,13 +63,13 @@ class _Bounded:
         self, model: Any, profile: TieProfile, base: TieProfile | None, path: str | None, epoch: int, steps: int
     ) -> dict[str, float]:
         """The metrics by key, also written to the model card and the file."""
-        self.report = measure(profile, list(self._measures.values()), singletons="zero")
+        self.report = self._report_of(profile)
         prefix = f"{self.name}_" if self.name else ""
         self.results = {prefix + key: self.report[name] for key, name in self._measures.items()}
         logger.info("%s on %s\n%s", type(self).__name__, self.name or "the samples", self.report)
         metrics = shown = _values(self.report, self._measures)
         if base is not None:
-            before = _values(measure(base, list(self._measures.values()), singletons="zero"), self._measures)
+            before = _values(self._report_of(base), self._measures)
             shown = {key: f"{value:.4f} ({value - before[key]:+.4f})" for key, value in metrics.items()}
             metrics = metrics | {f"base_{key}": before[key] for key in self._measures}
         if path is not None and self.write_csv:
@@ -80,6 +80,10 @@ class _Bounded:
         theirs.store_metrics_in_model_card_data(model, theirs.prefix_name_to_metrics(shown, self.name), epoch, steps)
         named: dict[str, float] = theirs.prefix_name_to_metrics(metrics, self.name)
         return named
+
+    def _report_of(self, profile: TieProfile) -> Report:
+        """The report on a profile, also where no query at all has a relevant candidate: 0, as in the original."""
+        return Report(profile, tuple(self._measures.values()), "zero")
 
     def _require_samples(self) -> None:
         if not self.samples:
@@ -123,6 +127,11 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
     Ties: candidates with equal scores tie. The ranking before (``base_map`` and so on) is that of `documents`, without
     ties.
 
+    With ``always_rerank_positives=False``, a positive that is not among `documents` was never retrieved: in all three
+    values it counts as relevant and not found, as in a run, before reranking (``base_map``) and after. The original
+    drops it, and prints 1.0 where the others come first. With ``always_rerank_positives=True`` such positives are
+    reranked too, and come last in the ranking before.
+
     ``map`` is the expectation of average precision over orders; the original uses scikit-learn's, which is over
     thresholds and with ties can lie outside the bounds. A query without a relevant candidate counts 0, as in the
     original.
@@ -149,13 +158,14 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
         """The metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
         self._require_samples()
         asked = [_Candidates.of(sample, self.always_rerank_positives, i) for i, sample in enumerate(self.samples)]
-        lists = [each.relevant for each in asked]
-        profile = profile_lists(self._predicted(model, asked), *_joined(lists))
-        before = [each.before for each in asked if each.before is not None]
+        scores = self._predicted(model, asked)
+        profile = _profiled(scores, [each.relevant for each in asked], [each.missing for each in asked])
+        given = [each for each in asked if each.before is not None]
         base = None
-        if before:
-            falling = [np.arange(len(each), 0.0, -1.0) for each in before]
-            base = profile_lists(np.concatenate(falling), *_joined(before))
+        if given:
+            before = [each.before or [] for each in given]
+            falling = np.concatenate([np.arange(len(each), 0.0, -1.0) for each in before])
+            base = _profiled(falling, before, [each.missing for each in given])
         return self._deliver(model, profile, base, output_path, epoch, steps)
 
     def _predicted(self, model: Any, asked: list[_Candidates]) -> NDArray[Any]:
@@ -257,13 +267,15 @@ class _Candidates(NamedTuple):
 
     Attributes
     ----------
-    before : bool of each candidate in the ranking before, with missing positives last; None without one
+    before : bool of each candidate in the ranking before; None without one
+    missing : positives that are not among the candidates
     """
 
     query: Any
     documents: list[Any]
     relevant: list[bool]
     before: list[bool] | None
+    missing: int
 
     @classmethod
     def of(cls, sample: dict[str, Any], with_all: bool, number: int) -> _Candidates:
@@ -277,20 +289,29 @@ class _Candidates(NamedTuple):
         if "negative" in sample:
             negative = [sample["negative"]] if isinstance(sample["negative"], str) else list(sample["negative"])
             documents, relevant, before = [*positive, *negative], _marked(positive, negative), None
+            missing = 0
         else:
             given = list(sample["documents"])
             found = [document in positive for document in given]
-            before = found + [True] * (len(positive) - sum(found) if any(found) else 0)
+            n_lacking = sum(document not in given for document in positive)
             others = [document for document in given if document not in positive]
             documents = [*positive, *others] if with_all else given
             relevant = _marked(positive, others) if with_all else found
+            before = found + [True] * n_lacking if with_all and any(found) else found
+            missing = 0 if with_all else n_lacking
         if not any(relevant):  # nothing to find, and so nothing to score
             documents, relevant = [], []
-        return cls(sample["query"], documents, relevant, before)
+        return cls(sample["query"], documents, relevant, before, missing)
 
 
 def _marked(positive: Sequence[Any], negative: Sequence[Any]) -> list[bool]:
     return [True] * len(positive) + [False] * len(negative)
+
+
+def _profiled(scores: NDArray[Any], lists: list[list[bool]], missing: list[int]) -> TieProfile:
+    """The profile of lists of candidates, to each of which some relevant ones are missing."""
+    profile = profile_lists(scores, *_joined(lists))
+    return replace(profile, n_relevant=profile.n_relevant + np.array(missing, dtype=np.int64))
 
 
 def _joined(lists: list[list[bool]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

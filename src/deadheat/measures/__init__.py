@@ -21,3 +21,7 @@ __all__ = [
     "per_query",
     "std",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -5,6 +5,7 @@ straddles the cutoff decides anything, and its hits are hypergeometric.
 
 SetP, SetR, SetRelP, SetAP and SetF are trec_eval's set_P, set_recall, set_relative_P, set_map and set_F: functions of
 how many items are ranked (n), relevant (R), and both (h). No order changes them: lower, expected and upper are equal.
+Of a ranking that was cut, the set is what is in front of the cut, as of a range search in an index.
 
 AUC, the area under the ROC curve, is the share of all pairs of a relevant and an irrelevant item with the relevant one
 in front, a rank sum (Mann and Whitney). A relevant item that was not retrieved is behind all. Undefined also where no
@@ -71,8 +72,15 @@ class SetCounts(NoRankSum):
     under: Callable[[Float64, Float64], Float64]  # of n and R
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        hits = found(profile)
-        ranked, relevant = profile.n_ranked.astype(np.float64), profile.n_relevant.astype(np.float64)
+        hits, ranked, relevant = (
+            found(profile),
+            profile.n_ranked.astype(np.float64),
+            profile.n_relevant.astype(np.float64),
+        )
+        if profile.n_ordered is not None:
+            ordered = np.flatnonzero(~profile.is_cut)
+            hits = sum_by_query(profile, ordered, profile.tied_relevant[ordered])
+            ranked = profile.n_ordered.astype(np.float64)
         nothing = np.zeros(profile.n_query)
         values = defined(profile, np.divide(self.over(hits), self.under(ranked, relevant), out=nothing, where=hits > 0))
         return filled(Triple(values, values, values), out)

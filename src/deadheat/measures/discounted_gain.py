@@ -19,6 +19,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum
 from deadheat.measures.groups import distinct, groups_within, kernel_arrays, last_ranks, sum_by_query
+from deadheat.support import scratch
 from deadheat.support.arrays import Float64, Int64, pieces, slices
 
 # The gains of a grade g, as ir_measures calls them: g itself, which is the default, or 2^g - 1.
@@ -111,6 +112,9 @@ def _discounts(profile: TieProfile, measure: Measure) -> tuple[Float64, Float64,
 def discount_table(bits: int) -> tuple[Float64, Float64, Float64]:
     """The discounts of the ranks below 2**bits, and their running sums at every `_BLOCK`-th rank as pairs."""
     size = 2**bits
+    if 8 * size > scratch.available_memory():
+        rule = f"needs a table of 8 bytes for each of up to {size} ranks, more than the free memory; nDCG@k does not"
+        raise InvalidValueError("nDCG", rule)
     table = (np.zeros(size), np.zeros(size // _BLOCK + 1), np.zeros(size // _BLOCK + 1))
     for first in range(0, size, _AT_ONCE):
         _core.fill_discounts(first, min(first + _AT_ONCE, size - 1), table)

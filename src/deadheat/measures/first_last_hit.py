@@ -22,6 +22,7 @@ from deadheat.support.arrays import Float64, Int64, pieces
 from deadheat.support.triple import Triple
 
 _MOST_SLOTS = 2**20  # in one call: some tens of milliseconds
+_CLOSED_FORM = 2**14  # slots from which on a sum of 1/rank is a difference of harmonic numbers; a loop is as exact
 
 
 class HitPosition(ClosedForms):
@@ -119,6 +120,9 @@ def moments(
     """
     one, number = distinct(slots, m, tied, k)
     groups = tuple(array[one] for array in (k, tied, m, slots))
+    closed = np.flatnonzero((groups[2] == 1) & (groups[3] >= _CLOSED_FORM)) if value else one[:0]
+    exact = reciprocal_moments(groups[0][closed], groups[1][closed], groups[3][closed])
+    groups[3][closed] = 0  # nothing for the loop to do
     ranges = [(piece.start, piece.stop) for piece in pieces(groups[3], _MOST_SLOTS)]
 
     def fill(centre: Float64, squared: bool, out: Float64) -> Float64:
@@ -131,4 +135,15 @@ def moments(
 
     mean, variance, shift = np.zeros((3, len(one)))
     fill(shift, False, mean)
-    return np.sqrt(fill(mean, True, variance)[number]) if deviation else mean[number]
+    if deviation:
+        fill(mean, True, variance)
+    mean[closed], variance[closed] = exact
+    return np.sqrt(variance[number]) if deviation else mean[number]
+
+
+def reciprocal_moments(closer: Int64, size: Int64, slots: Int64) -> Float64:
+    """Mean and variance, (2, n), of one over the rank of one relevant item among `size`, 0 beyond `slots` of them."""
+    moments = np.empty((2, len(closer)))
+    whole = (np.ascontiguousarray(each, dtype=np.int64) for each in (closer, size, slots))
+    _core.reciprocal_moments(*whole, moments[0], moments[1])  # type: ignore[call-arg,arg-type]
+    return moments

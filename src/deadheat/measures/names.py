@@ -90,6 +90,19 @@ FAMILIES = (
 
 SPELLINGS = {spelling: (row, choice) for row in FAMILIES for spelling, choice in row.spellings.items()}
 
+_A_LINE = "is a line of trec_eval's output and no measure of a report: deadheat run --trec-eval prints it"
+_OPEN = "is not computed, since it has no closed form over the orders of ties; ask for"
+NOT_HERE = {  # measures of other programs, and what to do instead
+    **dict.fromkeys(("rndcg", "relativep", "rprecmult", "gmmap", "gmbpref", "utility", "numq", "numret", "numrel",
+                     "numrelret"), _A_LINE),
+    "infap": f"{_OPEN} AP, or for bpref, which leaves out documents without a judgement, too",
+    **dict.fromkeys(("g", "ndcgrel"), f"{_OPEN} nDCG"),
+    **dict.fromkeys(("bing", "rbp", "rbpresid", "err"), "is not computed; ask for nDCG, or AP for two grades"),
+    "relstring": "is the order of the documents itself, which ties leave open",
+    "unj": "counts documents without a judgement and is not computed",
+    "numnonreljudgedret": "counts documents by their judgement and is not computed",
+}  # fmt: skip
+
 
 def find(name: str) -> tuple[Family, str | None] | None:
     """The row that a name without cutoff stands for, and the choice that it means; None if there is no such row.
@@ -176,11 +189,15 @@ def parse(name: str) -> Measure:
     deadheat.measures.names.MeasureNameError: unknown measure 'nDGC@10'; did you mean 'nDCG@10'?
     """
     if not isinstance(name, str):
-        raise InvalidTypeError("a measure", f"must be given by its name, such as 'mAP' or 'P@10', but got {name!r}")
+        rule = f"must be given by its name, such as 'mAP' or 'P@10', but got {checks.shown(name)}"
+        raise InvalidTypeError("a measure", rule)
     text, parameter = _split_parameter(name)
     base, cutoff = _split_cutoff(text)
+    _refuse_bounds(name, base, cutoff, parameter)
     row, choice = find(base) or (None, None)
     if row is None:
+        if key(base) in NOT_HERE:
+            raise MeasureNameError("measures", f"{name!r} {NOT_HERE[key(base)]}")
         raise MeasureNameError("measures", f"unknown measure {name!r}; {_suggestion(base, cutoff)}")
     if parameter is None:
         return row.measure(_cutoff(row, cutoff, name), choice)
@@ -189,7 +206,27 @@ def parse(name: str) -> Measure:
     return row.measure(_cutoff(row, cutoff, name), rel=_level(row, parameter, name))
 
 
-def parse_all(names: str | Iterable[str] | None, top_k: int | None = None) -> tuple[Measure, ...]:
+def at_level(name: str, rel: int) -> Measure:
+    """Return the measure that a name stands for where grades from `rel` on are relevant.
+
+    Raises
+    ------
+    MeasureNameError
+        As `parse`, and for ``rel=1`` in a name where `rel` is another: the two would have one name.
+
+    Examples
+    --------
+    >>> at_level("AP", 2).name, at_level("AP(rel=3)", 2).name, at_level("nDCG", 2).name
+    ('mAP(rel=2)', 'mAP(rel=3)', 'nDCG')
+    """
+    measure = parse(name).at_level(rel)
+    if measure.rel == rel > 1 and re.search(r"\(\s*rel\s*=\s*0*1\s*\)", name):
+        rule = f"cannot be told from {parse(name).name!r} where rel is {rel}: leave out rel="
+        raise MeasureNameError("measures", f"{name!r} {rule}, and give other measures their levels by name")
+    return measure
+
+
+def parse_all(names: str | Iterable[str] | None, top_k: int | None = None, rel: int = 1) -> tuple[Measure, ...]:
     """The measures that a caller asks for, each once, in the order of the first mention.
 
     Parameters
@@ -198,6 +235,8 @@ def parse_all(names: str | Iterable[str] | None, top_k: int | None = None) -> tu
         A string can hold several names, with commas or blanks between them. None stands for `DEFAULT_MEASURES`.
     top_k : int, optional
         The cutoff of all of them, whose names then have none.
+    rel : int
+        The least grade that is relevant, as in `at_level`.
 
     Raises
     ------
@@ -213,12 +252,11 @@ def parse_all(names: str | Iterable[str] | None, top_k: int | None = None) -> tu
     >>> [measure.name for measure in parse_all("AP, hit rate", top_k=5)]
     ['mAP@5', 'Hit@5']
     """
-    listed = DEFAULT_MEASURES if names is None else _listed(names) if isinstance(names, str) else names
-    if not isinstance(listed, Iterable):
-        raise InvalidTypeError("measures", f"must be names, such as 'mAP,Hit@1' or a list of them, but got {names!r}")
+    given = DEFAULT_MEASURES if names is None else _listed(names) if isinstance(names, str) else names
+    listed = checks.listed(given, "measures", "names, such as 'mAP,Hit@1' or a list of them")
     if top_k is not None:
         listed = [_at(name, checks.positive_integer(top_k, "top_k")) for name in listed]
-    measures = dict.fromkeys(map(parse, listed))
+    measures = dict.fromkeys(at_level(name, rel) for name in listed)
     if not measures:
         raise InvalidValueError("measures", "must name at least one measure, but got none")
     return tuple(measures)
@@ -256,6 +294,26 @@ def _split_parameter(name: str) -> tuple[str, str | None]:
     """Take what is in parentheses out of ``nDCG(dcg='exp-log2')@10``."""
     match = re.fullmatch(r"([^()]*)\(([^()]*)\)([^()]*)", name)
     return (name, None) if match is None else (match[1] + match[3], match[2])
+
+
+_SIDES = {**dict.fromkeys("-\u2010\u2011\u2012\u2013\u2014\u2212\u207b\u208b\uff0d", "lower"),
+          **dict.fromkeys("+\u207a\u208a\uff0b", "upper")}  # fmt: skip
+_END = re.compile(rf"(.+?)(?:\s*([{re.escape(''.join(_SIDES))}])|[\s_-]+(lower|expected|upper))\s*", re.IGNORECASE)
+
+
+def _refuse_bounds(name: str, base: str, cutoff: str | None, parameter: str | None) -> None:
+    """Refuse names of one of the three values, such as ``mAP-``, ``mAP-@5`` or ``mAP_lower``, and say where it is."""
+    for part in (base, cutoff or ""):
+        match = _END.fullmatch(part)
+        if match is None:
+            continue
+        whole, at = (match[1], cutoff) if part is base else (base, match[1])
+        if find(whole):
+            meant = whole + ("" if parameter is None else f"({parameter})") + ("" if at is None else f"@{at}")
+            side = match[3].lower() if match[3] else _SIDES[match[2]]
+            what = "the expected value" if side == "expected" else f"the {side} bound"
+            rule = f"{name!r} is {what} of {meant!r}: ask for {meant!r}, which has all three values, and read .{side}"
+            raise MeasureNameError("measures", f"{rule} (in tables the column {side})")
 
 
 def _choice(row: Family, parameter: str, name: str, of_alias: str | None) -> str | None:
@@ -299,7 +357,7 @@ def _cutoff(row: Family, text: str | None, name: str) -> float | None:
             raise MeasureNameError("measures", f"{row.name} needs a cutoff, as in '{row.name}@10', but got {name!r}")
         return None
     if row.cutoff in ("never", "R"):
-        raise MeasureNameError("measures", f"{row.name} takes no cutoff, but got {name!r}")
+        raise MeasureNameError("measures", f"{row.name} takes no cutoff, but got {checks.shown(name)}")
     cutoff = int(text) if re.fullmatch(r"[0-9]{1,20}", text) else 0
     if not 1 <= cutoff <= _LARGEST_CUTOFF:
         rule = f"the cutoff of {row.name}@k must be an integer from 1 to 2**53, but got {text!r} in {name!r}"

@@ -108,12 +108,13 @@ def ranges_of_queries(profile: TieProfile, threads: int) -> list[tuple[int, int]
 def _forget_expected(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float64], threads: int) -> None:
     """Expected values over ties alone, and NaN where one depends on the order of what was not returned.
 
-    It does exactly if the best order of that in place of the worst changes the lower bound.
+    It does exactly if the best order of that in place of the worst changes the lower bound, and the bounds differ.
     """
     best = [np.full_like(values, np.nan) for values in out]
     _fill(profile.best_completed(), measures, best, threads)
     for values, at_best in zip(out, best, strict=True):
         values[1] = np.where(values[0] == at_best[0], at_best[1], np.nan)
+        values[1] = np.where(values[0] == values[2], values[0], values[1])
 
 
 @plain_floats

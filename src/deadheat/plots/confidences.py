@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
 
 from deadheat.analyses.confidence.hits import Calibration
-from deadheat.analyses.confidence.regions import CredibleRecall, HighestDensity
+from deadheat.analyses.confidence.regions import CredibleRecall
 from deadheat.analyses.confidence.rejecting import RejectCurve
 from deadheat.plots import style
 from deadheat.reports.tables import value
@@ -132,42 +131,6 @@ def reliability(
     return style.legend_above(ax, markerscale=0.6, title=title) if legend else ax
 
 
-def highest_density(
-    region: HighestDensity,
-    *,
-    density: tuple[ArrayLike, ArrayLike] | None = None,
-    samples: ArrayLike | None = None,
-    ax: Axes | None = None,
-    legend: bool = True,
-) -> Axes:
-    """Intervals of highest density: thick bars, below the hatched part of the density and a histogram of the samples.
-
-    Parameters
-    ----------
-    region : HighestDensity
-    density : (places, heights), optional
-    samples : (n,), optional
-        Drawn as a histogram of the same total.
-    """
-    ax = style.quiet(style.axes(ax))
-    if samples is not None:
-        ax.hist(np.asarray(samples), bins=60, density=True, color=style.SKY, alpha=0.6, label="samples")
-    if density is not None:
-        x, height = (np.asarray(array, dtype=np.float64) for array in density)
-        ax.plot(x, height, color=style.BLUE, linewidth=1.4, label="density")
-        for low, high in region.intervals:
-            inside = (x >= low) & (x <= high)
-            ax.fill_between(x[inside], height[inside], fc="none", ec=style.BLUE, hatch="////", linewidth=0)
-    for number, (low, high) in enumerate(region.intervals):
-        label = f"{100 * region.probability:.1f} % interval" if number == 0 else None
-        look: dict[str, Any] = {"color": style.VERMILION, "linewidth": 5, "solid_capstyle": "butt", "clip_on": False}
-        ax.plot([low, high], [0, 0], label=label, **look)
-    ax.axvline(region.mode, color=style.INK, linestyle=style.DASHED, linewidth=1.0, label="mode")
-    ax.set(xlabel="parameter", ylabel="density")
-    ax.set_ylim(bottom=0)
-    return style.legend_above(ax) if legend else ax
-
-
 def credible_recall(
     found: CredibleRecall,
     *,
@@ -219,58 +182,3 @@ def credible_recall(
 def _square(ax: Axes, xlabel: str, ylabel: str) -> None:
     ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(-0.03, 1.03), ylim=(-0.03, 1.05), aspect="equal")
     style.per_cent_axes(ax)
-
-
-_CLASSES = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.VERMILION)
-
-
-def labelled_points(
-    points: ArrayLike,
-    labels: ArrayLike,
-    *,
-    confidence: ArrayLike | None = None,
-    marked: ArrayLike | None = None,
-    mark: str = "marked",
-    ax: Axes | None = None,
-    legend: bool = True,
-) -> Axes:
-    """Points of a plane, each class with its own colour and mark; a confident point is opaque, an unsure one faint.
-
-    Parameters
-    ----------
-    points : (n, 2)
-    labels : (n,)
-    confidence : (n,), optional
-        Of any scale: the least one becomes the faintest.
-    marked : (n,) bool, optional
-        Points to be ringed.
-    mark : str
-        What the ring means, for the legend.
-    legend : bool
-        Above the axes, unless there are more than 36 classes, which colours and marks do not distinguish.
-
-    Examples
-    --------
-    >>> import deadheat as dh
-    >>> ax = dh.plots.labelled_points([[0, 0], [1, 1]], ["a", "b"], marked=[False, True], mark="odd")
-    >>> ax.get_legend_handles_labels()[1]
-    ['class a', 'class b', 'odd']
-    """
-    ax = style.quiet(style.axes(ax, (4.6, 2.8)), grid="")
-    places, kinds = np.asarray(points, dtype=np.float64), np.asarray(labels)
-    opacity = np.full(len(places), 0.75)
-    if confidence is not None:
-        sure = np.asarray(confidence, dtype=np.float64)
-        opacity = 0.08 + 0.87 * (sure - sure.min()) / np.ptp(sure) if np.ptp(sure) else opacity + 0.2
-    names = np.unique(kinds)
-    for number, kind in enumerate(names):
-        own = kinds == kind
-        color = _CLASSES[number % len(_CLASSES)]
-        marker = style.MARKERS[(number + number // len(_CLASSES)) % len(style.MARKERS)]  # all pairs before one returns
-        look = {"s": 7, "marker": marker, "color": color, "alpha": opacity[own], "linewidth": 0}
-        ax.scatter(places[own, 0], places[own, 1], label=f"class {kind}", **look)
-    if marked is not None:
-        x, y = places[np.asarray(marked, dtype=bool)].T
-        ax.scatter(x, y, 26, facecolor="none", edgecolor=style.INK, linewidth=0.7, label=mark)
-    distinct = len(names) <= len(_CLASSES) * len(style.MARKERS)
-    return style.legend_above(ax, markerscale=2) if legend and distinct else ax

@@ -28,6 +28,7 @@ from deadheat.reports.breakdown import Breakdown, triples
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.reports.tables import DIGITS, columns_of_values, decimals, has_ties, headline, number, program, value
+from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
@@ -92,7 +93,7 @@ def html_report(
     TypeError, ValueError
         If an argument is not as described.
     MissingPackageError
-        Without Jinja (the extra ``html``).
+        Without Jinja (the extra ``plots``).
 
     Notes
     -----
@@ -116,13 +117,14 @@ def html_report(
     if settings and other is None:
         raise InvalidTypeError(next(iter(settings)), "goes with a second report to compare with, but there is none")
     decimals(digits)
+    about = checks.mapping({} if about is None else about, "about", "a mapping of names to texts")
     comparison = None if other is None else compare(report, other, names=names, **settings)
     systems = {"": report} if other is None else dict(zip(names, (report, other), strict=True))
     classes = None if report.classes is None else report.per_class(MOST_CLASSES)
     content = {
-        "title": str(title),
+        "title": checks.text(title, "title"),
         "version": program(),
-        "about": _about(systems.values(), about or {}),
+        "about": _about(systems.values(), about),
         "reports": systems,
         "verdict": _verdict(report, comparison, digits),
         "order": None if comparison is None else _order(comparison, digits),
@@ -137,7 +139,7 @@ def html_report(
         "collisions": None if collisions is None else _tabular(collisions),
         "comparison": None if comparison is None else _compared(comparison, digits),
     }
-    jinja2 = require("jinja2", "html", "an HTML report")
+    jinja2 = require("jinja2", "plots", "an HTML report")
     loader = jinja2.PackageLoader("deadheat.plots", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return str(environment.get_template("page.html").render(content))
@@ -223,7 +225,7 @@ def _measures(systems: Mapping[str, Report], digits: int) -> list[dict[str, Any]
 def _interval(report: Report, name: str) -> tuple[float, float] | None:
     """The 95 % interval of a mean, round both of its bounds; None where there is none."""
     many = report.n_query > MANY  # then a mean is as good as normally distributed, and draws would take minutes
-    intervals = report.interval(name, method="normal" if many else None)
+    intervals = report.interval(name, method="t" if many else None)
     low, high = intervals.lower.low, intervals.upper.high
     return (low, high) if low == low and high == high else None
 

@@ -18,16 +18,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from deadheat import reference
 from deadheat.analyses.collisions import Collisions, Kind
 from deadheat.analyses.exploit import Exploit
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidValueError
-from deadheat.inputs import labels as input_labels
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.plots import style
-from deadheat.reports.report import Report
 from deadheat.reports.tables import count
 from deadheat.support import checks
 
@@ -73,40 +71,6 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     ax.set_xlabel("items at the distance of a relevant item")
     largest = list(profiles)[int(np.argmax(levels[:, 5]))]
     return style.legend_above(ax, title=f"Up to {levels[:, 5].max():,.0f} items tie with a relevant one ({largest})")
-
-
-def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> Axes:
-    """Draw what share of the queries of several reports has a tie that decides something.
-
-    Parameters
-    ----------
-    reports : mapping of str to Report
-        One row each, the first on top.
-
-    Returns
-    -------
-    Axes
-        A bar is the share of the queries with a mixed tie group, of those that have a relevant item, in per cent. At
-        its end stands how many groups there are, and how many items are in the largest.
-    """
-    style.check_some(reports, "report")
-    names, rows = list(reports), np.arange(len(reports))
-    ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.33 * len(names))), grid="x")
-    ties = [report.ties for report in reports.values()]
-    shares = [100 * each.queries / (report.n_query - report.n_singleton)
-              for each, report in zip(ties, reports.values(), strict=True)]  # fmt: skip
-    groups = [
-        f"{count(each.mixed_groups, 'mixed group', 'mixed groups')} of up to {each.largest} items"
-        if each.mixed_groups
-        else ""
-        for each in ties
-    ]
-    ax.barh(rows, shares, height=0.6, color=style.SKY, edgecolor=style.INK, linewidth=0.6)
-    style.rows(ax, names)
-    style.right_column(ax, "", groups)
-    ax.set(xlabel="queries with a mixed tie (%)", xlim=(0, 100))
-    most = int(np.nanargmax(shares))
-    return style.legend_above(ax, title=f"Ties reach {shares[most]:.1f} % of the queries of {names[most]}")
 
 
 def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
@@ -174,52 +138,6 @@ def _draw_state(ax: Axes, state: reference.TieState, size: int, m: int) -> None:
     ax.text(i, j, str(state.through), ha="center", va="center", fontsize="medium", bbox=box, zorder=3)
     if state.by_hit:
         ax.text(i, j - 0.27, f"{state.by_hit} · {state.precision}", ha="center", va="top", fontsize="x-small", zorder=3)
-
-
-def sample_order(labels: ArrayLike, order: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw which class comes when in an order of the samples.
-
-    Parameters
-    ----------
-    labels : (n,)
-        Integers or strings.
-    order : (n,) int, optional
-        The samples in that order; by default as they are.
-
-    Returns
-    -------
-    Axes
-        Across: the place in the order, from 1. Upwards: the class, by size, the largest lowest.
-
-    Raises
-    ------
-    ValueError
-        If `order` is not a permutation of the samples.
-
-    Examples
-    --------
-    >>> import deadheat as dh
-    >>> dh.plots.sample_order(["b", "a", "a"]).get_ylabel()
-    'class'
-    """
-    _, codes = input_labels.label_codes(input_labels.labels(labels, np.size(labels), "labels", "labels"))
-    n, sizes = len(codes), np.bincount(codes)
-    places = np.arange(n) if order is None else np.asarray(order)
-    if not np.array_equal(np.sort(places), np.arange(n)):
-        raise InvalidValueError(
-            "order", f"must be a permutation of the {n} samples, but holds {places.tolist()[:5]} and so on"
-        )
-    row = np.empty(len(sizes), dtype=np.int64)
-    row[np.argsort(-sizes, kind="stable")] = np.arange(1, len(sizes) + 1)
-    ax = style.quiet(style.axes(ax, (5.0, 2.4)), grid="")
-    drawn = row[codes[places]]
-    begin = np.flatnonzero(np.diff(drawn, prepend=0))  # of each run of one class
-    length = np.diff(begin, append=n)
-    ax.bar(begin + 0.5, 0.8, length, drawn[begin] - 0.4, align="edge", color=style.BLUE, linewidth=0, snap=False)
-    ax.set(xlabel="place in the file", ylabel="class")
-    ax.set(xlim=(0.5 - 0.005 * n, 1.005 * n + 0.5), ylim=(0.3, len(sizes) + 0.7))
-    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    return ax
 
 
 def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> Axes:
@@ -292,6 +210,7 @@ def collision_image(
     collisions: Collisions | NDArray[np.int8],
     *,
     ax: Axes | None = None,
+    rows: slice | None = None,
     amplify: int | None = None,
     legend: bool = True,
 ) -> Axes:
@@ -300,6 +219,9 @@ def collision_image(
     Parameters
     ----------
     collisions : Collisions, or (n_query, depth) of `deadheat.analyses.collisions.Kind`
+    rows : slice, optional
+        The queries to draw, such as ``slice(650, None)``: without a step, and with the numbers that they have among
+        all. By default all of them.
     amplify : int, optional
         Widen each mark by so many ranks and queries on every side, so that single ones can be seen. By default, as
         little as lets no mark fall between the pixels at the resolution of the figure (``figure.dpi``; save it with
@@ -315,7 +237,7 @@ def collision_image(
     Raises
     ------
     TypeError, ValueError
-        If `amplify` is no integer, or negative, or there is no rank to draw.
+        If `amplify` is no integer, or negative, `rows` is no slice without a step, or there is no rank to draw.
 
     Examples
     --------
@@ -323,17 +245,20 @@ def collision_image(
     >>> who = dh.collisions([[0], [1], [2]], [0, 0, 1], distance="cityblock")
     >>> dh.plots.collision_image(who, legend=False).get_xlabel()
     'rank'
+    >>> dh.plots.collision_image(who, rows=slice(1, 3), legend=False).get_title()
+    '1 of 2 queries have a mixed tie'
     """
     kind = np.asarray(collisions.kind if isinstance(collisions, Collisions) else collisions)
     if kind.ndim != 2 or 0 in kind.shape:
         raise InvalidValueError("collisions", f"must have at least one query and one rank, but has shape {kind.shape}")
-    ax = style.axes(ax, (5.0, 5.0))
+    first, last = drawn_rows(rows, len(kind))
+    kind, ax = kind[first:last], style.axes(ax, (5.0, 5.0))
     reach = least_reach(ax, kind.shape) if amplify is None else checks.whole_number(amplify, "amplify")
     n_query, depth = kind.shape
     looks = ListedColormap([colours()[code] for code in Kind])
     edge = 3 * reach + 1  # a margin as wide as a mark, so that none lies under the frame
     shown = amplified(np.pad(kind, edge, constant_values=Kind.NONE), reach)
-    span = (0.5 - edge, depth + 0.5 + edge, n_query - 0.5 + edge, -0.5 - edge)
+    span = (0.5 - edge, depth + 0.5 + edge, last - 0.5 + edge, first - 0.5 - edge)
     ax.imshow(shown, cmap=looks, vmin=-1, vmax=3, aspect="auto", interpolation="nearest", extent=span)
     ax.set_xlabel("rank" + (f"\n(each mark widened by {reach})" if reach else ""))
     ax.set_ylabel("query")
@@ -349,9 +274,32 @@ def collision_image(
     return ax
 
 
+def drawn_rows(rows: slice | None, n_query: int) -> tuple[int, int]:
+    """The first of the queries to draw, and the one after the last.
+
+    Examples
+    --------
+    >>> drawn_rows(slice(-2, None), 5)
+    (3, 5)
+    """
+    if not isinstance(rows, slice | None):
+        raise InvalidTypeError("rows", f"must be a slice, such as slice(0, 100), but is {checks.shown(rows)}")
+    if rows is None:
+        return 0, n_query
+    if rows.step not in (None, 1):
+        raise InvalidValueError("rows", f"must have no step, but has one of {checks.shown(rows.step)}")
+    ends = (None if end is None else checks.whole_number(end, "rows", -(2**62)) for end in (rows.start, rows.stop))
+    first, last, _ = slice(*ends).indices(n_query)
+    if first >= last:
+        raise InvalidValueError("rows", f"must leave a query to draw, but {checks.shown(rows)} has none of {n_query}")
+    return first, last
+
+
 def collision_legend(figure: Figure) -> None:
     """Say under a figure of several pictures what their colours mean."""
-    figure.legend(handles=_handles(False), loc="outside lower center", ncols=3, frameon=False)
+    drawn = [np.asarray(image.get_array()) for ax in figure.axes for image in ax.images]
+    handles = _handles(any((cells == Kind.BEYOND).any() for cells in drawn))
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
 
 
 def amplified(kind: NDArray[np.int8], reach: int) -> NDArray[np.int8]:
@@ -382,36 +330,3 @@ def _handles(beyond: bool) -> list[Any]:
     names = {Kind.RELEVANT: "relevant", Kind.IRRELEVANT: "irrelevant", Kind.MIXED: "mixed"}
     names |= {Kind.BEYOND: "no rank"} if beyond else {}
     return [Patch(facecolor=colours()[code], label=name) for code, name in names.items()]
-
-
-def distance_matrix(distances: ArrayLike, *, ax: Axes | None = None, label: str = "distance") -> Axes:
-    """Draw the matrix D: how far each item, a column, is from each query, a row.
-
-    Parameters
-    ----------
-    distances : (n_query, n_gallery)
-    label : str
-        What the distance is, and its unit.
-    """
-    ax = style.axes(ax, (4.6, 4.0))
-    shown = ax.imshow(np.asarray(distances, dtype=np.float64), cmap="cividis", interpolation="nearest")
-    ax.figure.colorbar(shown, ax=ax, label=label, fraction=0.046, pad=0.04)  # as high as square axes
-    ax.set(xlabel="item", ylabel="query")
-    return ax
-
-
-def shift_matrix(relevant: ArrayLike, *, ax: Axes | None = None) -> Axes:
-    """Draw the matrix E by which D is moved to decide its ties: 0 where relevant, else e.
-
-    Parameters
-    ----------
-    relevant : (n_query, n_gallery) bool
-    """
-    ax = style.axes(ax, (4.6, 4.0))
-    irrelevant = ~np.asarray(relevant, dtype=np.bool_)
-    looks = ListedColormap([style.INK, style.PALE])
-    shown = ax.imshow(irrelevant, cmap=looks, vmin=-0.5, vmax=1.5, interpolation="nearest")
-    bar = ax.figure.colorbar(shown, ax=ax, ticks=[0, 1], fraction=0.046, pad=0.04)
-    bar.ax.set_yticklabels(["0 (relevant)", "e (irrelevant)"])
-    ax.set(xlabel="item", ylabel="query")
-    return ax

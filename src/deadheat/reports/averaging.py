@@ -42,7 +42,7 @@ class SummaryOptions(NamedTuple):
 
     @classmethod
     def checked(
-        cls, measures: str | Iterable[str] | None, singletons: str = "skip", average: str = "query"
+        cls, measures: str | Iterable[str] | None, singletons: str = "skip", average: str = "query", rel: int = 1
     ) -> SummaryOptions:
         """The options, or an error that names the argument.
 
@@ -52,15 +52,15 @@ class SummaryOptions(NamedTuple):
         ('mAP', 'Hit@1')
         """
         return cls(
-            measure_names(measures),
+            measure_names(measures, rel),
             checks.choice(singletons, get_args(Singletons), "singletons"),
             checks.choice(average, get_args(Average), "average"),
         )
 
 
-def measure_names(measures: str | Iterable[str] | None) -> tuple[str, ...]:
-    """The measures' own names, each once; the default ones for None."""
-    return tuple(measure.name for measure in measures_names.parse_all(measures))
+def measure_names(measures: str | Iterable[str] | None, rel: int = 1) -> tuple[str, ...]:
+    """Return the measures' own names, each once, where grades from `rel` on are relevant; the default ones for None."""
+    return tuple(measure.name for measure in measures_names.parse_all(measures, rel=rel))
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,9 +29,8 @@ def check(path: Path) -> None:
     """Refuse a file name with an unknown ending, or Parquet without pyarrow."""
     ending = _ending(path)
     if ending not in FORMATS:
-        raise InvalidValueError(
-            f"--per-query {path}", f"must end in one of {', '.join(FORMATS)}, but ends in {ending!r}"
-        )
+        came = f"ends in {ending!r}" if ending else "has no ending"
+        raise InvalidValueError(f"per_query {path}", f"must end in one of {', '.join(FORMATS)}, but {came}")
     if ending == ".parquet":
         require("pyarrow", "files", f"{path}: writing Parquet")
 

@@ -85,10 +85,15 @@ class Report(TabularResult, ByName[Result]):
     separate_gallery : bool
         Whether the queries are known to have been ranked against a gallery of others. If not, intervals and tests take
         the classes of the queries as the independent units, where labels are known.
+    by_id : dict of str to float, or None
+        Of a run, the values of trec_eval, which ranks tied documents by their id, if they were asked for.
     remarks : tuple of str
         Sentences about what was evaluated that are shown below the table, such as queries that a run does not have.
     judged : TieProfile or None
         The profile of the judged documents alone, for bpref of a run; None where all items are judged.
+    rel : int
+        The least grade that is relevant, for a measure whose name gives none: where it is 2, ``report["AP"]`` is the
+        ``mAP(rel=2)`` of the table.
 
     Examples
     --------
@@ -115,15 +120,21 @@ class Report(TabularResult, ByName[Result]):
     n_excluded: int = 0
     separate_gallery: bool = field(default=False, repr=False)
     remarks: tuple[str, ...] = field(default=(), repr=False)
+    by_id: Mapping[str, float] | None = field(default=None, repr=False)
     judged: TieProfile | None = field(default=None, repr=False)
+    rel: int = 1
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Result:
         """The result for a measure; raises ValueError for an unknown name."""
-        parsed = measures_names.parse(name)
-        if parsed.name not in self._results:
-            self.compute([parsed.name], threads=1)
-        return self._results[parsed.name]
+        own = self.own_name(name)
+        if own not in self._results:
+            self.compute([own], threads=1)
+        return self._results[own]
+
+    def own_name(self, name: str) -> str:
+        """Return the name that the table has for a measure; raises ValueError for an unknown name."""
+        return measures_names.at_level(name, self.rel).name
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)
@@ -131,7 +142,7 @@ class Report(TabularResult, ByName[Result]):
     def __contains__(self, name: object) -> bool:
         """Whether the table shows a measure, under any of its names."""
         try:
-            return isinstance(name, str) and measures_names.parse(name).name in self.measures
+            return isinstance(name, str) and self.own_name(name) in self.measures
         except InputError:
             return False
 
@@ -312,6 +323,9 @@ class Report(TabularResult, ByName[Result]):
         if std:
             columns, form = (*columns, "std"), decimals(digits)
             rows = [[*row, number(100 * result.std, form)] for row, result in zip(rows, results, strict=True)]
+        if self.by_id is not None:
+            columns, form = (*columns, "by id"), decimals(digits)
+            rows = [[*row, number(100 * self.by_id[name], form)] for row, name in zip(rows, self, strict=True)]
         return [Table(["measure (%)", *columns], rows, results)]
 
     def notes(self) -> list[str]:
@@ -388,7 +402,8 @@ class Report(TabularResult, ByName[Result]):
     def columns(self, *, std: bool = False) -> dict[str, list[Any]]:
         """The rows of the table: fractions, NaN where a value is undefined, and how many queries count."""
         values = {column: [getattr(self[name], column) for name in self] for column in _columns(std)}
-        return {"measure": list(self.measures), **values}
+        by_id = {} if self.by_id is None else {"by_id": [self.by_id[name] for name in self]}
+        return {"measure": list(self.measures), **values, **by_id}
 
     def to_dict(self, *, std: bool = False) -> dict[str, Any]:
         """The report as plain Python values that JSON can hold; None where a value is undefined."""
@@ -403,7 +418,11 @@ class Report(TabularResult, ByName[Result]):
             "n_class": self.n_class,
             "n_in_gallery": self.n_in_gallery,
             "n_excluded": self.n_excluded,
-            "measures": {name: {c: plain(getattr(self[name], c)) for c in _columns(std)} for name in self},
+            "measures": {
+                name: {c: plain(getattr(self[name], c)) for c in _columns(std)}
+                | ({} if self.by_id is None else {"by_id": plain(self.by_id[name])})
+                for name in self
+            },
             "files": {name: list(paths) for name, paths in self.files.items()},
             "remarks": list(self.remarks),
             "profile": self.profile.digest(),

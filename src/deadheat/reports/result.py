@@ -124,8 +124,8 @@ class Result(PlainFloats):
         labels : (n_query,), optional
             The labels of the queries; by default the classes that the report knows. Any other clusters that were drawn
             as a whole, such as pages or people, will do for a mean over queries.
-        method : {"percentile", "basic", "BCa", "auto", "normal", "t"}, optional
-            A bootstrap, by default ``"percentile"``, or the mean ± a quantile times its standard error; see
+        method : {"percentile", "BCa", "t"}, optional
+            A bootstrap, by default ``"percentile"``, or the mean ± Student's quantile times its standard error; see
             `deadheat.reports.statistics.intervals`.
         n_resamples, seed : int
             How often the bootstrap draws, and the seed of what it draws.
@@ -145,7 +145,7 @@ class Result(PlainFloats):
             If an argument is not as described; if classes are to be drawn and are not known; or if queries are to be
             drawn for a mean over classes, where no query stands for itself.
         MissingPackageError
-            Without SciPy, which the extra ``stats`` brings; ``"percentile"`` and ``"basic"`` do without.
+            Without SciPy, which the extra ``stats`` brings; ``"percentile"`` does without.
 
         Notes
         -----

@@ -6,15 +6,21 @@ run, qrels ──each query sorted as a rule sorts it──> a run without ties 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
-from deadheat.engine.counting.runs import RunOptions, ScoreDtype, open_both, profile_judged_documents, profile_tables
+from deadheat.engine.counting.runs import (
+    RunOptions,
+    ScoreDtype,
+    keys_of_numbers,
+    open_both,
+    profile_judged_documents,
+    profile_tables,
+)
 from deadheat.errors import UndefinedError
 from deadheat.inputs.trec import Checked, Path, Table
-from deadheat.measures import names as measure_names
 from deadheat.reports.averaging import Singletons, SummaryOptions
-from deadheat.reports.evaluating import measure
 from deadheat.reports.report import Report
 from deadheat.reports.tables import count
 from deadheat.support import checks
@@ -35,6 +41,7 @@ def evaluate_run(
     singletons: Singletons = "skip",
     score_dtype: ScoreDtype | None = None,
     max_docs: int | None = None,
+    by_id: bool = False,
     threads: int | None = None,
 ) -> Report:
     """Average measures of a TREC run over the queries of its qrels.
@@ -65,6 +72,9 @@ def evaluate_run(
         By default they are what they are.
     max_docs : int, optional
         Only so many documents of each query count, those with the highest scores (trec_eval's ``-M``).
+    by_id : bool
+        Whether the table has a column of what trec_eval prints: the values once tied documents are ranked by their id,
+        the last in the alphabet first.
     threads : int, optional
         Worker threads, for this call alone. By default as many as this process may use.
 
@@ -108,28 +118,36 @@ def evaluate_run(
     1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
     """
     options = RunOptions.checked(rel, judged_only, complete, score_dtype, max_docs)
-    summary = SummaryOptions.checked(RUN_MEASURES if measures is None else measures, singletons)
-    n_thread = checks.thread_count(threads)
+    asked = RUN_MEASURES if measures is None else measures
+    summary = SummaryOptions.checked(asked, singletons, rel=options.rel)
+    n_thread, with_ids = checks.thread_count(threads), checks.flag(by_id, "by_id")
     scores, judged = open_both(run, qrels)
+    report = _report(scores, judged, summary, options)
+    report.compute(report.measures, n_thread)
+    if not with_ids:
+        return report
+    return replace(report, by_id=by_rule(BY_ID, scores, judged, summary.measures, singletons, options))
+
+
+def _report(scores: Checked, judged: Checked, summary: SummaryOptions, options: RunOptions) -> Report:
+    """The report on a run and qrels that have been checked."""
     queries = [query for query in judged if options.complete or query in scores]
     profile = profile_tables(scores, judged, queries, options)
-    if singletons == "skip" and not profile.n_relevant.any():
+    if summary.singletons == "skip" and not profile.n_relevant.any():
         raise UndefinedError(
             f"no query has a relevant document, so that no measure is defined, but got {len(queries)} queries, each "
             "judged without a grade above 0"
         )
-    names = [measure_names.parse(name).at_level(options.rel).name for name in summary.measures]
-    report = Report(
+    return Report(
         profile,
-        tuple(dict.fromkeys(names)),
+        summary.measures,
         summary.singletons,
         separate_gallery=True,
-        tie_rule=None if score_dtype is None else f"{score_dtype} scores",
+        tie_rule=None if options.score_dtype is None else f"{options.score_dtype} scores",
         judged=profile_judged_documents(scores, judged, queries, options),
+        rel=options.rel,
         remarks=_remarks(len(judged), len(judged.keys() - scores), len(scores.keys() - judged), options.complete),
     )
-    report.compute(report.measures, n_thread)
-    return report
 
 
 def _remarks(n_judged: int, n_missing: int, n_unjudged: int, complete: bool) -> tuple[str, ...]:
@@ -144,28 +162,34 @@ def _remarks(n_judged: int, n_missing: int, n_unjudged: int, complete: bool) -> 
     return tuple(found)
 
 
+BY_ID = "by id, descending"  # as trec_eval
 Row = dict[str, Any]  # the scores of a query, in the order of the file
 
 RULES: dict[str, Callable[[Row], list[str]]] = {  # documents, the best first
     "in the order of the file": lambda row: sorted(row, key=lambda each: -row[each]),
     "in the order of the file, reversed": lambda row: sorted(row, key=row.__getitem__)[::-1],
     "by id, ascending": lambda row: sorted(sorted(row), key=lambda each: -row[each]),
-    "by id, descending": lambda row: sorted(sorted(row, reverse=True), key=lambda each: -row[each]),
+    BY_ID: lambda row: sorted(sorted(row, reverse=True), key=lambda each: -row[each]),
 }
 
 
 def by_rule(
-    rule: str, scores: Checked, judged: Checked, queries: Sequence[str], names: Sequence[str], singletons: Singletons
-) -> dict[str, float]:
+    rule: str, scores: Checked, judged: Checked, names: Iterable[str], singletons: Singletons,
+    options: RunOptions | None = None,
+) -> dict[str, float]:  # fmt: skip
     """Means of measures once a rule has broken every tie.
 
     Examples
     --------
     >>> tied, judged = {"q": {"b": 1, "a": 1}}, {"q": {"b": 1}}
-    >>> [by_rule(rule, tied, judged, ["q"], ["MRR"], "skip")["MRR"] for rule in RULES]
+    >>> [by_rule(rule, tied, judged, ["MRR"], "skip")["MRR"] for rule in RULES]
     [1.0, 0.5, 0.5, 1.0]
     """
-    ranked = {query: RULES[rule](scores.get(query, {})) for query in queries}
+    options = options or RunOptions()
+    compared = {query: dict(zip(row, keys_of_numbers(list(row.values()), options.score_dtype).tolist(), strict=True))
+                for query, row in scores.items()}  # fmt: skip
+    ranked = {query: RULES[rule](row) for query, row in compared.items()}
     places = {query: dict(zip(row, range(len(row), 0, -1), strict=True)) for query, row in ranked.items()}
-    report = measure(profile_tables(places, judged, queries, RunOptions()), names, singletons=singletons)
+    summary = SummaryOptions.checked(names, singletons, rel=options.rel)
+    report = _report(places, judged, summary, options._replace(score_dtype=None))
     return {name: result.lower for name, result in report.items()}

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.errors import InvalidValueError, MissingPackageError, printable
+from deadheat.errors import MissingPackageError, printable
 from deadheat.support import checks
 from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import html, json, lazy, require
@@ -305,9 +305,7 @@ def has_ties(result: Any) -> bool:
 
 def decimals(digits: Any) -> str:
     """The format of a number with so many decimals."""
-    if checks.whole_number(digits, "digits") > _MOST_DIGITS:
-        raise InvalidValueError("digits", f"must be at most {_MOST_DIGITS}, but is {digits}")
-    return f".{digits}f"
+    return f".{checks.whole_number(digits, 'digits', most=_MOST_DIGITS)}f"
 
 
 def number(value: float, form: str) -> str:

@@ -10,15 +10,19 @@ at which the best order changes grade.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from deadheat.engine.profiles.parts import at_level
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import InvalidValueError
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.measures.family import Measure
@@ -64,6 +68,12 @@ _DEFAULTS: dict[str, Sequence[float]] = {
     "Rprec_mult": tuple(i / 5 for i in range(1, 11)),
 }
 _NUMBER = r"(?:[0-9]*\.)?[0-9]+"
+_PARAMETERS = {  # behind the point, and printed as they are
+    "utility": rf"[-+]?{_NUMBER}(,[-+]?{_NUMBER}){{3}}",
+    "11pt_avg": rf"{_NUMBER}(,{_NUMBER})*",
+    "ndcg": rf"[0-9]+={_NUMBER}(,[0-9]+={_NUMBER})*",
+    "set_F": _NUMBER,
+}
 _WITH_DECIMALS = ("iprec_at_recall", "Rprec_mult")
 
 
@@ -91,14 +101,16 @@ def expanded(name: str) -> list[str]:
     (['ndcg_cut_10', 'ndcg_cut_20'], ['success_1', 'success_5', 'success_10'], ['AP'])
     >>> expanded("iprec_at_recall.0,.5")
     ['iprec_at_recall_0.00', 'iprec_at_recall_0.50']
+    >>> [name for text in ("11pt_avg.0.25,.5,.75", "ndcg.1=3,2=9", "set_F.0.5") for name in expanded(text)]
+    ['11pt_avg_0.25,.5,.75', 'ndcg_1=3,2=9', 'set_F_0.5']
     >>> expanded("set")[:6]
     ['runid', 'num_q', 'num_ret', 'num_rel', 'num_rel_ret', 'utility']
     """
     if name in NICKNAMES:
         return [each for part in NICKNAMES[name] for each in expanded(part)]
     base, _, given = name.partition(".")
-    if base == "utility" and re.fullmatch(rf"[-+]?{_NUMBER}(,[-+]?{_NUMBER}){{3}}", given):
-        return [f"utility_{given}"]
+    if base in _PARAMETERS and re.fullmatch(_PARAMETERS[base], given):
+        return [f"{base}_{given}"]
     if base in _DEFAULTS and re.fullmatch(rf"{_NUMBER}(,{_NUMBER})*", given):
         parse = float if base in _WITH_DECIMALS else str
         return [_with(base, parse(text)) for text in given.split(",")]
@@ -119,6 +131,9 @@ def place(name: str) -> tuple[int, float]:
 
 def parted(name: str) -> tuple[str, float]:
     """A name of trec_eval as printed, without its cutoff, and that; 0 where there is none."""
+    for base, pattern in _PARAMETERS.items():
+        if re.fullmatch(f"{base}_{pattern}", name):
+            return base, 0.0
     match = re.fullmatch(r"(\w+?)_([0-9]+(?:\.[0-9]+)?)", name)
     return (match[1], float(match[2])) if match is not None and match[1] in _DEFAULTS else (name, 0.0)
 
@@ -202,6 +217,53 @@ def _at_cutoffs(report: Report, name: str, cutoffs: Int64) -> Triple[Float64]:
     return Triple(*values)
 
 
+def _average_precision_at(report: Report, recalls: str, rel: int) -> Triple[Float64]:
+    """Return the mean of the interpolated precision at some recalls, summed from the last as trec_eval does."""
+    listed = recalls.split(",")
+    for recall in listed:
+        if float(recall) > 1:
+            rule = f"takes recalls from 0 to 1, but got {recall}"
+            raise InvalidValueError(
+                "11pt_avg", f"{rule}: its name ends at the first point, as in 11pt_avg.0.25,0.5,0.75"
+            )
+    values = [report[_at(f"iprec_at_recall@{recall}", rel)].per_query for recall in reversed(listed)]
+    return Triple(*(functools.reduce(np.add, ends) / len(listed) for ends in zip(*values, strict=True)))
+
+
+def _weighted_f(report: Report, weight: str, rel: int) -> Triple[Float64]:
+    """Return the harmonic mean of precision and recall of the set, with recall weighted by x; no order changes it."""
+    x, (p, r) = float(weight), (report[_at(name, rel)].per_query.lower for name in ("SetP", "SetR"))
+    nothing = (p == 0) | (r == 0)
+    values = np.where(nothing, p * r, (x + 1.0) * p * r / np.where(nothing, 1.0, x * p + r))
+    return Triple(values, values, values)
+
+
+def _ndcg_of_gains(report: Report, gains: str, rel: int) -> Triple[Float64]:
+    """Return nDCG with other gains of some grades, above 0: only their ratios count, so they become integers."""
+    gain_of = {int(grade): Fraction(gain) for grade, gain in (pair.split("=") for pair in gains.split(","))}
+    scale = math.lcm(*(gain.denominator for gain in gain_of.values()))
+    profile = report.profile
+    new = [int(gain_of.get(grade, Fraction(grade)) * scale) for grade in profile.grades.tolist()]
+    if min(gain_of) < 1 or min(gain_of.values()) <= 0 or max(new) > _LARGEST_GAIN:
+        rule = "takes gains above 0 of grades from 1 on, of moderate size, as in ndcg.1=3,2=9"
+        raise InvalidValueError("ndcg", f"{rule}, but got {gains}")
+    if profile.tied_by_grade is None or profile.relevant_by_grade is None:
+        return report["nDCG"].per_query  # of one grade, whose gain cancels out
+    grades, place = np.unique(new, return_inverse=True)
+    joined = np.equal.outer(place, np.arange(len(grades))).astype(np.int64)
+    regraded = replace(
+        profile, grades=grades.astype(np.int64), tied_by_grade=profile.tied_by_grade @ joined,
+        relevant_by_grade=profile.relevant_by_grade @ joined,
+    )  # fmt: skip
+    return replace(report, profile=regraded)["nDCG"].per_query
+
+
+_LARGEST_GAIN = 2**53
+_WITH_PARAMETERS: dict[str, Callable[[Report, str, int], Triple[Float64]]] = {
+    "11pt_avg": _average_precision_at,
+    "set_F": _weighted_f,
+    "ndcg": _ndcg_of_gains,
+}
 _MADE: dict[str, Callable[[Report, float, int], Triple[Float64]]] = {
     "relative_P": _relative_precision,
     "Rprec_mult": _multiple,
@@ -235,7 +297,6 @@ def trec_lines(
     report: Report,
     names: Iterable[str] | None = None,
     *,
-    rel: int = 1,
     by_query: bool = False,
     summary: bool = True,
     only: Shown | None = None,
@@ -247,11 +308,10 @@ def trec_lines(
     Parameters
     ----------
     report : Report
+        A measure has the name that trec_eval has for it at the report's level of relevance.
     names : iterable of str, optional
         trec_eval's and ours; by default those of the report's measures. Those that trec_eval has come first, in its
         order.
-    rel : int
-        Its level of relevance: a measure has the name that it has there at this level.
     by_query, summary : bool
         Whether there are lines of each query, in order of id, and lines of all. A query without a value has none.
     only : {"expected", "lower", "upper"}, optional
@@ -274,8 +334,8 @@ def trec_lines(
     >>> print(trec_lines(report, only="upper")[0].expandtabs(4))
     map                     all 1.0000
     """
-    named = _named(report if names is None else names, rel)
-    rows = {name: _row(report, name, rel, n_docs) for name in sorted(named, key=place) if name != "runid"}
+    named = _named(report if names is None else names, report.rel)
+    rows = {name: _row(report, name, n_docs) for name in sorted(named, key=place) if name != "runid"}
     lines = []
     if by_query:
         ids = report.profile.query_ids or tuple(map(str, range(report.n_query)))
@@ -298,7 +358,7 @@ def measures_of(names: Iterable[str]) -> list[str]:
 def is_of_lines(name: str) -> bool:
     """Whether a name is one of these lines alone, and of no measure of the catalogue."""
     base = parted(name)[0]
-    return base in (*COUNTS, *_GEOMETRIC, *_MADE, "runid", "utility") or name.startswith("utility_")
+    return base in (*COUNTS, *_GEOMETRIC, *_MADE, "runid", "utility") or (base in _PARAMETERS and name != base)
 
 
 def _named(names: Iterable[str], rel: int) -> list[str]:
@@ -307,8 +367,8 @@ def _named(names: Iterable[str], rel: int) -> list[str]:
     return list(dict.fromkeys(called))
 
 
-def _row(report: Report, name: str, rel: int, n_docs: int) -> Row:
-    base, cutoff = parted(name)
+def _row(report: Report, name: str, n_docs: int) -> Row:
+    (base, cutoff), rel = parted(name), report.rel
     if name in COUNTS:
         counted = _counts(at_level(report.profile, rel))[name]
         return Row(counted, int(counted.sum()), name != "num_q")
@@ -316,8 +376,13 @@ def _row(report: Report, name: str, rel: int, n_docs: int) -> Row:
         values = report[_at(_GEOMETRIC[name], rel)].per_query
         lower, _, upper = (math.exp(exact_mean(np.log(np.maximum(each, _LEAST)))) for each in values)
         return Row(values, Triple(lower, lower if lower == upper else math.nan, upper), False)
-    if base in _MADE or base.startswith("utility"):
-        values = _MADE[base](report, cutoff, rel) if base in _MADE else _utility(report, name, rel, n_docs)
+    if base in _MADE or (base in _PARAMETERS and name != base) or base == "utility":
+        if base in _MADE:
+            values = _MADE[base](report, cutoff, rel)
+        elif base == "utility":
+            values = _utility(report, name, rel, n_docs)
+        else:
+            values = _WITH_PARAMETERS[base](report, name.removeprefix(f"{base}_"), rel)
         return Row(values, Triple(*map(exact_mean, values)))
     result = report[_at(name, rel)]
     return Row(result.per_query, Triple(result.lower, result.expected, result.upper))

@@ -16,9 +16,9 @@ from deadheat.support import checks
 _UMASK = Lock()
 
 
-def is_special(path: Path) -> bool:
+def is_special(path: str | os.PathLike[str]) -> bool:
     """Whether a path is of a device, a pipe or the like, which nothing can replace."""
-    return path.exists() and not path.is_file() and not path.is_dir()
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     checks.without_nul(path)
     try:
-        if is_special(Path(path)):  # by the path as it is: a pipe has no other
+        if is_special(path):  # by the path as it is: a pipe has no other
             with open(path, "wb") as file:
                 yield file
         else:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,13 @@ def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, 
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: distance must be one of cosine, euclidean, but is 'cosin'; did you mean 'cosine'?
     """
-    listed = list(options)
-    rule = f"must be one of {', '.join(listed)}, but is {value!r}"
+    known = list(options)
+    rule = f"must be one of {', '.join(known)}, but is {shown(value)}"
     if not isinstance(value, str):
         raise InvalidTypeError(name, rule)
     meant = (aliases or {}).get(value.lower(), value)
-    if meant not in listed:
-        near = difflib.get_close_matches(value.lower(), listed, n=1)
+    if meant not in known:
+        near = difflib.get_close_matches(value.lower(), known, n=1)
         raise InvalidValueError(name, rule + (f"; did you mean {near[0]!r}?" if near else ""))
     return meant
 
@@ -50,14 +51,17 @@ def unknown_argument(function: Any, error: TypeError) -> InvalidTypeError | None
     --------
     >>> print(unknown_argument(choice, TypeError("choice() got an unexpected keyword argument 'alias'")))
     alias is no argument of choice; did you mean aliases=?
+    >>> print(unknown_argument(choice, TypeError("choice() got an unexpected keyword argument 'tolerance'")))
+    tolerance is no argument of choice, which takes value, options, name, aliases
     """
     _, unexpected, name = str(error).partition("() got an unexpected keyword argument ")
     name = name.split("'")[1] if unexpected else ""
     code = function.__code__
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     near = [_OTHER_NAMES.get(name, name)]
-    near = near if near[0] in known else difflib.get_close_matches(name, known, n=1)
-    return InvalidTypeError(name, f"is no argument of {function.__name__}; did you mean {near[0]}=?") if near else None
+    near = near if near[0] in known else difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+    hint = f"; did you mean {near[0]}=?" if near else f", which takes {', '.join(known)}"
+    return InvalidTypeError(name, f"is no argument of {function.__name__}{hint}") if unexpected else None
 
 
 def shown(value: Any) -> str:
@@ -75,6 +79,17 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def few(names: Collection[Any]) -> str:
+    """How many there are, and what the first of them are.
+
+    Examples
+    --------
+    >>> few(["a", "b", "c", "d"])
+    "4 ('a', 'b', 'c', …)"
+    """
+    return f"{len(names)} ({', '.join(map(repr, list(names)[:3]))}{', …' if len(names) > 3 else ''})"
+
+
 def without_nul(path: Any, name: str = "path") -> None:
     """Refuse a path that no system takes; Python's own message does not name it.
 
@@ -86,6 +101,69 @@ def without_nul(path: Any, name: str = "path") -> None:
     """
     if isinstance(path, (str, os.PathLike)) and "\0" in os.fsdecode(path):
         raise InvalidValueError(name, f"must be a path without a NUL character, but is {shown(os.fsdecode(path))}")
+
+
+def flag(value: Any, name: str) -> bool:
+    """True or False.
+
+    Examples
+    --------
+    >>> flag("no", "complete")
+    Traceback (most recent call last):
+    deadheat.errors.InvalidTypeError: complete must be True or False, but is 'no'
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidTypeError(name, f"must be True or False, but is {shown(value)}")
+    return bool(value)
+
+
+def listed(values: Any, name: str, kind: str) -> list[Any]:
+    """Several things as a list; a string, bytes or nothing that can be gone through is refused as no such `kind`.
+
+    Examples
+    --------
+    >>> listed(3, "names", "two names")
+    Traceback (most recent call last):
+    deadheat.errors.InvalidTypeError: names must be two names, but is 3
+    """
+    with suppress(TypeError):
+        if not isinstance(values, (str, bytes)):
+            return list(values)
+    raise InvalidTypeError(name, f"must be {kind}, but is {shown(values)}")
+
+
+def mapping(values: Any, name: str, kind: str) -> Mapping[str, Any]:
+    """A dictionary by names, such as those of models.
+
+    Examples
+    --------
+    >>> mapping([1], "numbers", "a number for each model, by its name")
+    Traceback (most recent call last):
+    deadheat.errors.InvalidTypeError: numbers must be a number for each model, by its name, but is [1]
+    """
+    if not isinstance(values, Mapping):
+        raise InvalidTypeError(name, f"must be {kind}, but is {shown(values)}")
+    odd = next((each for each in values if not isinstance(each, str)), None)
+    if odd is not None:
+        raise InvalidTypeError(name, f"must have strings as names, but has {shown(odd)}")
+    return values
+
+
+def two_names(names: Any) -> tuple[str, str]:
+    """What two things are called, checked."""
+    called = listed(names, "names", "two strings that are not empty")
+    if len(called) != 2 or not all(isinstance(name, str) and name.strip() for name in called):
+        raise InvalidTypeError("names", f"must be two strings that are not empty, but is {shown(names)}")
+    if called[0] == called[1]:
+        raise InvalidValueError("names", f"must be two different ones, but both are {called[0]!r}")
+    return called[0], called[1]
+
+
+def text(value: Any, name: str) -> str:
+    """A string."""
+    if not isinstance(value, str):
+        raise InvalidTypeError(name, f"must be a string, but is {shown(value)}")
+    return value
 
 
 def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
@@ -123,7 +201,7 @@ def whole_number(value: Any, name: str, least: int = 0, most: int | None = None)
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise InvalidTypeError(name, f"must be an integer, but is {value!r}") from None
+        raise InvalidTypeError(name, f"must be an integer, but is {shown(value)}") from None
     if number < least:
         raise InvalidValueError(name, f"must be at least {least}, but is {shown(number)}")
     if most is not None and number > most:
@@ -134,6 +212,11 @@ def whole_number(value: Any, name: str, least: int = 0, most: int | None = None)
 def positive_integer(value: Any, name: str, most: int | None = None) -> int:
     """An integer of at least 1."""
     return whole_number(value, name, 1, most)
+
+
+def seed(value: Any) -> int:
+    """Where random numbers start."""
+    return whole_number(value, "seed", most=2**128 - 1)
 
 
 def thread_count(threads: int | None) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.support.arrays import Float64, Int64
+from deadheat.support.triple import Triple
 
 
 def exact_total(values: Float64) -> tuple[float, int]:
@@ -34,6 +35,21 @@ def exact_mean(values: Float64) -> float:
     """
     sum_of_all, count = exact_total(values)
     return sum_of_all / count if count else math.nan
+
+
+def exact_means(values: Triple[Float64]) -> Triple[float]:
+    """The means of lower, expected and upper over the entries that have a value.
+
+    An entry without a lower bound has no value. Where one that has a value has no expectation, the mean has none: NaN.
+
+    Examples
+    --------
+    >>> exact_means(Triple(*np.array([[0.25, 0.5, np.nan], [0.5, np.nan, np.nan], [1, 1, np.nan]])))
+    Triple(lower=0.375, expected=nan, upper=1.0)
+    """
+    unknown = np.isnan(values.expected) & ~np.isnan(values.lower)
+    expected = math.nan if unknown.any() else exact_mean(values.expected)
+    return Triple(exact_mean(values.lower), expected, exact_mean(values.upper))
 
 
 def exact_means_of_runs(values: Float64, ends: Int64) -> Float64:

@@ -16,6 +16,7 @@ from threading import Event, Lock, Timer, local
 from typing import Any, TypeVar
 
 from deadheat.errors import MOST, InvalidTypeError, printable
+from deadheat.support import checks
 from deadheat.support.lazy import futures, lazy
 
 # Threads --------------------------------------------------------------------------------------------------------------
@@ -83,7 +84,9 @@ Progress = Callable[[int, int], None]
 def require_progress(progress: bool | Progress) -> None:
     """Refuse what is neither a bool nor callable."""
     if not (isinstance(progress, bool) or callable(progress)):
-        raise InvalidTypeError("progress", f"must be True, False or a function of (done, total), but is {progress!r}")
+        raise InvalidTypeError(
+            "progress", f"must be True, False or a function of (done, total), but is {checks.shown(progress)}"
+        )
 
 
 class Reporting:

@@ -1,7 +1,7 @@
 """Where large data is kept: memory, arrays in mapped temporary files, files and folders for a while, and elsewhere.
 
 A temporary file has no name where the system allows it, so that it goes with the process, however that ends. Paths may
-be URLs, which fsspec opens; a machine keeps one copy of such a file.
+be URLs, which fsspec opens; a process keeps one copy of such a file.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import stat
 import sys
 import time
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from threading import Lock
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat.support.arrays import Array
-from deadheat.support.lazy import glob, hashlib, lazy, require, tempfile
+from deadheat.support.lazy import glob, lazy, require, tempfile
 
 if sys.platform != "win32":
     import fcntl
@@ -156,32 +156,6 @@ def is_url(path: str) -> bool:
     return "://" in path
 
 
-def joined(folder: str, name: str) -> str:
-    """The path, or the URL, of what is in a folder."""
-    return f"{folder.rstrip('/')}/{name}" if is_url(folder) else os.path.join(folder, name)
-
-
-@contextmanager
-def writing(path: str) -> Iterator[IO[bytes]]:
-    """Open a new file to write into, wherever it is."""
-    if is_url(path):
-        with _fsspec(path).open(path, "wb") as file:
-            yield file
-    else:
-        with open(path, "wb") as file:
-            yield file
-
-
-def delete_folder(folder: str) -> None:
-    """Delete a folder with all that is in it, as far as that can be done."""
-    with suppress(Exception):  # what is left costs disk space, and no result
-        if is_url(folder):
-            file_system, path = _fsspec(folder).core.url_to_fs(folder)
-            file_system.rm(path, recursive=True)
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 def opened_folder(folder: str) -> IO[bytes]:
     """A lock on a temporary folder, to be closed, which says that the folder is in use.
 
@@ -206,74 +180,27 @@ def _delete_left_behind() -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-class LocalCopies:
-    """Copies of files that are elsewhere, each fetched once by all processes of a machine that use the same `key`.
-
-    They are deleted when the last of these processes closes its `LocalCopies`.
-
-    Examples
-    --------
-    >>> copies = LocalCopies("a run")
-    >>> copies.path("emb.npy")
-    'emb.npy'
-    >>> copies.close()
-    """
-
-    def __init__(self, key: str) -> None:
-        digest = hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
-        self._folder = os.path.join(tempfile.gettempdir(), f"{PREFIX}copies-{digest}")
-        self._users: IO[bytes] | None = None
-        self.fetched = 0  # bytes, by this process
-
-    def path(self, url: str) -> str:
-        """The path of a file, or of its copy."""
-        if not is_url(url):
-            return url
-        if self._users is None:
-            os.makedirs(self._folder, mode=0o700, exist_ok=True)
-            self._users = opened_folder(self._folder)
-        name = hashlib.blake2b(url.encode(), digest_size=12).hexdigest()
-        copy = os.path.join(self._folder, f"{name}-{os.path.basename(url)}")  # with the ending, which names its format
-        with open(os.path.join(self._folder, f"{name}.lock"), "ab") as lock:
-            _lock(lock, shared=False)
-            if not os.path.exists(copy):
-                self._fetch(url, copy)
-        return copy
-
-    def _fetch(self, url: str, copy: str) -> None:
-        with _fsspec(url).open(url, "rb") as file, atomic.replacing(copy) as out:
-            while piece := file.read(_FETCHED_AT_ONCE):
-                out.write(piece)
-                self.fetched += len(piece)
-
-    def close(self) -> None:
-        """Delete the copies if no other process uses them."""
-        if self._users is not None:
-            if _lock(self._users, shared=False, wait=False):
-                shutil.rmtree(self._folder, ignore_errors=True)
-            self._users.close()
-            self._users = None
-
-
-_fetched: dict[str, str] = {}  # the URL of each copy that this process has for itself
-_own: list[LocalCopies] = []
+_copies: dict[str, str] = {}  # of URLs, which this process has fetched
+_folders: list[str] = []  # that they are in: at most one
+_turn = Lock()
 
 
 def own_copy(path: str) -> str:
-    """The path of a file, or of a copy that exists until this process ends."""
+    """The path of a file, or of a copy of what is at a URL, which exists until this process ends."""
     if not is_url(path):
         return path
-    if not _own:
-        _own.append(LocalCopies(f"process {os.getpid()} {os.urandom(8).hex()}"))
-        atexit.register(_own[0].close)
-    copy = _own[0].path(path)
-    _fetched[copy] = path
-    return copy
-
-
-def origin(path: str) -> str:
-    """The URL that a file is a copy of, or the path as it is."""
-    return _fetched.get(path, path)
+    with _turn:
+        if not _folders:
+            _folders.append(tempfile.mkdtemp(prefix=f"{PREFIX}copies-"))
+            users = opened_folder(_folders[0])
+            atexit.register(lambda: (shutil.rmtree(_folders[0], ignore_errors=True), users.close()))
+        if path not in _copies:
+            # with the ending, which names its format
+            copy = os.path.join(_folders[0], f"{len(_copies)}-{os.path.basename(path)}")
+            with _fsspec(path).open(path, "rb") as file, atomic.replacing(copy) as out:
+                shutil.copyfileobj(file, out, _FETCHED_AT_ONCE)
+            _copies[path] = copy
+        return _copies[path]
 
 
 def matching(pattern: str) -> list[str]:

@@ -1,1 +1,1 @@
-"""Trust: in come submissions, evaluators and reports, out go findings, receipts and the leaderboard of a challenge."""
+"""Trust: in come submissions, evaluators and reports, out go findings and receipts."""

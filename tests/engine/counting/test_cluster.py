@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import multiprocessing
 import os
 import pickle
 import signal
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ import pytest
 
 import deadheat as dh
 from deadheat.engine.counting import layout
-from deadheat.engine.counting.cluster import n_worker
 from deadheat.engine.counting.distributed import running, worker
 from deadheat.errors import ClusterError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import disk
@@ -53,7 +51,6 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"FEW_ROWS": 8, "BLOCK_ROWS": 16, "TILE_COLUMNS": 16}.items():
         monkeypatch.setattr(layout, name, value)
     monkeypatch.setattr(running, "_QUERIES", 16)
-    monkeypatch.setattr(running, "_SHARED", 100.0)
 
 
 @pytest.fixture
@@ -89,6 +86,12 @@ def fails() -> Future[Any]:
     return failed
 
 
+def breaks() -> Future[Any]:
+    broken: Future[Any] = Future()
+    broken.set_exception(BrokenExecutor("a worker died"))
+    return broken
+
+
 def die(*_: Any) -> None:
     """The worker kills itself: from outside it could come while the worker holds the lock of a queue, or has sent half
     an answer, and concurrent.futures then waits forever."""
@@ -116,15 +119,13 @@ def test_leave_one_out_adds_up(ties: Any, size: int, threads: ThreadPoolExecutor
 
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("distance", ["cosine", "cityblock"])
-@pytest.mark.parametrize("most", [1000, 40], ids=["a gallery", "a gallery in parts"])
-def test_a_gallery_adds_up_with_junk_and_rows_left_out(distance: str, most: int, threads: ThreadPoolExecutor) -> None:
+def test_a_gallery_adds_up_with_junk_and_rows_left_out(distance: str, threads: ThreadPoolExecutor) -> None:
     rng = np.random.default_rng(5)
     given = *samples(60, 1), *samples(150, 2, size=1, classes=40)
     for junk in (None, rng.random(150) < 0.2, rng.random((60, 150)) < 0.2):
         exclude = np.where(rng.random(60) < 0.3, rng.integers(0, 150, 60), -1)
         for tasks in (1, 5, 12):
-            cluster = dh.Cluster(threads, tasks=tasks, gallery_items=most)
-            same(cluster, *given, distance=distance, junk=junk, exclude=exclude)
+            same(dh.Cluster(threads, tasks=tasks), *given, distance=distance, junk=junk, exclude=exclude)
 
 
 @pytest.mark.usefixtures("_small_blocks")
@@ -166,9 +167,6 @@ def test_processes_open_files_where_they_are(tmp_path: Path) -> None:
         cluster = dh.Cluster(executor, tasks=6)
         for given in (rows, tmp_path / "emb.npy", parts, np.load(tmp_path / "emb.npy", mmap_mode="r")[:]):
             assert dh.profile(given, labels, executor=cluster) == alone
-        moved = cluster.summary.bytes_moved
-        assert dh.profile(rows, labels, executor=cluster) == alone
-        assert cluster.summary.bytes_moved == moved + rows.nbytes  # an array is written, a file is not
 
 
 @pytest.mark.parametrize("memory", [0, 1 << 40], ids=["large files", "small files"])
@@ -196,32 +194,20 @@ def test_scratch_is_used_and_left_empty(tmp_path: Path, threads: ThreadPoolExecu
     dh.profile(rows, labels, progress=progress, executor=dh.Cluster(threads, scratch=tmp_path, tasks=3))
     assert seen == [2, 2, 2, 2]  # rows and classes
     assert list(tmp_path.iterdir()) == []
-    assert worker._open == []
+    assert worker._open == {}
 
 
-def test_a_scratch_that_is_a_url_is_copied_once_to_each_machine(tmp_path: Path) -> None:
-    pytest.importorskip("fsspec", reason="needs the extra 'remote'")
-    (tmp_path / "here").mkdir()
-    with processes() as executor:
-        same(dh.Cluster(executor, scratch=f"file://{tmp_path}/here", tasks=6), *samples(900, size=50))
-    assert list((tmp_path / "here").iterdir()) == []
-
-
-def test_files_at_urls_are_fetched_by_the_workers(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
-    pytest.importorskip("fsspec", reason="needs the extra 'remote'")
+def test_files_at_urls_are_fetched_by_the_caller_and_written_for_the_workers(
+    tmp_path: Path, threads: ThreadPoolExecutor
+) -> None:
+    pytest.importorskip("fsspec", reason="needs the extra 'files'")
     rows, labels = samples(300, size=50)
-    for number, part in enumerate(np.split(rows, 2)):
-        np.save(tmp_path / f"emb-{number}.npy", part)
-    np.save(tmp_path / "labels.npy", labels)
-    cluster, folder = dh.Cluster(threads, tasks=3), f"file://{tmp_path}"
-    alone = dh.profile(rows, labels)
-    for given in (f"{folder}/emb-*.npy", [f"{folder}/emb-0.npy", f"{folder}/emb-1.npy"]):
-        assert dh.profile(given, f"{folder}/labels.npy") == alone
-        assert dh.profile(given, f"{folder}/labels.npy", executor=cluster) == alone
-        sent_back = cluster.summary.bytes_moved
-    dh.profile(f"{tmp_path}/emb-*.npy", labels, executor=cluster)
-    fetched = sum((tmp_path / f"emb-{number}.npy").stat().st_size for number in range(2))
-    assert sent_back == cluster.summary.bytes_moved + fetched  # each file once
+    np.save(tmp_path / "emb.npy", rows)
+    written: list[int] = []
+    watched = Watched(threads, lambda *_: written.append(len(list(tmp_path.glob("deadheat-job-*/*.rows")))))
+    cluster = dh.Cluster(watched, scratch=tmp_path, tasks=3)
+    assert dh.profile(f"file://{tmp_path}/emb.npy", labels, executor=cluster) == dh.profile(rows, labels)
+    assert written == [1, 1, 1]
 
 
 # What goes wrong ----------------------------------------------------------------------------------------------------
@@ -237,7 +223,7 @@ def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: 
         made.append(with_tasks(processes(), set() if made else {5}, lambda: die))
         return made[-1]
 
-    cluster = dh.Cluster(make, tasks=10, in_flight=3)
+    cluster = dh.Cluster(make, tasks=10)
     found = dh.profile(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
     assert found == dh.profile(rows, labels)
     assert len(made) == 2
@@ -248,7 +234,7 @@ def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: 
 def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoint_goes_on(tmp_path: Path) -> None:
     rows, labels = samples(1500, classes=500)
     with processes() as executor:
-        cluster = dh.Cluster(with_tasks(executor, {5}, lambda: die), tasks=10, in_flight=3)
+        cluster = dh.Cluster(with_tasks(executor, {5}, lambda: die), tasks=10)
         with pytest.raises(ClusterError, match=r"died .* after \d+ of 10 tasks, .* a function that makes one, or give"):
             dh.profile(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
     with ThreadPoolExecutor(1) as executor:
@@ -256,64 +242,60 @@ def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoi
         again = dh.profile(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
     assert again == dh.profile(rows, labels)
     assert cluster.summary.tasks < 10  # the others were kept
-    with pytest.raises(InvalidValueError, match="tasks is '4 x 4 in 1 parts' there"):
+    with pytest.raises(InvalidValueError, match="tasks is '4 x 4' there"):
         dh.profile(rows, labels, executor=dh.Cluster(executor, tasks=3), checkpoint=tmp_path / "kept")
 
 
-def test_silent_tasks_are_handed_out_again_and_end_the_run_where_nobody_answers(threads: ThreadPoolExecutor) -> None:
-    cluster = dh.Cluster(with_tasks(threads, {0, 3}, Future), tasks=6, timeout=0.1, in_flight=3)
+@pytest.mark.parametrize(("n_broken", "n_retry"), [(2, 2), (3, 2), (1, 0), (0, 0)])
+def test_executors_that_break_without_an_answer_are_replaced_so_many_times(
+    n_broken: int, n_retry: int, threads: ThreadPoolExecutor
+) -> None:
+    made: list[Watched] = []
+
+    def make() -> Watched:
+        made.append(with_tasks(threads, set(range(3)) if len(made) < n_broken else set(), breaks))
+        made[-1].shutdown = lambda *_, **__: None  # type: ignore[method-assign]
+        return made[-1]
+
+    cluster = dh.Cluster(make, tasks=3, retries=n_retry)
+    if n_broken > n_retry:
+        with pytest.raises(ClusterError, match=r"died .* after 0 of 3 tasks, as others did before it"):
+            dh.profile(*samples(100), executor=cluster)
+    else:
+        same(cluster, *samples(100))
+        assert cluster.summary.retries == 3 * n_broken
+    assert len(made) == min(n_broken, n_retry) + 1
+
+
+def test_executors_may_break_as_often_as_they_answer_before(threads: ThreadPoolExecutor) -> None:
+    def one_answer(number: int, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        answered: Future[Any] = Future()
+        answered.set_result(function(*args) if number == 0 else None)
+        return breaks() if number else answered
+
+    class Lasting(Watched):
+        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+            pass
+
+    cluster = dh.Cluster(lambda: Lasting(threads, one_answer), tasks=6, retries=1)
     same(cluster, *samples(100))
-    assert cluster.summary.retries >= 2
-    cluster = dh.Cluster(with_tasks(threads, {1, 2, 3, 4, 5, 6}, Future), tasks=3, timeout=0.05, retries=1)
-    with pytest.raises(ClusterError, match=r"no worker has answered a task that was handed out 2 times, .* 0.05 s"):
-        dh.profile(*samples(100), executor=cluster)
-
-
-def test_a_late_answer_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, labels = samples(100)
-    count, slow, answered = worker.count, threading.Event(), threading.Event()
-
-    def sometimes_slow(*args: Any) -> Any:
-        if args[1:] == (0, 0, 0) and not slow.is_set():
-            slow.set()
-            time.sleep(0.5)
-            answered.set()
-        if args[1:] == (0, 1, 1):  # the run goes on until the late answer is there
-            answered.wait()
-            time.sleep(0.1)
-        return count(*args)
-
-    monkeypatch.setattr(worker, "count", sometimes_slow)
-    with ThreadPoolExecutor(8) as threads:
-        cluster = dh.Cluster(threads, tasks=6, timeout=0.1, retries=100, in_flight=1000)
-        same(cluster, rows, labels)
-    assert cluster.summary.retries >= 1
+    assert (cluster.summary.tasks, cluster.summary.retries) == (6, 5 + 4 + 3 + 2 + 1)
 
 
 def test_tasks_that_fail_are_tried_again_so_many_times(threads: ThreadPoolExecutor) -> None:
-    cluster = dh.Cluster(with_tasks(threads, {1, 2}, fails), tasks=3, in_flight=1)
+    cluster = dh.Cluster(with_tasks(threads, {1, 3}, fails), tasks=3)
     same(cluster, *samples(100))
     assert cluster.summary.retries == 2
-    cluster = dh.Cluster(with_tasks(threads, {1, 2, 3}, fails), tasks=3, in_flight=1)
+    cluster = dh.Cluster(with_tasks(threads, {1, 3, 4}, fails), tasks=3)
     with pytest.raises(ClusterError, match="failed 3 times, at last with OSError: the network is gone"):
         dh.profile(*samples(100), executor=cluster)
 
 
-def test_no_more_tasks_are_in_flight_than_were_asked_for_and_they_are_small() -> None:
+def test_tasks_are_small(threads: ThreadPoolExecutor) -> None:
     sizes: list[int] = []
-    now: list[int] = []
-
-    class Counted(ThreadPoolExecutor):
-        def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
-            now.append(1 + (now[-1] if now else 0))
-            sizes.append(len(pickle.dumps(args)))
-            future = super().submit(*args, **kwargs)
-            future.add_done_callback(lambda _: now.append(now[-1] - 1))
-            return future
-
-    with Counted(4) as executor:
-        dh.profile(*samples(2000), executor=dh.Cluster(executor, tasks=21, in_flight=3))
-    assert 1 <= max(now) <= 3
+    watched = Watched(threads, lambda _, *task: sizes.append(len(pickle.dumps(task))))
+    dh.profile(*samples(2000), executor=dh.Cluster(watched, tasks=21))
+    assert len(sizes) == 21
     assert max(sizes) < 2000
 
 
@@ -338,17 +320,52 @@ def test_workers_that_see_no_files_or_are_of_another_version_say_so(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (3, "executor must be an executor"),
         ({"scratch": "nowhere/at/all"}, "scratch must be a directory that exists, but is 'nowhere/at/all'"),
-        ({"scratch": 3}, "scratch must be the path or the URL"),
+        ({"scratch": 3}, "scratch must be the path of a directory"),
         ({"tasks": 0}, "tasks must be at least 1, but is 0"),
         ({"retries": -1}, "retries must be at least 0"),
-        ({"timeout": "1 s"}, "timeout must be a number"),
     ],
 )
 def test_options_are_refused_in_one_line(options: Any, message: str, threads: ThreadPoolExecutor) -> None:
     with pytest.raises((InvalidTypeError, InvalidValueError), match=message):
-        dh.Cluster(threads, **options) if isinstance(options, dict) else dh.profile([[0.0]], [0], executor=options)
+        dh.Cluster(threads, **options)
+
+
+@pytest.mark.parametrize(
+    ("module", "remedy"),
+    [
+        ("distributed.client", r": Dask's is client.get_executor\(pure=False, retries=2\)$"),
+        ("dask.base", ": Dask's is client.get_executor"),
+        ("joblib.parallel", r": joblib's is joblib.externals.loky.get_reusable_executor\(max_workers\)$"),
+        ("loky.backend", ": loky's is loky.get_reusable_executor"),
+        ("mpi4py.MPI", r": mpi4py's is mpi4py.futures.MPIPoolExecutor\(\)$"),
+        ("multiprocessing.pool", ": of processes, it is concurrent.futures.ProcessPoolExecutor"),
+        ("ray.util.actor_pool", ": Ray has none: .*cluster.md.* four lines that make one$"),
+        ("elsewhere", r"but \w+ <.*>$"),
+    ],
+)
+def test_what_is_no_executor_is_refused_with_what_to_give_in_its_place(module: str, remedy: str) -> None:
+    kind = type("Thing", (), {"__module__": module, "submit": None, "__call__": lambda self, *jobs: self})
+    library = ModuleType(module)
+    for value in (kind(), library, kind, lambda: kind(), lambda: library):
+        with pytest.raises(InvalidTypeError, match=rf"^executor must be an executor of PEP 3148 .*{remedy}") as error:
+            dh.profile([[0.0]], [0], executor=value)
+        assert "\n" not in str(error.value)
+    if module != "elsewhere":  # known before it is called
+        with pytest.raises(InvalidTypeError, match=f"but is .*{remedy}"):
+            dh.Cluster(kind())
+
+
+@pytest.mark.parametrize("value", [3, "dask", lambda n: processes(), processes().submit, abs, [ThreadPoolExecutor]])
+def test_functions_with_arguments_and_other_things_are_no_executors(value: Any) -> None:
+    for call in (dh.Cluster, lambda value: dh.profile([[0.0]], [0], executor=value)):
+        with pytest.raises(InvalidTypeError, match=r"executor must be an executor of PEP 3148 .* but is "):
+            call(value)
+
+
+def test_classes_and_functions_that_make_executors(threads: ThreadPoolExecutor) -> None:
+    for made in (ThreadPoolExecutor, partial(ThreadPoolExecutor, 2), lambda: ThreadPoolExecutor(1)):
+        same(made, *samples(50))
 
 
 def test_what_does_not_fit_is_refused_before_any_task(threads: ThreadPoolExecutor) -> None:
@@ -376,10 +393,6 @@ def test_progress_counts_pairs_and_ends_with_a_line(
     assert capsys.readouterr().err.splitlines()[-1] == str(cluster.summary)
 
 
-def test_executors_say_how_many_workers_they_have(threads: ThreadPoolExecutor) -> None:
-    assert (n_worker(threads), n_worker(Watched(threads))) == (2, 16)
-
-
 def test_an_interrupt_says_what_is_kept(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
     rows, labels = samples(100)
 
@@ -392,12 +405,3 @@ def test_an_interrupt_says_what_is_kept(tmp_path: Path, threads: ThreadPoolExecu
         dh.profile(rows, labels, executor=cluster, progress=progress, checkpoint=tmp_path / "kept")
     with pytest.raises(KeyboardInterrupt, match="nothing is kept"):
         dh.profile(rows, labels, executor=cluster, progress=progress)
-
-
-def test_the_default_patience_is_a_minute_once_a_task_is_answered(threads: ThreadPoolExecutor) -> None:
-    handed = running.Dispatch(dh.Cluster(threads))
-    assert handed._limit() == math.inf
-    assert dict(handed.answers(abs, {0: (-1,), 1: (-2,)})) == {0: 1, 1: 2}
-    assert handed._limit() == 60
-    handed._longest = 7
-    assert handed._limit() == 70

@@ -348,7 +348,7 @@ def test_names_of_devices(device):
     [
         ("gpu", ValueError, "device must be cpu or cuda (or cuda:1 ...), but is 'gpu'"),
         (torch.device("meta"), ValueError, "device must be cpu or cuda (or cuda:1 ...), but is 'meta'"),
-        ("cuda:99", ValueError, "device must be there, but is 'cuda:99' and PyTorch finds"),
+        ("cuda:99", ValueError, "device must be one that PyTorch can use, but is 'cuda:99', and "),
         (0, TypeError, "device must be None, a string or a torch.device, but is 0"),
     ],
     ids=str,
@@ -369,7 +369,7 @@ def test_arithmetic_that_the_environment_changes_is_refused(monkeypatch):
 
 def test_the_command(tmp_path: Path):
     np.savez(tmp_path / "data.npz", embeddings=DUPLICATES[0], labels=DUPLICATES[1])
-    arguments = ["evaluate", str(tmp_path / "data.npz"), "--json"]
+    arguments = ["evaluate", str(tmp_path / "data.npz"), "--json", "-"]
     plain, other = (CliRunner().invoke(main, [*arguments, *more]) for more in ([], ["--device", "cpu"]))
     assert (plain.exit_code, other.exit_code) == (0, 0)
     assert json.loads(plain.stdout) == json.loads(other.stdout)

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from deadheat import Cluster, Tolerance, measure, profile, profile_judged, profile_scores
-from deadheat.engine.counting.distributed import running
+from deadheat.errors import NotInGalleryWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::deadheat.errors.NotInGalleryWarning")  # most cases lack a document
 
 
 def case(seed: int, n_grade: int) -> tuple[Any, ...]:
@@ -57,22 +59,19 @@ def large(seed: int, n_query: int, n_gallery: int, n_grade: int) -> tuple[Any, .
 
 
 @pytest.mark.parametrize("ties", ["exact", "float16"])
-@pytest.mark.parametrize("gallery_items", [10_000, 150], ids=["a gallery", "a gallery in parts"])
 @pytest.mark.parametrize("n_grade", [1, 3])
-def test_workers_count_the_same(n_grade: int, gallery_items: int, ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "_SHARED", 100.0)
+def test_workers_count_the_same(n_grade: int, ties: str) -> None:
     case = large(n_grade, 60, 400, n_grade)
     given = {"distance": "euclidean", "ties": ties, "ignore_identical_ids": True}
     alone = profile_judged(*case, **given)
     with ThreadPoolExecutor(2) as threads:
         for tasks in (1, 5):
-            cluster = Cluster(threads, tasks=tasks, gallery_items=gallery_items)
+            cluster = Cluster(threads, tasks=tasks)
             found = profile_judged(*case, **given, executor=cluster)
             assert found == alone
             assert (found.digest(), found.query_ids) == (alone.digest(), alone.query_ids)
             assert cluster.summary is not None
-            n_part = 1 if gallery_items > 400 else 4  # of 134 items, and what they share
-            assert cluster.summary.tasks == n_grade * max(n_part, -(-tasks // n_part) * n_part)
+            assert cluster.summary.tasks == n_grade * tasks
 
 
 def test_processes_count_the_same_in_tasks_of_equal_size(tmp_path: Path) -> None:
@@ -90,9 +89,14 @@ def test_processes_count_the_same_in_tasks_of_equal_size(tmp_path: Path) -> None
 
 def test_nothing_is_relevant_for_workers_either() -> None:
     with ThreadPoolExecutor(2) as threads:
-        for qrels in ({"q": {"elsewhere": 1}}, {"q": {"a": 0}}, {"other": {"a": 1}}):
-            given = [[1.0]], [[1.0], [2.0]], qrels, ["q"], ["a", "b"]
-            assert profile_judged(*given, executor=threads) == profile_judged(*given)
+        given = [[1.0]], [[1.0], [2.0]], {"q": {"a": 0}}, ["q"], ["a", "b"]
+        assert profile_judged(*given, executor=threads) == profile_judged(*given)
+
+
+def test_qrels_without_a_query_are_refused() -> None:
+    said = r"query_ids and qrels must have a query in common, but query_ids are 1 .'q'. and the qrels have 1 .'other'."
+    with pytest.raises(ValueError, match=said):
+        profile_judged([[1.0]], [[1.0], [2.0]], {"other": {"a": 1}}, ["q"], ["a", "b"])
 
 
 def test_labels_as_judgements() -> None:
@@ -127,7 +131,8 @@ def test_identical_ids(n_grade: int, seed: int) -> None:
 
 def test_what_is_not_in_the_gallery_counts() -> None:
     qrels = {"q": {"a": 1, "elsewhere": 2}, "not embedded": {"a": 1}}
-    found = profile_judged([[1.0]], [[1.0], [1.0]], qrels, ["q"], ["a", "b"])
+    with pytest.warns(NotInGalleryWarning, match="^1 of 2 relevant documents of the qrels is not in gallery_ids: no"):
+        found = profile_judged([[1.0]], [[1.0], [1.0]], qrels, ["q"], ["a", "b"])
     assert found.relevant_by_grade is not None
     assert (found.n_relevant.tolist(), found.relevant_by_grade.tolist()) == ([2], [[1, 1]])
     assert measure(found, "Recall@2")["Recall@2"].expected == 0.5

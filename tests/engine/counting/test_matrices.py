@@ -78,6 +78,23 @@ def test_long_rows(spread: str, share: float) -> None:
     assert_array_equal(profile.tied_relevant, [np.count_nonzero(scores[relevant] == level) for level in levels])
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_what_is_junk_may_have_any_score(dtype: str) -> None:
+    """As recommenders mask what a user has seen."""
+    rng = np.random.default_rng(5)
+    scores, relevant = rng.integers(0, 4, (20, 30)).astype(dtype), rng.random((20, 30)) < 0.3
+    for junk in (rng.random((20, 30)) < 0.4, rng.random(30) < 0.4):
+        expected = profile_scores(scores, relevant, junk=junk)
+        for odd in (-np.inf, np.inf, np.nan):
+            masked = np.where(junk, np.array(odd, dtype=dtype), scores)
+            for order in ("descending", "ascending"):
+                found = profile_scores(masked, relevant, junk=junk, order=order)
+                assert found == (expected if order == "descending" else profile_scores(-scores, relevant, junk=junk))
+    junk = np.array([[False, False, True], [False] * 3])
+    with pytest.raises(ValueError, match=r"^scores must be finite, but holds nan in row 1, column 2; to leave an item"):
+        profile_scores([[0, 1, np.nan]] * 2, np.eye(2, 3, dtype=bool), junk=junk)
+
+
 def test_binary_relevance_is_the_same_in_every_type() -> None:
     rng = np.random.default_rng(1)
     scores, relevant = rng.integers(0, 4, (6, 20)), rng.random((6, 20)) < 0.3

@@ -225,7 +225,7 @@ def listed(relevant: Any, n_gallery: int | None = None) -> dict[str, Any]:
         ({"gallery_ids": [1, 2, 3]}, "ids must be among gallery_ids, but query 0 has 0"),
         ({"gallery_ids": [0, 1, 1]}, "gallery_ids must have an id of its own for each row"),
         ({"labels": [0, 0]}, "labels must have one entry per row of ids"),
-        ({"exclude": [0, 1]}, "exclude must be one id for each of the 1 queries, but got 2"),
+        ({"exclude": [0, 1]}, "exclude must be one id for each of the 1 queries, but has shape .2,."),
         ({"exclude": [9]}, "exclude must be rows of the gallery, 0 to 2, or -1 for nothing, but query 0 has 9"),
         ({"counts": [3]}, r"counts must be from 0 to the length of a row, but holds \[3\]"),
         ({"order": "up"}, "order must be one of descending, ascending"),

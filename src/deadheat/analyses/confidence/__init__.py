@@ -47,3 +47,7 @@ __all__ = [
     "norms",
     "rank_correlation",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -143,8 +143,8 @@ def _scaled(values: NDArray[Any], name: str) -> tuple[NDArray[Any], int]:
 def _shortest(places: NDArray[Any], chance: float, multimodal: bool) -> HighestDensity:
     if not len(places):
         raise InvalidValueError("values", "must hold at least one sample, but are empty")
-    stats = require("arviz_stats.base", "confidence", "highest_density_interval").array_stats
-    if not multimodal or len(np.unique(places)) == 1:
+    stats = require("arviz_stats.base", "stats", "highest_density_interval").array_stats
+    if not checks.flag(multimodal, "multimodal") or len(np.unique(places)) == 1:
         intervals, mode = np.atleast_2d(stats.hdi(places, chance)), float(stats.mode(places))
     else:
         intervals = stats.hdi(places, chance, method="multimodal", max_modes=max(len(places), 512))
@@ -295,7 +295,7 @@ def credible_recall(
     >>> [float(share[0]) for share in found.relevant] == [1 / 3, 1.5 / 3, 2 / 3]
     True
     """
-    density, drawn = arrays.scores(items, "items"), arrays.scores(draws, "draws")
+    density, drawn = arrays.finite_scores(items, "items"), arrays.finite_scores(draws, "draws")
     if density.dtype != drawn.dtype:  # numbers of one type, none of them rounded
         arrays.require_exact(density, "items")
         arrays.require_exact(drawn, "draws")
@@ -430,7 +430,7 @@ def _result(masses: Float64, shares: Float64) -> CredibleRecall:
 
 
 def _masses(masses: ArrayLike) -> Float64:
-    chances = confidences(np.atleast_1d(np.asarray(masses)), "masses").astype(np.float64)
+    chances = confidences([masses] if isinstance(masses, (int, float)) else masses, "masses").astype(np.float64)
     odd = ~((chances > 0) & (chances < 1))
     if odd.any() or not len(chances):
         came = f"one is {chances[odd][0]}" if len(chances) else "there are none"

@@ -19,7 +19,7 @@ from deadheat.analyses.confidence.hits import UNDEFINED, confidences, plain_valu
 from deadheat.engine.counting.ranking import Rankings, nearest_groups
 from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.ties.rule import Ties
-from deadheat.errors import InvalidValueError
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs import samples as input_samples
@@ -91,7 +91,9 @@ def label_entropy(
     rankings = Rankings(samples.embeddings, distance=distance, ties=ties, threads=threads)
     codes, n = input_labels.label_codes(samples.labels)[0], rankings.n_query
     if size > n - 1:
-        raise InvalidValueError("k", f"must be at most the number of other embeddings, {n - 1}, but is {size}")
+        raise InvalidValueError(
+            "k", f"must be at most the number of other embeddings, {n - 1}, but is {checks.shown(size)}"
+        )
     n_class = int(codes.max()) + 1
     entropy = np.empty(n)
     for block in rankings:
@@ -99,7 +101,7 @@ def label_entropy(
         key = row * n_class + codes[block.items[row, rank]]
         counts = np.bincount(key, minlength=len(block.queries) * n_class).reshape(-1, n_class)
         entropy[block.queries] = [_bits(row_counts[row_counts > 0].tolist()) for row_counts in counts]
-    return _per_class(entropy, n_class) if normalized else entropy
+    return _per_class(entropy, n_class) if checks.flag(normalized, "normalized") else entropy
 
 
 def _bits(counts: Sequence[float]) -> float:
@@ -149,7 +151,7 @@ def distribution_entropy(counts: ArrayLike, *, normalized: bool = False) -> Floa
         raise InvalidValueError("counts", rule)
     matrix = np.ldexp(matrix, -np.frexp(matrix.max(axis=1, keepdims=True))[1])  # shares of any total, without overflow
     entropy = np.array([_bits([c for c in row if c]) if any(row) else math.nan for row in matrix.tolist()])
-    return _per_class(entropy, matrix.shape[1]) if normalized else entropy
+    return _per_class(entropy, matrix.shape[1]) if checks.flag(normalized, "normalized") else entropy
 
 
 def annotation_entropy(annotations: ArrayLike, *, missing: Any = None, normalized: bool = False) -> Float64:
@@ -182,6 +184,8 @@ def annotation_entropy(annotations: ArrayLike, *, missing: Any = None, normalize
     matrix = conversion.plain(annotations, "annotations")
     if matrix.ndim != 2:
         raise InvalidValueError("annotations", f"must be a matrix, an item a row, but has shape {matrix.shape}")
+    if not (missing is None or isinstance(missing, (int, str, np.integer))):
+        raise InvalidTypeError("missing", f"must be an integer or a string, but is {checks.shown(missing)}")
     given = np.full(matrix.shape, True) if missing is None else np.asarray(matrix != missing)
     if not given.any():
         raise InvalidValueError("annotations", f"must hold a label, but has none in {matrix.size} entries")

@@ -1,6 +1,7 @@
 """Who counts for a query: the gallery items that are ranked for it, and those of them that are relevant.
 
-Junk and leave one out are decided here and nowhere else.
+Of embeddings: what is junk, and that no query is ranked for itself, is decided here. Scores, links and neighbours of an
+index have no rows of their own in a gallery; there junk is masked where they are counted.
 """
 
 from __future__ import annotations
@@ -104,12 +105,6 @@ class Relevance:
         """The queries that may have something relevant."""
         return np.flatnonzero(self.query_class >= 0)
 
-    def relevant_items(self) -> Int64:
-        """The items that are relevant to any query, junk or not, ascending."""
-        asked = np.zeros(self.n_class, dtype=np.bool_)
-        asked[self.query_class[self.asking()]] = True
-        return np.flatnonzero(asked[self.gallery_class])
-
     def mean_relevant(self) -> float:
         """How many items are relevant to a query that asks, about."""
         asked = self.query_class[self.asking()]
@@ -148,9 +143,6 @@ class Judged(Relevance):
 
     def asking(self) -> Int64:
         return np.unique(self.member_class)
-
-    def relevant_items(self) -> Int64:
-        return np.unique(self.member_item)
 
     def mean_relevant(self) -> float:
         return len(self.member_item) / max(1, len(self.asking()))

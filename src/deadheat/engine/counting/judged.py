@@ -21,14 +21,15 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import InvalidTypeError, InvalidValueError, NotInGalleryWarning
 from deadheat.inputs import trec
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
 from deadheat.inputs.trec import Path, Table
+from deadheat.support import checks
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
-from deadheat.support.progress import Progress
+from deadheat.support.progress import Progress, warn
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -95,18 +96,20 @@ def profile_judged(
     executor : concurrent.futures.Executor or Cluster, optional
         Workers that count, in other processes or on other machines: any executor of PEP 3148, such as Dask's
         ``client.get_executor(pure=False, retries=2)``, or a function that makes one. The profile is the same.
-        `deadheat.Cluster` has options: a directory that all workers see, how many tasks, retries, a timeout.
+        `deadheat.Cluster` has options: a directory that all workers see, how many tasks, retries.
 
     Returns
     -------
     TieProfile
         Of all queries in their order; `query_ids` names them. A relevant document that is not in the gallery counts in
-        `n_relevant` and in no group. Graded if a grade other than 1 occurs.
+        `n_relevant` and in no group, and a `NotInGalleryWarning` says how many there are. Graded if a grade other than
+        1 occurs.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument breaks its rule; if ids come twice; for grades together with a tolerance.
+        If an argument breaks its rule; if ids come twice; if the qrels have none of the queries; for grades together
+        with a tolerance.
     ClusterError
         If workers of an executor died or failed too often.
 
@@ -117,11 +120,11 @@ def profile_judged(
 
     Examples
     --------
-    Documents a and b are equally far from the query; b is relevant, and so is d, which is not in the gallery:
+    Documents a and b are equally far from the query, and b is relevant:
 
-    >>> profile = profile_judged([[0]], [[1], [-1]], {"q": {"b": 1, "d": 1}}, ["q"], ["a", "b"], distance="euclidean")
+    >>> profile = profile_judged([[0]], [[1], [-1]], {"q": {"b": 1}}, ["q"], ["a", "b"], distance="euclidean")
     >>> profile.closer, profile.tied, profile.n_relevant
-    (array([0]), array([2]), array([2]))
+    (array([0]), array([2]), array([1]))
     """
     options = CountingOptions.checked(
         distance=distance, ties=ties, threads=threads, progress=progress, executor=executor
@@ -136,12 +139,26 @@ def profile_judged(
         rows = Pair(Samples(sources[0], np.arange(n_query)), Samples(sources[1], np.arange(n_gallery)))
     names = _unique(query_ids, n_query, "query_ids"), _unique(gallery_ids, n_gallery, "gallery_ids")
     judged = trec.open_qrels(qrels)
-    relevant = {query: {item: grade for item, grade in row.items() if grade > 0} for query, row in judged.items()}
-    if ignore_identical_ids:
+    known = judged.keys() & set(names[0])
+    if not known:
+        came = f"but query_ids are {checks.few(names[0])} and the qrels have {checks.few(judged)}"
+        raise InvalidValueError("query_ids and qrels", f"must have a query in common, {came}")
+    relevant = {query: {item: grade for item, grade in judged[query].items() if grade > 0} for query in known}
+    _warn_of_missing(relevant, set(names[1]))
+    if checks.flag(ignore_identical_ids, "ignore_identical_ids"):
         place = {name: row for row, name in enumerate(names[1])}
         options = replace(options, exclude=np.array([place.get(name, -1) for name in names[0]], dtype=np.int64))
     profile = profile_of_judged(rows, relevant, *names, options)
     return replace(profile, query_ids=tuple(map(str, names[0])), check=False)
+
+
+def _warn_of_missing(relevant: Grades, gallery: set[str]) -> None:
+    """Say how many relevant documents no query can find."""
+    documents = {item for row in relevant.values() for item in row}
+    n = len(documents - gallery)
+    if n:
+        came = f"{n} of {len(documents)} relevant documents of the qrels {'is' if n == 1 else 'are'} not in gallery_ids"
+        warn(f"{came}: no query finds {'it' if n == 1 else 'them'}", NotInGalleryWarning)
 
 
 @plain_floats
@@ -207,10 +224,10 @@ def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> Int64:
 
 
 def _unique(ids: Any, n: int, name: str) -> list[str]:
-    listed = list(ids)
+    listed = checks.listed(ids, name, "a sequence of strings")
     odd = next((each for each in listed if not isinstance(each, str)), None)
     if odd is not None:
-        raise InvalidTypeError(name, f"must be strings, but holds {odd!r}")
+        raise InvalidTypeError(name, f"must be strings, but holds {checks.shown(odd)}")
     if len(listed) != n:
         raise InvalidValueError(name, f"must have one entry per row, but got {len(listed)} ids for {n} rows")
     if len(set(listed)) < n:

@@ -21,6 +21,7 @@ from deadheat.support.progress import Workers
 
 Order = Literal["descending", "ascending"]
 
+_HIGHEST = np.iinfo(np.int64).max
 _BLOCK_ENTRIES = 1 << 18  # compared at a time: what fits into a cache
 
 
@@ -130,7 +131,7 @@ def profile_links(
         came = f"but have shapes {scores.shape} and {others.shape}"
         raise InvalidValueError("positives and negatives", f"{rule}, {came}")
     _require_comparable(scores, others)
-    _require_finite(scores, False, "positives")
+    arrays.require_counted(scores, False, "positives")
     mask = arrays.junk_mask(junk, len(scores), others.shape[-1])
     if others.ndim == 1 and (mask is None or mask.ndim == 1):
         counts = _among_shared(scores, others if mask is None else others[~mask], order)
@@ -188,6 +189,8 @@ def profile_candidates(
     if matrix.ndim != 2 or columns.shape != matrix.shape[:1]:
         came = f"but have shapes {matrix.shape} and {columns.shape}"
         raise InvalidValueError("scores and positives", f"must be (n_query, n_candidate) and (n_query,), {came}")
+    if not matrix.shape[1]:
+        raise InvalidValueError("scores", f"must have at least one candidate, but has shape {matrix.shape}")
     for row in np.flatnonzero((columns < 0) | (columns >= matrix.shape[1]))[:1]:
         rule = f"must be columns from 0 to {matrix.shape[1] - 1}, but row {row} has {columns[row]}"
         raise InvalidValueError("positives", rule)
@@ -196,7 +199,7 @@ def profile_candidates(
     own = np.arange(len(matrix)), columns
     others[own] = True  # the positive is no candidate next to itself
     checks.choice(order, ("descending", "ascending"), "order")
-    _require_finite(matrix[own], False, "scores")
+    arrays.require_counted(matrix[own], False, "scores")
     return _profile(_among_own(matrix[own], matrix, others, order, threads, "scores"))
 
 
@@ -214,10 +217,10 @@ def _among_own(scores: Array, others: Array, junk: Bool | None, order: str, thre
         block, score = others[rows], scores[rows, None]
         masks = better(block, score), block == score
         if junk is None:
-            _require_finite(block, False, name, rows.start)
+            arrays.require_counted(block, False, name, rows.start)
             return np.array([*map(_per_row, masks), np.full(len(block), block.shape[1])])
         ignored = np.broadcast_to(junk, others.shape)[rows]
-        _require_finite(block, ignored, name, rows.start)
+        arrays.require_counted(block, ignored, name, rows.start)
         return np.array([*(_per_row(mask & ~ignored) for mask in masks), _per_row(~ignored)])
 
     blocks = slices(len(others), max(1, _BLOCK_ENTRIES // max(1, others.shape[1])))
@@ -234,7 +237,7 @@ def _per_row(mask: Any) -> Int64:
 
 def _among_shared(scores: Array, negatives: Array, order: str) -> Int64:
     """What `_profile` takes, for negatives that all queries share, which are sorted once."""
-    _require_finite(negatives, False, "negatives")
+    arrays.require_counted(negatives, False, "negatives")
     common = np.result_type(scores, negatives)
     ranked, asked = np.sort(negatives.astype(common)), scores.astype(common)
     below, up_to = (np.searchsorted(ranked, asked, side) for side in ("left", "right"))
@@ -246,6 +249,8 @@ def _integers(values: ArrayLike, name: str) -> Int64:
     array = conversion.plain(values, name)
     if array.dtype.kind not in "iu" and array.size:
         raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
+    if array.dtype == np.uint64 and array.size and array.max() > _HIGHEST:
+        raise InvalidValueError(name, f"must hold integers below 2^63, but holds {array.max()}")
     return array.astype(np.int64)
 
 
@@ -262,11 +267,3 @@ def _require_comparable(scores: Array, others: Array) -> None:
         for array, name in ((scores, "positives"), (others, "negatives")):
             if array.dtype.kind in "iu" and array.size:
                 arrays.require_exact(array, name)
-
-
-def _require_finite(block: Array, ignored: Any, name: str, start: int = 0) -> None:
-    """Refuse NaN and infinities that are not ignored, in rows that are numbered from `start`."""
-    finite = np.isfinite(block)
-    for row, *column in [] if finite.all() else np.argwhere(~(finite | ignored))[:1]:
-        rule = f"must be finite, but holds {block[(row, *column)]} in row {start + row}"
-        raise InvalidValueError(name, rule + ("; to leave an item out, use junk" if column else ""))

@@ -12,6 +12,7 @@ also have the score of the last one that was, so those with that score are in th
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -135,6 +136,7 @@ def profile_neighbors(
     1.00 1.00 1.00
     """
     checks.choice(order, ("descending", "ascending"), "order")
+    checks.flag(cut_ties, "cut_ties")
     if len({value is None for value in (embeddings, gallery)}) > 1 or (scores is None) != (embeddings is not None):
         raise InvalidValueError("scores", "must be given, or embeddings and gallery in place of them")
     rows = item_ids.id_rows(ids, "ids")
@@ -162,7 +164,9 @@ def profile_neighbors(
         keys = _ordered_keys(given, order)
     else:
         keys = _exact_keys(exact, returned, known.codes)
-    names = None if query_ids is None else tuple(map(str, query_ids))
+    names = (
+        None if query_ids is None else tuple(map(str, checks.listed(query_ids, "query_ids", "a name for each query")))
+    )
     if names is not None and len(names) != n_query:
         raise InvalidValueError("query_ids", f"must have one entry per query, but got {len(names)} for {n_query}")
     return _profile(returned, keys, known, cut_ties, names)
@@ -257,10 +261,10 @@ class _Gallery(NamedTuple):
     def of(cls, n_gallery: Any, ids: Any, gallery_labels: Any, n_row: int | None) -> _Gallery:
         """The gallery as the caller describes it; `n_row` are rows of embeddings, if there are any."""
         sizes = {"gallery": n_row}
-        sizes |= {"gallery_labels": None if gallery_labels is None else len(gallery_labels)}
-        sizes |= {"gallery_ids": None if ids is None else len(ids)}
+        sizes |= {"gallery_labels": None if gallery_labels is None else _n_row(gallery_labels, "gallery_labels")}
+        sizes |= {"gallery_ids": None if ids is None else _n_row(ids, "gallery_ids")}
         if n_gallery is not None:
-            sizes["n_gallery"] = checks.positive_integer(n_gallery, "n_gallery")
+            sizes["n_gallery"] = checks.positive_integer(n_gallery, "n_gallery", 2**63 - 1)
         known = {name: size for name, size in sizes.items() if size is not None}
         if not known:
             raise InvalidValueError("relevant", "needs n_gallery, or gallery_ids")
@@ -272,6 +276,13 @@ class _Gallery(NamedTuple):
     def rows(self, ids: item_ids.Rows, name: str, missing: bool = True) -> Int64:
         """The row of each id, -1 where it may be missing."""
         return item_ids.gallery_rows(ids, self.ids, self.size, name, missing=missing)
+
+
+def _n_row(values: Any, name: str) -> int:
+    """How many entries there are, of something that is no iterator."""
+    with suppress(TypeError):
+        return len(values)
+    raise InvalidTypeError(name, f"must be a sequence of integers or strings, but is {checks.shown(values)}")
 
 
 def _by_label(
@@ -318,7 +329,7 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
 
 
 def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Int64]:
-    given = list(relevant)
+    given = checks.listed(relevant, "relevant", "a collection of ids for each query")
     if len(given) != n_query:
         came = f"but got {len(given)} for {n_query} queries"
         raise InvalidValueError("relevant", f"must have one entry per query, {came}")
@@ -333,16 +344,26 @@ def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Int64]:
 def _distinct(row: Any) -> list[Any]:
     if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
         raise InvalidTypeError("relevant", f"must be a collection of ids for each query, but one is {row!r}")
-    return list(dict.fromkeys(row.tolist() if hasattr(row, "tolist") else row))
+    ids = row.tolist() if hasattr(row, "tolist") else list(row)
+    with suppress(TypeError):  # of ids that are lists
+        return list(dict.fromkeys(ids))
+    raise InvalidTypeError("relevant", f"must hold integers or strings, but holds {checks.shown(ids)}")
 
 
 def _own_ids(exclude: Any, n_query: int) -> item_ids.Rows:
     """The id of each query that has one, in rows of one or none."""
     if exclude is None:
         return item_ids.Rows(np.empty(0, dtype=np.int64), np.zeros(n_query, dtype=np.int64))
-    own = conversion.plain(exclude, "exclude") if hasattr(exclude, "__array__") else list(exclude)
-    if len(own) != n_query or getattr(own, "ndim", 1) != 1:
-        raise InvalidValueError("exclude", f"must be one id for each of the {n_query} queries, but got {len(own)}")
+    own = (
+        conversion.plain(exclude, "exclude")
+        if hasattr(exclude, "__array__")
+        else checks.listed(exclude, "exclude", "an id for each query")
+    )
+    shape = own.shape if isinstance(own, np.ndarray) else (len(own),)
+    if shape != (n_query,):
+        raise InvalidValueError("exclude", f"must be one id for each of the {n_query} queries, but has shape {shape}")
+    if isinstance(own, np.ndarray) and own.dtype.kind not in "iuUSTO":
+        raise InvalidTypeError("exclude", f"must hold integers or strings, but has dtype {own.dtype}")
     none = [item is None or (not isinstance(item, str) and item == item_ids.NOTHING) for item in own]
     if isinstance(own, list):
         return item_ids.id_rows([[] if no else [item] for item, no in zip(own, none, strict=True)], "exclude")

@@ -35,6 +35,7 @@ from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Sec
 from deadheat.engine.distances.bounds import gamma
 from deadheat.engine.distances.distance import Distance, Level
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.support import checks
 from deadheat.support.arrays import Int32, Int64, slices
 from deadheat.support.lazy import require
 from deadheat.support.progress import Workers, raise_if_cancelled
@@ -162,9 +163,9 @@ class Device:
 
 def open_device(device: Any) -> Device:
     """The device that an argument asks for: "cpu", "cuda", "cuda:1", or a `torch.device` of these kinds."""
-    torch: Any = require("torch", "torch", f"device {str(device)!r}")
+    torch: Any = require("torch", "torch", f"device {checks.shown(device)}")
     if not isinstance(device, (str, torch.device)):
-        raise InvalidTypeError("device", f"must be None, a string or a torch.device, but is {device!r}")
+        raise InvalidTypeError("device", f"must be None, a string or a torch.device, but is {checks.shown(device)}")
     try:
         where = torch.device(device)
     except RuntimeError:
@@ -174,9 +175,10 @@ def open_device(device: Any) -> Device:
     if where.type == "cuda":
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if (where.index or 0) >= count:
-            raise InvalidValueError(
-                "device", f"must be there, but is {str(device)!r} and PyTorch finds {count} CUDA devices"
-            )
+            built = torch.version.cuda or torch.version.hip
+            found = f"{count or 'no'} CUDA device{'' if count == 1 else 's'}"
+            came = f"PyTorch finds {found}" if built else "this PyTorch is built without CUDA"
+            raise InvalidValueError("device", f"must be one that PyTorch can use, but is {str(device)!r}, and {came}")
     for name in _UNSTATED[where.type]:
         if os.environ.get(name, "0").upper() not in ("", "0", "STRICT"):
             raise InvalidValueError(

@@ -35,7 +35,7 @@ class CountingOptions:
     distance: str
     rule: Ties
     threads: int
-    junk: ArrayLike | None = None  # as it was given: what fits it is known when the embeddings are open
+    junk: Any = None  # as it was given; once `fitted`, a mask, (n_gallery,) or (n_query, n_gallery) bool
     progress: bool | Progress = False
     checkpoint: str | os.PathLike[str] | None = None
     device: devices.Device | None = None
@@ -78,12 +78,14 @@ class CountingOptions:
         )  # fmt: skip
 
     def fitted(self, pair: Pair) -> CountingOptions:
-        """The same options, with `exclude` as the row of the gallery that each query is."""
+        """The same options once the rows are known: `junk` as a mask, `exclude` as the row that each query is."""
+        n_query, n_gallery = len(pair.query.labels), len((pair.gallery or pair.query).labels)
+        junk = arrays.junk_mask(self.junk, n_query, n_gallery)
         if self.exclude is None:
-            return self
+            return replace(self, junk=junk)
         if pair.gallery is None:
             raise InvalidValueError("exclude", "must be left out without a gallery: each query is left out already")
-        return replace(self, exclude=item_ids.own_rows(self.exclude, len(pair.query.labels), len(pair.gallery.labels)))
+        return replace(self, junk=junk, exclude=item_ids.own_rows(self.exclude, n_query, n_gallery))
 
     def open(self, embeddings: EmbeddingsLike, gallery: EmbeddingsLike | None = None) -> Distance:
         distance = distance_registry.make(self.distance, embeddings, gallery, self.rule.exact_only)

@@ -15,7 +15,7 @@ import deadheat._core as _core
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances.scaling import CHUNK, by_piece
 from deadheat.errors import QueryInGalleryWarning
-from deadheat.inputs import arrays, labels
+from deadheat.inputs import labels
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Int64, slices
@@ -40,7 +40,7 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str = _REME
     ...     queries_in_gallery(samples.open_pair(rows[:2], labels[:2], rows, labels), CountingOptions.checked())
     2
     """
-    query, gallery = pair.query, pair.gallery
+    query, gallery, junk = pair.query, pair.gallery, options.fitted(pair).junk
     if gallery is None or options.exclude is not None or query.embeddings.shape[1] != gallery.embeddings.shape[1]:
         return 0
     sources = query.embeddings, gallery.embeddings
@@ -55,7 +55,6 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str = _REME
         return 0
     classes = labels.label_codes(query.labels, gallery.labels)
     keys = [hashed ^ (codes.astype(np.uint64) * _MIXER) for hashed, codes in zip(hashes, classes, strict=True)]
-    junk = arrays.junk_mask(options.junk, len(query.labels), len(gallery.labels))
     ranked = np.flatnonzero(~junk) if junk is not None and junk.ndim == 1 else np.arange(len(gallery.labels))
     order = ranked[np.argsort(keys[1][ranked], kind="stable")]
     ascending = keys[1][order]

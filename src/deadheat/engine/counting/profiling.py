@@ -64,10 +64,10 @@ def profile(
     embeddings : (n_query, dim) array of floats, integers or bool
         Of NumPy, PyTorch, JAX or CuPy (bfloat16 too), or a frame or a column of lists of pandas, Polars, pyarrow or
         datasets. Or embeddings on disk, read in pieces where their format allows it: a memory-mapped array, the path of
-        a file (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``, ``.feather``, ``.safetensors``,
-        ``.h5``, ``.zarr``), a pattern such as ``"emb-*.npy"``, whose files are taken in natural order (emb-2 before
-        emb-10; a report says so), or a list of these, one after another. A URL, such as ``"s3://bucket/emb-*.npy"``, is
-        fetched once, through fsspec (extra `files`).
+        a file (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.safetensors``, ``.h5``), a pattern such as
+        ``"emb-*.npy"``, whose files are taken in natural order (emb-2 before emb-10; a report says so), or a list of
+        these, one after another. A URL, such as ``"s3://bucket/emb-*.npy"``, is fetched once, through fsspec (extra
+        `files`).
     labels : (n_query,) integers or strings, optional
         Or the path of a file (``.txt`` too, one a line), a pattern, or a list of paths. By default they are in the
         files of the embeddings. Labels of queries and gallery that all come from files are compared as text if some
@@ -106,7 +106,7 @@ def profile(
     executor : concurrent.futures.Executor or Cluster, optional
         Workers that count, in other processes or on other machines: any executor of PEP 3148, such as Dask's
         ``client.get_executor(pure=False, retries=2)``, or a function that makes one. The profile is the same.
-        `deadheat.Cluster` has options: a directory that all workers see, how many tasks, retries, a timeout.
+        `deadheat.Cluster` has options: a directory that all workers see, how many tasks, retries.
 
     Returns
     -------
@@ -140,12 +140,12 @@ def profile(
 
 @plain_floats
 def profile_pair(pair: Pair, options: CountingOptions) -> TieProfile:
-    """The profile of queries and a gallery, or of leave one out, that have been opened and checked."""
+    """The profile of queries and a gallery, or of leave one out, that are open, with options that fit them."""
     if options.cluster is not None:
-        return running.profile_on(options.cluster, pair, options.fitted(pair))
+        return running.profile_on(options.cluster, pair, options)
     if pair.gallery is None:
         return profile_of(options.open(pair.query.embeddings), pair.query.labels, None, options)
-    opened, options = options.open(pair.query.embeddings, pair.gallery.embeddings), options.fitted(pair)
+    opened = options.open(pair.query.embeddings, pair.gallery.embeddings)
     return profile_of(opened, pair.query.labels, pair.gallery.labels, options)
 
 

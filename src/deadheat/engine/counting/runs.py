@@ -16,7 +16,7 @@ import numpy as np
 from deadheat.engine.counting.scored import assemble, count_keys, keys_of
 from deadheat.engine.profiles.parts import at_level
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
 from deadheat.inputs.trec import Checked, Path, Table
 from deadheat.support import checks
@@ -38,13 +38,11 @@ class RunOptions(NamedTuple):
 
     @classmethod
     def checked(cls, rel: Any, judged_only: Any, complete: Any, score_dtype: Any, max_docs: Any = None) -> RunOptions:
-        for name, value in (("judged_only", judged_only), ("complete", complete)):
-            if not isinstance(value, (bool, np.bool_)):
-                raise InvalidTypeError(name, f"must be True or False, but is {value!r}")
+        only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
         if score_dtype is not None:
             checks.choice(score_dtype, _DTYPES, "score_dtype")
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
-        return cls(checks.positive_integer(rel, "rel"), bool(judged_only), bool(complete), score_dtype, most)
+        return cls(checks.positive_integer(rel, "rel", 2**63 - 1), only, whole, score_dtype, most)
 
 
 @plain_floats
@@ -138,10 +136,8 @@ def open_both(run: Path | Table, qrels: Path | Table) -> tuple[Checked, Checked]
     """A run and qrels, which must have a query in common."""
     scores, judged = trec.open_run(run), trec.open_qrels(qrels)
     if not scores.keys() & judged.keys():
-        raise InvalidValueError(
-            "run and qrels",
-            f"must have a query in common, but the run has {_listed(scores)} and the qrels have {_listed(judged)}",
-        )
+        came = f"the run has {checks.few(scores)} and the qrels have {checks.few(judged)}"
+        raise InvalidValueError("run and qrels", f"must have a query in common, but {came}")
     return scores, judged
 
 
@@ -160,7 +156,7 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
             ranked = _first(options.max_docs, ranked, known, query, options.score_dtype)
         if options.judged_only:
             ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
-        keys = _keys_of_numbers(list(ranked.values()), options.score_dtype)
+        keys = keys_of_numbers(list(ranked.values()), options.score_dtype)
         of_ranked = np.fromiter(map(relevant[query].get, ranked, repeat(0)), np.int64, len(ranked))
         blocks.append(count_keys(keys[None], of_ranked[None], grade_values))
     return assemble(blocks, grade_values, by_grade, tuple(queries))
@@ -179,7 +175,7 @@ def profile_judged_documents(
 def _first(
     most: int, scores: dict[str, Any], grades: dict[str, int], query: str, dtype: ScoreDtype | None
 ) -> dict[str, Any]:
-    keys, items = _keys_of_numbers(list(scores.values()), dtype), list(scores)
+    keys, items = keys_of_numbers(list(scores.values()), dtype), list(scores)
     last = np.partition(keys, len(keys) - most)[len(keys) - most]
     tied = np.flatnonzero(keys == last)
     room = most - int(np.count_nonzero(keys > last))
@@ -193,7 +189,7 @@ def _first(
     return {items[i]: scores[items[i]] for i in chosen}
 
 
-def _keys_of_numbers(numbers: list[Any], dtype: ScoreDtype | None) -> Int64:
+def keys_of_numbers(numbers: list[Any], dtype: ScoreDtype | None) -> Int64:
     """As `keys_of`, for Python numbers; where integers are among them that stay, their places in sorted order."""
     if dtype is not None:
         with np.errstate(over="ignore"):  # too large for float32 is infinity, as in C
@@ -210,7 +206,3 @@ def nearest_float64(number: float) -> float:
         return float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
-
-
-def _listed(table: Checked) -> str:
-    return f"{len(table)} ({', '.join(map(repr, list(table)[:3]))}{', …' if len(table) > 3 else ''})"

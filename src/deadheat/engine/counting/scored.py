@@ -42,7 +42,7 @@ def profile_scores(
     Parameters
     ----------
     scores : (n_query, n_gallery) array of floats, integers or bool
-        Up to 64 bits, in any byte and memory order. Finite, of either sign.
+        Up to 64 bits, in any byte and memory order. Finite, of either sign; anything under `junk`.
     relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool or integers
         What is relevant, whatever its score; as integers, grades: 0 is irrelevant.
     order : {"descending", "ascending"}
@@ -88,6 +88,8 @@ def profile_scores(
     grade_values = _grade_values(grades, mask)
 
     def count_block(rows: slice) -> KeyedGroups:
+        ignored = False if mask is None else mask if mask.ndim == 1 else mask[rows]
+        arrays.require_counted(matrix[rows], ignored, "scores", rows.start)
         return count_keys(keys_of(matrix[rows], order), _block_of_grades(grades, mask, rows), grade_values)
 
     with Workers(n_thread) as workers:

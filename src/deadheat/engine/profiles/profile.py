@@ -16,7 +16,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
-from deadheat.support import scratch
+from deadheat.support import checks, scratch
 from deadheat.support.arrays import Bool, Int32, Int64, offsets_of, pieces, spread
 from deadheat.support.lazy import hashlib, lazy
 
@@ -216,7 +216,8 @@ class TieProfile:
             array = getattr(self, name)
             if array is not None:
                 object.__setattr__(self, name, _integers(array, name))
-        if check:
+        if checks.flag(check, "check"):
+            checks.flag(self.bounds_only, "bounds_only")
             for holds, rule in _rules(self._arrays, self.query_ids, self.bounds_only):
                 if not holds:
                     raise InvalidValueError("not a tie profile:", rule)
@@ -238,12 +239,14 @@ class TieProfile:
         check: bool = True,
     ) -> TieProfile:
         """Build a profile by hand: a list of (closer, closer_relevant, tied, tied_relevant) for each query."""
-        flat = np.array([group for query in groups for group in query], dtype=np.int64).reshape(-1, 4)
+        queries = checks.listed(groups, "groups", "a list of groups for each query")
+        rows = [[_four(group, f"groups[{i}]") for group in checks.listed(query, f"groups[{i}]", "a list of groups")]
+                for i, query in enumerate(queries)]  # fmt: skip
+        flat = np.array([group for row in rows for group in row], dtype=np.int64).reshape(-1, 4)
         closer, closer_relevant, tied, tied_relevant = flat.T
-        relevant = [sum(group[3] for group in query) for query in groups] if n_relevant is None else n_relevant
-        lengths, ranked, in_all = (
-            np.array(each, dtype=np.int64) for each in ([len(query) for query in groups], n_ranked, relevant)
-        )
+        found = [sum(group[3] for group in row) for row in rows] if n_relevant is None else n_relevant
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        ranked, in_all = _counts(n_ranked, "n_ranked"), _counts(found, "n_relevant")
         return cls(
             offsets_of(lengths), closer, closer_relevant, tied, tied_relevant, ranked, in_all,
             bounds_only=bounds_only, check=check,
@@ -345,7 +348,7 @@ class TieProfile:
         return self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
 
     @property
-    def _unordered(self) -> Bool:
+    def is_cut(self) -> Bool:
         """Which groups are the unordered rest of a ranking that was cut, (n_group,)."""
         assert self.n_ordered is not None
         return np.asarray(self.closer >= self.n_ordered[self.query_of_group])
@@ -355,7 +358,7 @@ class TieProfile:
         if self.n_ordered is None:
             return self
         lengths, groups, by_grade = _best_first(
-            self._unordered, self._by_grade, {name: getattr(self, name) for name in OF_GROUPS}
+            self.is_cut, self._by_grade, {name: getattr(self, name) for name in OF_GROUPS}
         )
         new: dict[str, Any] = {**groups, "offsets": offsets_of(lengths)[self.offsets], "n_ordered": None}
         return replace(self, tied_by_grade=None if self.tied_by_grade is None else by_grade, **new)
@@ -365,7 +368,7 @@ class TieProfile:
         """How many queries have relevant items in an unordered rest that also holds others."""
         if self.n_ordered is None:
             return 0
-        return int(np.count_nonzero(self._unordered & (self.tied > self.tied_relevant)))
+        return int(np.count_nonzero(self.is_cut & (self.tied > self.tied_relevant)))
 
     def __add__(self, other: TieProfile) -> TieProfile:
         """The profile of a gallery in two shards, from the profile of each.
@@ -467,11 +470,27 @@ class Ties(NamedTuple):
     largest: int
 
 
+def _four(group: Any, name: str) -> list[int]:
+    """A group as it is written by hand."""
+    four: list[int] = _counts(group, name).tolist()
+    if len(four) != 4:
+        rule = f"must hold (closer, closer_relevant, tied, tied_relevant), but has {len(four)} numbers in a group"
+        raise InvalidValueError(name, rule)
+    return four
+
+
+def _counts(values: Any, name: str) -> Int64:
+    listed = checks.listed(values, name, "a sequence of integers")
+    return np.array([checks.whole_number(each, name, most=2**63 - 1) for each in listed], dtype=np.int64)
+
+
 def _integers(values: Any, name: str) -> Int64:
     """An argument of a profile as int64, if that changes no value."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
         raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
+    if array.dtype == np.uint64 and array.max(initial=0) > 2**63 - 1:
+        raise InvalidValueError(name, f"must be below 2^63, but holds {array.max()}")
     if array.ndim != (2 if name in _GRADED_ARRAYS else 1):
         raise InvalidValueError(name, f"must not have shape {array.shape}")
     return np.ascontiguousarray(array, dtype=np.int64)

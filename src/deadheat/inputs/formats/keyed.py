@@ -1,12 +1,10 @@
-"""Files that hold several arrays by name (``.npz``, HDF5, Zarr, safetensors): embeddings, labels and others.
+"""Files that hold several arrays by name (``.npz``, HDF5, safetensors): embeddings, labels and others.
 
 Names and shapes decide which is which, so that nothing is read but what is asked for. A format opens its files as
 `Arrays`; `Reader` has what all of them share. ``.npz`` is in `numpy_files`, the others are here:
 
 - *HDF5* (h5py): an array that is stored in one piece is mapped and stays on disk; one in chunks, compressed or not, is
   read in strips of rows.
-- *Zarr* (zarr): by the format, a missing chunk holds the fill value: a chunk that was lost looks like one that was
-  never written. Nor have its chunks a checksum, unless the writer asked for one.
 - *Safetensors* (safetensors, and ml_dtypes for bfloat16 and float8): the package checks a file and says what is in it;
   the format promises that a tensor is stored row after row, in one piece, so that it can be mapped. There is no text in
   such files: labels are integers, or in a file of their own.
@@ -15,7 +13,6 @@ Names and shapes decide which is which, so that nothing is read but what is aske
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -32,7 +29,6 @@ from deadheat.support.lazy import json, lazy, require
 
 h5py: Any = lazy("h5py")  # once `require` has found it
 
-UNNAMED = ""  # the name of an array that is all that a file holds
 USUAL = {"embeddings": ("embeddings", "embedding", "features", "x"), "labels": ("labels", "label", "y")}
 PIECE = 8 << 20  # bytes of a strip, about
 
@@ -62,20 +58,13 @@ class Reader:
     def labels(self, path: Path, layout: Layout) -> Labels:
         """The array with the given name or a usual one, or else the only one that is a row or a column."""
         with self.opened(path) as file:
-            return flat(file.labels(chosen(file, "labels", layout, path)))
+            return file.labels(chosen(file, "labels", layout, path))
 
     def samples(self, path: Path, layout: Layout) -> tuple[Content, Labels]:
         """Both, from one file."""
         with self.opened(path) as file:
-            if UNNAMED in file.shapes:
-                raise FileError(path, " holds embeddings only: give a file of labels too")
             embeddings = file.embeddings(chosen(file, "embeddings", layout, path))
-            return embeddings, flat(file.labels(chosen(file, "labels", layout, path)))
-
-
-def flat(array: Array) -> Labels:
-    """A row or a column of labels as (n,); any other shape as it is."""
-    return array.ravel() if array.ndim == 2 and 1 in array.shape else array
+            return embeddings, file.labels(chosen(file, "labels", layout, path))
 
 
 def chosen(file: Arrays, what: What, layout: Layout, path: Path) -> str:
@@ -83,12 +72,10 @@ def chosen(file: Arrays, what: What, layout: Layout, path: Path) -> str:
     asked = layout.embeddings_key if what == "embeddings" else layout.labels_key
     names = list(file.shapes)
     listed = ", ".join(map(repr, names)) or "none at all"
-    if asked is not None and names == [UNNAMED]:
-        raise FileError(path, f" is one array without a name, but {what}_key is {asked!r}")
     if asked is not None and asked not in names:
         raise FileError(path, f" has no array {asked!r}, only {listed}")
-    if asked is not None or names == [UNNAMED]:
-        return asked or UNNAMED
+    if asked is not None:
+        return asked
     lower = {name.lower(): name for name in reversed(names)}
     for name in USUAL[what]:
         if name in lower:
@@ -97,7 +84,7 @@ def chosen(file: Arrays, what: What, layout: Layout, path: Path) -> str:
     if len(fitting) == 1:
         return fitting[0]
     usual = f"{', '.join(USUAL[what][:-1])} or {USUAL[what][-1]}"
-    raise FileError(path, f": none of its arrays is called {usual}; name the {what} (--{what}-key), one of {listed}")
+    raise FileError(path, f": none of its arrays is called {usual}; name the {what} ({what}_key=), one of {listed}")
 
 
 def _fits(shape: Shape | None, what: What) -> bool:
@@ -141,10 +128,10 @@ def _opened_h5(path: Path) -> Iterator[Arrays]:
 @contextmanager
 def opened_h5_file(path: Path) -> Iterator[Any]:
     require("h5py", "files", f"{path}: reading HDF5")
-    with open(path, "rb") as content:  # what the system says of it comes first
-        name = path if os.path.exists(os.path.realpath(path)) else content  # a file without a name
-        with h5py.File(name, "r") as file:
-            yield file
+    with open(path, "rb"):  # what the system says of it comes first
+        pass
+    with h5py.File(path, "r") as file:
+        yield file
 
 
 def _h5_embeddings(path: Path, file: Any, key: str) -> Content:
@@ -177,33 +164,6 @@ def _h5_array(path: Path, file: Any, key: str) -> Array:
         return np.asarray(array.asstr()[()], dtype=np.str_)
     except UnicodeDecodeError:
         raise FileError(path, f" array {key!r} must hold text in UTF-8") from None
-
-
-# Zarr -----------------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _opened_zarr(path: Path) -> Iterator[Arrays]:
-    """The arrays in a folder, of which nothing but the metadata has been read."""
-    zarr = require("zarr", "files", f"{path}: reading Zarr")
-    os.stat(path)  # what the system says of it comes first
-    opened = zarr.open(path, mode="r")
-    members = {UNNAMED: opened} if isinstance(opened, zarr.Array) else dict(sorted(opened.members(max_depth=None)))
-    arrays = {key: item for key, item in members.items() if isinstance(item, zarr.Array)}
-    shapes = {key: partial(getattr, array, "shape") for key, array in arrays.items()}
-    yield Arrays(shapes, lambda key: _zarr_embeddings(arrays[key]), lambda key: _zarr_labels(arrays[key]))
-
-
-def _zarr_embeddings(array: Any) -> Content:
-    if array.ndim == 2 and 0 not in array.shape and array.dtype.kind in "fiub":
-        chunks = getattr(array, "shards", None) or array.chunks
-        return (np.asarray(array[rows]) for rows in strips(array.shape, array.dtype.itemsize, chunks))
-    return np.asarray(array[...])
-
-
-def _zarr_labels(array: Any) -> Array:
-    labels = np.asarray(array[...])
-    return np.array(labels.tolist(), dtype=np.str_) if labels.dtype.kind == "T" else labels
 
 
 # Safetensors ----------------------------------------------------------------------------------------------------------
@@ -267,4 +227,4 @@ def _widened(array: Array) -> Iterator[Array]:
             yield np.asarray(array[rows]).astype(np.float32)
 
 
-HDF5, ZARR, SAFETENSORS = Reader(_opened_h5), Reader(_opened_zarr), Reader(_opened_safetensors)
+HDF5, SAFETENSORS = Reader(_opened_h5), Reader(_opened_safetensors)

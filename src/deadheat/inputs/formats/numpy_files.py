@@ -24,7 +24,7 @@ import numpy as np
 
 from deadheat.errors import MOST, FileError, printable, reason
 from deadheat.inputs.files import Content, Labels, Layout
-from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, flat, strips
+from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, strips
 from deadheat.support import scratch
 from deadheat.support.arrays import Array
 
@@ -62,7 +62,7 @@ def labels(path: Path, layout: Layout) -> Labels:
     with open(path, "rb") as file:
         _require_whole(path, file)
         with reading(path):
-            return flat(np.load(file, allow_pickle=False))
+            return np.asarray(np.load(file, allow_pickle=False))
 
 
 def _require_whole(path: Path, file: IO[bytes]) -> None:

@@ -8,30 +8,19 @@ The arrays are not yet checked any further. A format may return embeddings as
 
 A format raises whatever is wrong with the content of a file as a `FileError`, in one line. What a library raises of its
 own on a damaged file becomes one here; what the system says of the file (`OSError`) passes.
-
-A pipe or a device, such as ``<(zcat points.csv.gz)`` or ``/dev/stdin``, has no ending and cannot be read twice. It is
-copied to a temporary file without a name, up to `limit`, for a pipe need not end; its first bytes decide its format.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias
-
-import numpy as np
+from typing import Any, Literal, TypeAlias
 
 from deadheat.errors import FileError, InvalidValueError
-from deadheat.inputs.files import Content, Labels, Layout, unreadable
+from deadheat.inputs.files import Content, Labels, Layout, reject_special, unreadable
 from deadheat.inputs.formats import columns, keyed, numpy_files, tables
-from deadheat.support.atomic import is_special
-from deadheat.support.scratch import Unnamed
 
 What: TypeAlias = Literal["embeddings", "labels", "samples"]
 
@@ -78,14 +67,16 @@ FORMATS: dict[str, Format] = {  # by the ending of a file's name, in lower case
     ".txt": Format(embeddings=None, labels=tables.line_labels, samples=None),
     ".csv": _format(tables.COMMAS, _TEXT),
     ".tsv": _format(tables.TABS, _TEXT),
-    ".parquet": _format(columns.PARQUET, _COLUMNS, "Parquet"),
-    ".arrow": _format(columns.ARROW, _COLUMNS, "Arrow"),
-    ".feather": _format(columns.ARROW, _COLUMNS, "Arrow"),
+    ".parquet": _format(columns, _COLUMNS, "Parquet"),
     ".safetensors": _format(keyed.SAFETENSORS, _KEYED, "safetensors"),
     ".h5": _format(keyed.HDF5, _KEYED, "HDF5"),
     ".hdf5": _format(keyed.HDF5, _KEYED, "HDF5"),
-    ".zarr": _format(keyed.ZARR, _KEYED, "Zarr"),
 }
+
+
+_HINTS = dict.fromkeys(
+    (".pt", ".pth", ".bin"), ", which is never loaded: torch.load it, and save it as .npy or .safetensors"
+) | dict.fromkeys((".pkl", ".pickle"), ", which is never loaded: load it yourself, and save it as .npy")
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:
@@ -100,18 +91,11 @@ def holds_labels(path: str) -> bool:
 
 
 def read(path: str, layout: Layout, title: str, what: What) -> Any:
-    """Embeddings, labels, or both as a pair, from a file or a pipe; `title` is the argument in messages."""
-    if not (path.startswith("/dev/") or is_special(Path(path))):  # no pipe and no device
-        reader, kind = _reader(path, ending_of(path), title, what)
-        with unreadable(path, kind):
-            return _guarded(reader(Path(path), layout), path, kind)
-    with _landed(path, alone=".txt" if what == "labels" else ".csv") as (file, ending):
-        reader, kind = _reader(path, ending, title, what)
-        try:
-            with unreadable(path, kind):
-                return in_memory(reader(file, layout))
-        except FileError as error:
-            raise FileError(path, error.args[1]) from None
+    """Embeddings, labels, or both as a pair, from a file; `title` is the argument in messages."""
+    reject_special(path)
+    reader, kind = _reader(path, title, what)
+    with unreadable(path, kind):
+        return _guarded(reader(Path(path), layout), path, kind)
 
 
 def _guarded(content: Any, path: str, kind: str) -> Any:
@@ -126,12 +110,13 @@ def _guarded(content: Any, path: str, kind: str) -> Any:
     return pieces() if isinstance(content, Iterator) else content
 
 
-def _reader(path: str, ending: str, title: str, what: What) -> tuple[Callable[[Path, Layout], Any], str]:
-    held = "labels" if what == "labels" else "embeddings"
+def _reader(path: str, title: str, what: What) -> tuple[Callable[[Path, Layout], Any], str]:
+    held, ending = "labels" if what == "labels" else "embeddings", ending_of(path)
     rows = {ending: row for ending, row in FORMATS.items() if getattr(row, held) is not None}
     if ending not in rows:
         rule = f"must be a file of {held} that ends in one of {', '.join(rows)}"
-        raise InvalidValueError(title, f"{rule}, but ends in {ending!r}")
+        came = f"ends in {ending!r}{_HINTS.get(ending, '')}" if ending else "has no ending"
+        raise InvalidValueError(title, f"{rule}, but {came}")
     reader: Callable[[Path, Layout], Any] | None = getattr(rows[ending], what)
     if reader is None:
         raise FileError(path, " holds embeddings only: give a file of labels too")
@@ -141,7 +126,7 @@ def _reader(path: str, ending: str, title: str, what: What) -> tuple[Callable[[P
 def reject_unused_options(layout: Layout, embeddings: Iterable[str], labels: Iterable[str]) -> None:
     """Refuse a field of a layout that none of these files uses: it would be ignored."""
     of_embeddings, of_labels = [*map(ending_of, embeddings)], [*map(ending_of, labels)]
-    if not {*of_embeddings, *of_labels} <= FORMATS.keys():  # a pipe, say, of which nothing is known yet
+    if not {*of_embeddings, *of_labels} <= FORMATS.keys():  # refused when it is read
         return
     used = {name for ending in of_embeddings for name in FORMATS[ending].embeddings_options}
     used |= {name for ending in of_labels for name in FORMATS[ending].labels_options}
@@ -149,79 +134,3 @@ def reject_unused_options(layout: Layout, embeddings: Iterable[str], labels: Ite
         if getattr(layout, name) is not None and name not in used:
             users = [end for end, row in FORMATS.items() if name in (*row.embeddings_options, *row.labels_options)]
             raise InvalidValueError(name, f"must be left out unless a file that it is for is read: {', '.join(users)}")
-
-
-LIMIT = "DEADHEAT_STREAM_LIMIT"  # in the environment: bytes, or 500M, 32G
-_USUAL = 16 << 30  # bytes, but no more than half of the free disk space
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_PIECE = 1 << 20  # bytes that are copied at once
-
-_BEGINNINGS = {
-    b"PK": ".npz",
-    b"\x93NUMPY": ".npy",
-    b"PAR1": ".parquet",
-    b"ARROW1": ".arrow",
-    b"\xff\xff\xff\xff": ".arrow",  # of a stream
-    b"\x89HDF": ".h5",
-    b"\x1f\x8b": ".gz",
-}
-
-
-def limit() -> int:
-    """How many bytes of a stream are taken in."""
-    text = os.environ.get(LIMIT)
-    if text is None:
-        return min(_USUAL, shutil.disk_usage(tempfile.gettempdir()).free // 2)
-    found = re.fullmatch("([0-9]{1,15})([KMGT]?)", text, re.ASCII)
-    if found is None:
-        raise InvalidValueError(LIMIT, f"must be a number of bytes, such as 500M or 32G, but is {text!r}")
-    return int(found[1]) * _UNITS[found[2]]
-
-
-@contextmanager
-def _landed(path: str, alone: str) -> Iterator[tuple[Path, str]]:
-    """A file with all of a stream, and the ending of such files.
-
-    Text without commas or tabs in its first line ends as `alone` says.
-    """
-    limit()  # refused before anything is read
-    kept = Unnamed()
-    try:
-        with open(path, "rb") as stream:
-            ending = copy(path, stream, kept.file, alone)
-        kept.written()
-        yield Path(kept.path), ending
-    finally:
-        kept.close()
-
-
-def copy(path: str, stream: IO[bytes], file: IO[bytes], alone: str) -> str:
-    """Write all that comes to a file, as long as that is not too much; how a file of this kind ends."""
-    n_byte, most = 0, limit()
-    start = piece = stream.read(1 << 16)
-    ending = _ending(start, alone)
-    if ending in (".csv", ".tsv", ".json", alone) and b"\0" in start:  # as of devices that never end
-        line = start[: start.index(b"\0")].count(b"\n") + 1
-        raise FileError(path, f", line {line}: a zero byte; not a text file?")
-    while piece:
-        n_byte += len(piece)
-        if n_byte > most:
-            rule = f" is a stream of over {most} bytes, the most that is taken in ({LIMIT}=64G, say, allows more)"
-            raise FileError(path, f"{rule}: save it in a file, which may have any size")
-        file.write(piece)
-        piece = stream.read(_PIECE)
-    return ending
-
-
-def _ending(start: bytes, alone: str) -> str:
-    line = start.partition(b"\n")[0]
-    text = ".tsv" if b"\t" in line else ".csv" if b"," in line else alone
-    beginning = ".safetensors" if start[6:10] == b'\0\0{"' else ".json" if start.lstrip()[:1] == b"{" else text
-    return next((ending for bytes_, ending in _BEGINNINGS.items() if start.startswith(bytes_)), beginning)
-
-
-def in_memory(content: Any) -> Any:
-    """What a format has read, without its file: arrays, in pairs too."""
-    if isinstance(content, tuple):
-        return tuple(map(in_memory, content))
-    return np.concatenate(list(content)) if isinstance(content, Iterator) else np.array(content)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
-from deadheat.inputs.files import Labels, Layout
+from deadheat.inputs.files import Labels, Layout, opened
 from deadheat.inputs.labels import from_text
 from deadheat.support.arrays import Array
 
@@ -72,7 +72,7 @@ def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], i
     lists = [i for i in others if getattr(table.columns[i], "ndim", 1) == 2]
     if len(lists) > 1:
         names = ", ".join(repr(table.title(i).removeprefix("column ").strip("'")) for i in lists)
-        rule = f" has more than one column of lists: name the embedding (--embeddings-key), one of {names}"
+        rule = f" has more than one column of lists: name the embedding (embeddings_key=), one of {names}"
         raise FileError(table.path, rule)
     if not others:
         raise FileError(table.path, " has no column of numbers other than the labels")
@@ -90,7 +90,7 @@ def label_place(table: Table, column: str | int | None) -> int:
         if not table.is_numeric(place):
             return place
     came = f"all columns hold numbers and none is called {', '.join(LABEL_COLUMNS[:-1])} or {LABEL_COLUMNS[-1]}"
-    raise FileError(table.path, f": {came}; name the column of labels (--label-column)")
+    raise FileError(table.path, f": {came}; name the column of labels (label_column=)")
 
 
 def only_label_place(table: Table, column: str | int | None) -> int:
@@ -99,7 +99,7 @@ def only_label_place(table: Table, column: str | int | None) -> int:
     text = [i for i in range(len(table.columns)) if not table.is_numeric(i)]
     if column is None and _usual_place(table) < 0 and len(text) > 1:
         titles = " and ".join(table.title(i) for i in text[:2])
-        raise FileError(table.path, f": either {titles} may hold the labels; name one (--label-column)")
+        raise FileError(table.path, f": either {titles} may hold the labels; name one (label_column=)")
     return place
 
 
@@ -286,13 +286,14 @@ def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
     counted = [cell for cell in first if is_number(cell)]
     if counted and len(first) > 1 and counted in ([str(i + start) for i in range(len(counted))] for start in (0, 1)):
         shown = clipped(",".join(first))
-        raise FileError(path, f", line 1: {shown} may be names or data; say which (--header, --no-header)")
+        raise FileError(path, f", line 1: {shown} may be names or data; say which (header=)")
     return not counted and any(map(is_number, second))
 
 
 def _decoded(path: Path) -> str:
     """What is in a file of text; a byte order mark is left out."""
-    content = path.read_bytes()
+    with opened(path) as file:
+        content = file.read()
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

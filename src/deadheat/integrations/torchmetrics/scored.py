@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Literal
@@ -26,6 +27,17 @@ AGGREGATIONS = ("mean", "median", "min", "max")
 _ALL = "`indexes`, `preds` and `target`"
 
 
+_OVER_ALL = {"precision": "SetP", "recall": "SetR", "hitrate": "SetR"}  # all are ranked, so that each query has a hit
+
+
+def _without_cutoff(measures: Any) -> Any:
+    """Measures, with those of torchmetrics that take every item where they have no cutoff by their names here."""
+    if isinstance(measures, str):
+        name = r"\bretrieval_?(precision|recall|hit_?rate)\b(?!\s*[@(])"
+        return re.sub(name, lambda match: _OVER_ALL[match[1].lower().replace("_", "")], measures, flags=re.IGNORECASE)
+    return [*map(_without_cutoff, measures)] if isinstance(measures, Iterable) else measures
+
+
 class ScoredRetrieval(RowMetric):
     """Rank the items of each query by their scores, with bounds over the ties among them.
 
@@ -44,7 +56,8 @@ class ScoredRetrieval(RowMetric):
         tensor (n_query,) and ``dim=None``; lower and upper remain bounds if it is monotone.
     top_k : int, optional
         The cutoff of every measure, as in torchmetrics: ``ScoredRetrieval("P, Recall", top_k=5)`` is the same as
-        ``"P@5, Recall@5"``, with the same keys.
+        ``"P@5, Recall@5"``, with the same keys. Without, ``RetrievalPrecision`` is ``SetP``, and ``RetrievalRecall``
+        and ``RetrievalHitRate`` are ``SetR``: over all items of a query, as in torchmetrics.
     value : {"lower", "expected", "upper"}, optional
         For one measure: a single number as the value, for wrappers and loggers that need a scalar. Select checkpoints
         by the lower bound; report the expected value with both bounds. By default, all three in a dictionary.
@@ -92,7 +105,8 @@ class ScoredRetrieval(RowMetric):
         threads: int | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(STATES, tuple(measure.name for measure in parse_all(measures, top_k)), value, **kwargs)
+        asked = measures if top_k is not None else _without_cutoff(measures)
+        super().__init__(STATES, tuple(measure.name for measure in parse_all(asked, top_k)), value, **kwargs)
         self.threads = threads
         checks.thread_count(threads)
         if empty_target_action not in SINGLETONS:

@@ -5,8 +5,8 @@ lower, expected and upper values of a measure, three of them: `Intervals`. Ties 
 upper differ for the very queries at hand, and an interval is put round each. Units have an order of their own, so that
 no result depends on the order in which they came.
 
-Results have an `interval` method, whose ``method=None`` is ``"percentile"`` for a mean over queries or classes, of
-which there are many, ``"auto"`` for one over groups, of which there are few, and what `deadheat.compare` was given.
+Results have an `interval` method, whose default is ``"percentile"`` for a mean over queries or classes, of which there
+are many, ``"t"`` for one over groups, of which there are few, and what `deadheat.compare` was given.
 """
 
 from __future__ import annotations
@@ -29,12 +29,10 @@ from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.lazy import require
 from deadheat.support.means import exact_mean
 
-PARAMETRIC = ("auto", "normal", "t")
-BOOTSTRAP = ("percentile", "basic", "BCa")
-METHODS = (*PARAMETRIC, *BOOTSTRAP)
+BOOTSTRAP = ("percentile", "BCa")  # as SciPy names them
+METHODS = (*BOOTSTRAP, "t")
 
 MOST_RESAMPLES = 10**7  # beyond which no digit that anybody quotes changes, and a call takes hours
-_FEW = 30  # from here on "auto" takes the normal distribution for Student's
 FEW_CLASSES = 10  # below, an interval or a test over classes says less than it seems to
 UNITS = {"query": "queries", "class": "classes", "group": "groups", "item": "items"}
 _AT_ONCE = 1 << 18  # values drawn in one go, so that memory stays flat
@@ -77,7 +75,7 @@ class Intervals:
     confidence_level : float
         Of each of the three by itself, in (0, 1).
     method : str
-        How they were made, as `mean_interval` names it; never ``"auto"``.
+        How they were made, as `mean_interval` names it.
     n : int
         Independent units.
     unit : {"query", "class", "group"}
@@ -104,7 +102,7 @@ class Intervals:
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     def within(self, least: float, most: float) -> Intervals:
-        """The same with ends cut to what the population's mean can be: z and Student's t know no such limits."""
+        """The same with ends cut to what the population's mean can be: Student's t knows no such limits."""
         lower, expected, upper = (ends.within(least, most) for ends in (self.lower, self.expected, self.upper))
         return replace(self, lower=lower, expected=expected, upper=upper)
 
@@ -143,7 +141,7 @@ class Settings(NamedTuple):
 
     @classmethod
     def checked(
-        cls, confidence_level: float = 0.95, method: str = "auto", n_resamples: int = 9999, seed: int = 0
+        cls, confidence_level: float = 0.95, method: str = "t", n_resamples: int = 9999, seed: int = 0
     ) -> Settings:
         """The settings, or an error that names the argument."""
         return cls(
@@ -158,7 +156,7 @@ def mean_interval(
     values: ArrayLike,
     *,
     confidence_level: float = 0.95,
-    method: str = "auto",
+    method: str = "t",
     n_resamples: int = 9999,
     seed: int = 0,
 ) -> Interval:
@@ -170,10 +168,9 @@ def mean_interval(
         NaN is left out.
     confidence_level : float
         The share of such intervals that hold the population's mean, strictly between 0 and 1.
-    method : {"auto", "normal", "t", "percentile", "basic", "BCa"}
-        ``"normal"``: mean ± z·s/√n, with s the standard deviation of the sample (n − 1 degrees of freedom). ``"t"``:
-        Student's quantile for z. ``"auto"``: ``"t"`` below 30 values, ``"normal"`` from there. The others are
-        bootstraps, which draw the values again with replacement.
+    method : {"t", "percentile", "BCa"}
+        ``"t"``: mean ± t·s/√n, with Student's quantile and the standard deviation of the sample (n − 1 degrees of
+        freedom). The others are SciPy's bootstraps, which draw the values again with replacement.
     n_resamples : int
         How often the bootstrap draws.
     seed : int
@@ -190,7 +187,7 @@ def mean_interval(
     ValueError, TypeError
         If an argument is not as described.
     MissingPackageError
-        Without SciPy, which the extra ``stats`` brings; ``"percentile"`` and ``"basic"`` do without.
+        Without SciPy, which the extra ``stats`` brings; ``"percentile"`` does without.
 
     Notes
     -----
@@ -209,9 +206,7 @@ def mean_interval(
     return _of_rows(defined(values, "values")[None], None, settings)[0]
 
 
-def difference_interval(
-    a: ArrayLike, b: ArrayLike, *, confidence_level: float = 0.95, method: str = "auto"
-) -> Interval:
+def difference_interval(a: ArrayLike, b: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
     """A confidence interval for the difference of two means, A − B, of samples drawn independently of each other.
 
     For two sets of queries or groups. Two systems on the same queries are paired: see `deadheat.compare`.
@@ -222,14 +217,12 @@ def difference_interval(
         NaN is left out.
     confidence_level : float
         Strictly between 0 and 1.
-    method : {"auto", "normal", "t"}
-        ``"t"``: Student's quantile for the degrees of freedom after Welch and Satterthwaite. ``"auto"``: that where
-        either sample has fewer than 30 values, else ``"normal"``.
 
     Returns
     -------
     Interval
-        **Undefined:** NaN where a sample has fewer than two values.
+        The difference ± Student's quantile, for the degrees of freedom after Welch and Satterthwaite, times its
+        standard error. **Undefined:** NaN where a sample has fewer than two values.
 
     References
     ----------
@@ -244,11 +237,10 @@ def difference_interval(
     >>> round((high - 2) / (2 / 3) ** 0.5, 4), low + high
     (2.7764, 4.0)
     """
-    checks.choice(method, PARAMETRIC, "method")
     samples = defined(a, "a"), defined(b, "b")
     difference = exact_mean(samples[0]) - exact_mean(samples[1])
     errors = [standard_error(sample) for sample in samples]
-    return welch_interval(difference, errors, [len(sample) for sample in samples], confidence_level, method)
+    return welch_interval(difference, errors, [len(sample) for sample in samples], confidence_level)
 
 
 def mean_intervals(
@@ -275,8 +267,8 @@ def mean_intervals(
         What the independent units are called; by default ``"class"`` with classes and ``"query"`` without.
     settings
         `confidence_level`, `method`, `n_resamples` and `seed` of `mean_interval`. For a mean over queries by classes, a
-        bootstrap draws classes with their sums and sizes, and the others take the standard error of the linearised
-        ratio: that of the mean of (sum − ratio·size) / mean size.
+        bootstrap draws classes with their sums and sizes, and ``"t"`` takes the standard error of the linearised ratio:
+        that of the mean of (sum − ratio·size) / mean size.
 
     Returns
     -------
@@ -307,7 +299,7 @@ def mean_intervals(
     if chosen.method == "percentile":  # of the same draws: they ascend with the values, whatever is rounded
         middle, best = middle.at_least(worst), best.at_least(worst).at_least(middle)
     unit = unit or ("query" if classes is None else "class")
-    return Intervals(worst, middle, best, chosen.level, resolved(chosen.method, n), n, unit, about_few(n, unit))
+    return Intervals(worst, middle, best, chosen.level, chosen.method, n, unit, about_few(n, unit))
 
 
 def standard_error(values: ArrayLike) -> float:
@@ -368,14 +360,13 @@ def normal_interval(
 
 
 def welch_interval(
-    difference: float, standard_errors: Sequence[float], sizes: Sequence[int], confidence_level: float, method: str
+    difference: float, standard_errors: Sequence[float], sizes: Sequence[int], confidence_level: float
 ) -> Interval:
     """The interval for a difference of two means of independent samples, of such standard errors and sizes."""
     level = level_between(confidence_level)
     if min(sizes) < 2:
         return NOTHING
-    degrees = welch_degrees(standard_errors, sizes) if resolved(method, min(sizes)) == "t" else None
-    return normal_interval(difference, math.hypot(*standard_errors), level, degrees)
+    return normal_interval(difference, math.hypot(*standard_errors), level, welch_degrees(standard_errors, sizes))
 
 
 def welch_degrees(standard_errors: Sequence[float], sizes: Sequence[int]) -> float:
@@ -393,7 +384,6 @@ def welch_degrees(standard_errors: Sequence[float], sizes: Sequence[int]) -> flo
 
 def _of_rows(rows: Float64, weights: Float64 | None, settings: Settings) -> list[Interval]:
     """An interval for the mean of each row (k, n), or for the ratio of its sum to that of the weights."""
-    settings = settings._replace(method=resolved(settings.method, rows.shape[1]))
     order = own_order(*rows) if weights is None else own_order(*rows, weights)
     rows, weights = rows[:, order], None if weights is None else weights[order]
     distinct = {row.tobytes(): row for row in rows}  # without ties in the ranking, all three are one
@@ -406,7 +396,7 @@ def _of_rows(rows: Float64, weights: Float64 | None, settings: Settings) -> list
 
 
 def _without_draws(row: Float64, weights: Float64 | None, settings: Settings) -> Interval | None:
-    """The interval of a row by the normal distribution or Student's, or without a width; None if it takes a draw."""
+    """The interval of a row by Student's t, or without a width; None if it takes a draw."""
     total = len(row) if weights is None else math.fsum(weights)
     mean = math.fsum(row) / total if total else math.nan
     each = row if weights is None else row / weights
@@ -418,12 +408,11 @@ def _without_draws(row: Float64, weights: Float64 | None, settings: Settings) ->
         return None
     if weights is not None:  # linearised
         row = (row - mean * weights) / (total / len(weights))
-    degrees = len(row) - 1 if settings.method == "t" else None
-    return normal_interval(mean, standard_error(row), settings.level, degrees)
+    return normal_interval(mean, standard_error(row), settings.level, len(row) - 1)
 
 
 def _bootstrap(rows: Float64, weights: Float64 | None, settings: Settings) -> list[Interval]:
-    """The interval of each row, by the method "percentile", "basic" or "BCa"."""
+    """The interval of each row, by the method "percentile" or "BCa"."""
     n, rng = rows.shape[1], np.random.default_rng(settings.seed)
 
     def ratio(drawn: Int64, axis: int) -> Float64:
@@ -443,11 +432,7 @@ def _bootstrap(rows: Float64, weights: Float64 | None, settings: Settings) -> li
             pieces.append(np.stack([(drawn * row).sum(axis=1) for row in distinct]) / n)
         else:
             pieces.append(ratio(rng.integers(0, n, (size, n)), axis=-1))
-    found = percentiles(np.concatenate(pieces, axis=1), settings.level)
-    if settings.method == "percentile":
-        return found
-    wholes = ratio(np.arange(n), axis=-1).tolist()
-    return [Interval(2 * whole - high, 2 * whole - low) for whole, (low, high) in zip(wholes, found, strict=True)]
+    return percentiles(np.concatenate(pieces, axis=1), settings.level)
 
 
 def _bca(statistic: Callable[..., Float64], n: int, settings: Settings, rng: np.random.Generator) -> Any:
@@ -487,11 +472,6 @@ def percentiles(values: Float64, level: float) -> list[Interval]:
 # Checks, and what there is to say of the units
 
 
-def resolved(method: str, n: int) -> str:
-    """The method that "auto" stands for with n units; any other as it is."""
-    return method if method != "auto" else "t" if n < _FEW else "normal"
-
-
 def level_between(confidence_level: Any) -> float:
     """A level strictly between 0 and 1.
 
@@ -504,9 +484,10 @@ def level_between(confidence_level: Any) -> float:
     if isinstance(confidence_level, (bool, np.bool_)) or not isinstance(
         confidence_level, (float, int, np.floating, np.integer)
     ):
-        raise InvalidTypeError("confidence_level", f"must be a number, but is {confidence_level!r}")
+        raise InvalidTypeError("confidence_level", f"must be a number, but is {checks.shown(confidence_level)}")
     if not 0 < confidence_level < 1:
-        raise InvalidValueError("confidence_level", f"must lie strictly between 0 and 1, but is {confidence_level}")
+        came = checks.shown(confidence_level)
+        raise InvalidValueError("confidence_level", f"must lie strictly between 0 and 1, but is {came}")
     return float(confidence_level)
 
 
@@ -573,7 +554,7 @@ def about_few(n: int, unit: str) -> tuple[str, ...]:
     >>> about_few(6, "class")
     ('Only 6 classes: with fewer than about 10 neither intervals nor p-values can be trusted.',)
     """
-    if unit != "class" or n >= FEW_CLASSES:
+    if unit not in ("class", "group") or n >= FEW_CLASSES:
         return ()
     return (
         f"Only {counted(n, unit)}: with fewer than about {FEW_CLASSES} neither intervals nor p-values can be trusted.",

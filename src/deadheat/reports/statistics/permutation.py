@@ -1,9 +1,7 @@
 """The paired permutation test: what the mean difference would be if, for each unit, A and B had been swapped by chance.
 
 In come the differences A − B of independent units (queries, or sums over classes); out go p-values. Equal sums count as
-equal, whatever rounding does to them. Of many tests, `holm` multiplies the p-values, and `step_down` takes the largest
-of all statistics under one and the same swap, which needs no such factor: for 16,000 pairs, Holm's correction of a
-random test would let no difference be significant.
+equal, whatever rounding does to them. `holm` corrects the p-values of many tests.
 """
 
 from __future__ import annotations
@@ -16,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.reports.statistics.intervals import own_order
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Float64
 
 Key = TypeVar("Key", bound=Hashable)
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 _AT_ONCE = 1 << 18  # swaps tried or drawn in one go, so that memory stays flat
-_PRODUCTS = 1 << 22  # statistics of many tests that are computed in one go
 
 
 class Tail(NamedTuple):
@@ -154,65 +151,6 @@ def _shares(pieces: Iterable[Float64], observed: float, tolerance: float, more: 
         at_most += int(np.count_nonzero(sums <= observed + tolerance))
         at_least += int(np.count_nonzero(sums >= observed - tolerance))
     return Tail(at_most / n, at_least / n)
-
-
-def step_down(differences: Float64, n_resamples: int, seed: int) -> Float64:
-    """Two-sided p-values of the mean of each row, adjusted so that the chance of even one false finding is bounded.
-
-    Parameters
-    ----------
-    differences : (n_test, n_unit)
-        A swap changes the sign of a unit's differences in all tests. The statistic of a test is the sum of its
-        differences, divided by their root sum of squares, which no swap changes.
-    n_resamples : int
-        Random swaps; every swap is tried instead where there are no more of them.
-    seed : int
-
-    Returns
-    -------
-    (n_test,)
-        1 for a test whose differences are all 0.
-
-    Notes
-    -----
-    The step-down procedure of the largest statistic. The bound is exact, for any number of units, if the differences of
-    the tests whose hypothesis holds are jointly symmetric about 0.
-
-    References
-    ----------
-    P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, 1993, algorithm 4.1. J. P. Romano and M. Wolf,
-    "Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing", JASA 100(469), 2005.
-
-    Examples
-    --------
-    Of the four pairs of opposite swaps of three units, one gives the first test's sum 3 √(1/3), and none the second's:
-
-    >>> step_down(np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 0.0]]), 9999, 0)
-    array([0.25, 1.  ])
-    """
-    n_test, n_unit = differences.shape
-    sizes = np.sqrt((differences**2).sum(axis=1, keepdims=True))
-    rows = np.divide(differences, sizes, out=np.zeros_like(differences), where=sizes > 0)
-    observed = np.abs(rows.sum(axis=1))
-    ascending = np.argsort(observed, kind="stable")
-    rows, observed = rows[ascending], observed[ascending] - 2.0**-40 * np.sqrt(n_unit)  # equal, but for rounding
-    exact = n_unit <= n_resamples.bit_length()  # a swap of all units changes no statistic
-    n_swap = n_at_least = np.full(n_test, 0 if exact else 1)
-    drawn = _random_bits(n_unit, n_resamples, max(1, _PRODUCTS // n_test), seed)
-    for swapped in _every_swap(n_unit) if exact else drawn:
-        largest = np.maximum.accumulate(np.abs((1.0 - 2.0 * swapped) @ rows.T), axis=1)
-        n_at_least = n_at_least + np.count_nonzero(largest >= observed, axis=0)
-        n_swap = n_swap + len(swapped)
-    pvalues = np.empty(n_test)
-    pvalues[ascending] = np.maximum.accumulate((n_at_least / n_swap)[::-1])[::-1]
-    return pvalues
-
-
-def _every_swap(n_unit: int) -> Iterator[Int64]:
-    """Whether each unit is swapped, (64, n_unit) or fewer at once; the first never is."""
-    numbers = 2 * np.arange(1 << (n_unit - 1))
-    for first in range(0, len(numbers), 64):
-        yield numbers[first : first + 64, None] >> np.arange(n_unit) & 1
 
 
 def _random_bits(n_unit: int, n_resamples: int, step: int, seed: int) -> Iterator[NDArray[np.uint8]]:

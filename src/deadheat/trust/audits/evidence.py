@@ -27,7 +27,6 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.registry import make as tie_rule
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import QueryInGalleryWarning
-from deadheat.inputs import arrays
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
@@ -249,7 +248,7 @@ def plain_sorts(pair: Pair, report: Report, options: CountingOptions, summary: S
     n_gallery = len(items.labels)
     queries = _some_queries(report.profile, n_gallery, seed)
     own = queries if pair.gallery is None else None if options.exclude is None else np.asarray(options.exclude[queries])
-    junk = arrays.junk_mask(options.junk, len(pair.query.labels), n_gallery)
+    junk = options.junk
     rankings = Rankings(
         _taken(pair.query.embeddings, queries), items.embeddings, distance=options.distance, ties=options.rule,
         junk=junk if junk is None or junk.ndim == 1 else junk[queries], exclude=own, threads=options.threads,
@@ -346,7 +345,7 @@ def look_at(source: Source, codes: Int64, distance: str) -> Rows:
     """
     columns = Columns.of(source, distance == "cosine")
     norms, constant, dead = _scanned(source, 1 if distance == "cityblock" else 2)
-    zero, mean = norms == 0, float(np.mean(norms))
+    zero, mean = norms == 0, float(np.mean(np.ldexp(norms, -20))) * 2.0**20  # a sum that cannot overflow
     column = columns.column_of_item
     of_both, place = np.unique(column * (int(codes.max()) + 1) + codes, return_inverse=True)
     n_equal = np.bincount(column)[column]
@@ -360,7 +359,7 @@ def look_at(source: Source, codes: Int64, distance: str) -> Rows:
         inside=np.flatnonzero((n_of_class > 1) & ~zero),
         n_distinct=len(columns),
         largest=int(n_equal.max()),
-        length=2.0 ** round(math.log2(mean)) if 0 < mean < math.inf else mean,
+        length=2.0 ** min(1023, round(math.log2(mean))) if 0 < mean < math.inf else mean,
         dimensions=_dimensions(source, columns, dead),
     )
 

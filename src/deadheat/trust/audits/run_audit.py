@@ -10,13 +10,13 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from deadheat.engine import exact
 from deadheat.engine.counting.runs import nearest_float64
+from deadheat.errors import InvalidTypeError
 from deadheat.inputs import trec
 from deadheat.inputs.predictions import read_predictions
 from deadheat.inputs.trec import Checked
@@ -25,6 +25,7 @@ from deadheat.reports.averaging import Singletons
 from deadheat.reports.report import Report
 from deadheat.reports.runs import RULES, by_rule, evaluate_run
 from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
+from deadheat.support import checks
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.trust.audits import thresholds
@@ -208,8 +209,11 @@ def audit_run(
     In all 20 tie groups of relevant and irrelevant documents the file lists the relevant ones first; a random order
     would in 5.0 (7.75 standard deviations).
     """
-    if (subset is not None or split is not None) or _is_json(run):
-        run = read_predictions(run, subset=subset, split=split)  # type: ignore[arg-type]
+    if subset is not None or split is not None:
+        if not isinstance(run, (str, os.PathLike)):
+            rule = f"must be a file of MTEB's where subset or split is given, but is {checks.shown(run)}"
+            raise InvalidTypeError("run", rule)
+        run = read_predictions(run, subset=subset, split=split)
     scores = trec.open_run(run)
     looks = Looks.of(scores)
     if qrels is None:
@@ -217,18 +221,9 @@ def audit_run(
     judged = trec.open_qrels(qrels)
     report = evaluate_run(scores, judged, measures=measures, singletons=singletons)
     first = First.of(scores, judged)
-    settings = list(judged), report.measures, singletons
-    rules = {rule: by_rule(rule, scores, judged, *settings) for rule in RULES}
+    rules = {rule: by_rule(rule, scores, judged, report.measures, singletons) for rule in RULES}
     found = [*_of_ties(report, first, rules), *_of_scores(looks)]
     return RunAudit(most_serious_first(found), looks, report, first, rules)
-
-
-def _is_json(run: Any) -> bool:
-    """Whether a file begins as JSON does, as no line of a run would that has no blank."""
-    if not isinstance(run, (str, os.PathLike)):
-        return False
-    with Path(run).open("rb") as file:
-        return file.read(64).lstrip().startswith(b"{")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -125,7 +125,7 @@ def audit(
     options = CountingOptions.checked(
         distance=distance, junk=junk, threads=threads, progress=progress, device=device, exclude=exclude
     )
-    seed = checks.whole_number(seed, "seed")
+    seed = checks.seed(seed)
     return audit_pair(open_pair(embeddings, labels, gallery, gallery_labels), options, summary, seed)
 
 
@@ -364,7 +364,7 @@ def queries_in_gallery(evidence: Evidence) -> Iterator[Finding]:
             f"{share(n, n_query, 'queries').capitalize()} are in the gallery as an equal row with their label, "
             "and find themselves.",
             {"queries": n, "n_query": n_query},
-            "Leave the gallery out, or give exclude=, the row of the gallery that each query is.",
+            "Leave the gallery out, or exclude from it the row that each query is (`exclude`).",
         )
 
 

@@ -29,8 +29,7 @@ from deadheat.engine.ties.registry import make
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
-from deadheat.errors import FileError, InputError, printable
-from deadheat.inputs import arrays
+from deadheat.errors import FileError, printable
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
 from deadheat.inputs.source import Source
@@ -41,7 +40,7 @@ from deadheat.reports.tables import program
 from deadheat.support.arrays import slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
-from deadheat.trust.receipts.document import DIGEST, SCHEMA, SIGNATURE, VERSION, Receipt, fingerprint_of_file
+from deadheat.trust.receipts.document import DIGEST, SCHEMA, VERSION, Receipt
 
 _LABELS_AT_ONCE = 1 << 16
 _ABSENT = "nothing"
@@ -80,7 +79,7 @@ def receipt(
     Returns
     -------
     Receipt
-        To be saved as JSON, and signed where an organiser publishes it.
+        To be saved as JSON.
 
     Raises
     ------
@@ -151,7 +150,7 @@ def _inputs(pair: Pair, options: CountingOptions) -> dict[str, Any]:
             content[name] = {"shape": list(rows.shape), "sha256": digest_of_rows(rows)}
             content[labels] = {"shape": list(samples.labels.shape), "sha256": digest_of_labels(samples.labels)}
     n_query = len(pair.query.labels)
-    mask = arrays.junk_mask(options.junk, n_query, n_query if pair.gallery is None else len(pair.gallery.labels))
+    mask = options.junk
     if mask is not None:
         marks = (np.ascontiguousarray(row).view(np.uint8).data for row in np.atleast_2d(mask))
         content["junk"] = {"shape": list(mask.shape), "sha256": _digest("mask", mask.shape, marks)}
@@ -222,17 +221,14 @@ class Verification:
     receipt : Receipt
     differences : tuple of Difference
         What does not follow; empty for a match.
-    signer : str or None
-        The fingerprint of the key that has signed the receipt; None for one without a signature.
     """
 
     receipt: Receipt
     differences: tuple[Difference, ...]
-    signer: str | None = None
 
     @property
     def matches(self) -> bool:
-        """Whether everything in the receipt follows from the inputs, and a signature fits."""
+        """Whether everything in the receipt follows from the inputs."""
         return not self.differences
 
     def to_dict(self) -> dict[str, Any]:
@@ -240,7 +236,6 @@ class Verification:
         return {
             "matches": self.matches,
             "differences": [difference._asdict() for difference in self.differences],
-            "signer": self.signer,
         }
 
     def __str__(self) -> str:
@@ -248,8 +243,6 @@ class Verification:
         verdict = f"match: {name} follows" if self.matches else f"no match: {name} does not follow"
         lines = [f"{verdict} from these inputs"]
         lines += [f"  {place}: the receipt has {stated}, found {found}" for place, stated, found in self.differences]
-        if self.signer is not None:
-            lines.append(f"signed by {self.signer}")
         made_by = self.receipt.content.get("deadheat")
         if made_by != program():
             lines.append(f"made by deadheat {printable(str(made_by), 20)}, verified by {program()}")
@@ -266,7 +259,6 @@ def verify(
     *,
     junk: ArrayLike | None = None,
     exclude: OwnRows | None = None,
-    key: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
     device: Any = None,
@@ -278,16 +270,13 @@ def verify(
     receipt : Receipt or path
     embeddings, labels, gallery, gallery_labels, junk, exclude
         What the receipt is said to follow from, as in `deadheat.evaluate`.
-    key : path, optional
-        The public key (PEM) of the one who should have signed it: a receipt without that signature is no match. By
-        default a signature has to fit the key that it carries, whoever's that is.
     threads, progress, device
         As in `deadheat.evaluate`: the result does not depend on them.
 
     Returns
     -------
     Verification
-        `matches`, `differences`, `signer`; printing it says match, or what differs.
+        `matches` and `differences`; printing it says match, or what differs.
 
     Raises
     ------
@@ -295,10 +284,10 @@ def verify(
         If a file cannot be read.
     FileError
         If it is no receipt.
+    MissingPackageError
+        Without jsonschema, which the extra ``files`` brings.
     ValueError, TypeError
         If an argument breaks its rule, as in `deadheat.evaluate`.
-    MissingPackageError
-        For a signature, without cryptography (the extra ``signed``).
 
     Examples
     --------
@@ -313,36 +302,26 @@ def verify(
     """
     opened = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
     opened.require_form()
-    expected_signer = None if key is None else fingerprint_of_file(key)
     stated, summary = options_of(opened)
     options = CountingOptions.checked(
         **stated, junk=junk, exclude=exclude, threads=threads, progress=progress, device=device
     )
     pair = open_pair(embeddings, labels, gallery, gallery_labels)
-    return verify_pair(opened, pair, options, summary, expected_signer)
+    return verify_pair(opened, pair, options, summary)
 
 
 @plain_floats
-def verify_pair(
-    receipt: Receipt, pair: Pair, options: CountingOptions, summary: SummaryOptions, signer: str | None = None
-) -> Verification:
-    """`verify` with inputs that are open and options that are checked; `signer` is whose signature there must be."""
+def verify_pair(receipt: Receipt, pair: Pair, options: CountingOptions, summary: SummaryOptions) -> Verification:
+    """Verify a receipt with inputs that are open and options that are checked."""
     found = receipt_of(evaluate_pair(pair, options, summary), pair, options)
     stated, computed = (
-        {name: part for name, part in each.content.items() if name not in ("deadheat", DIGEST, SIGNATURE)}
+        {name: part for name, part in each.content.items() if name not in ("deadheat", DIGEST)}
         for each in (receipt, found)
     )
     differences = list(_differences(stated, computed))
     if not receipt.is_whole:
         differences.append(Difference(DIGEST, "a digest of other content", "it changed after it was made"))
-    try:
-        signed_by = receipt.signer
-    except InputError:
-        signed_by = None
-        differences.append(Difference(SIGNATURE, "a signature of other content", "it does not fit"))
-    if signer not in (None, signed_by):
-        differences.append(Difference(SIGNATURE, f"one by {signed_by}" if signed_by else _ABSENT, f"need of {signer}"))
-    return Verification(receipt, tuple(differences), signed_by)
+    return Verification(receipt, tuple(differences))
 
 
 def options_of(receipt: Receipt) -> tuple[dict[str, Any], SummaryOptions]:

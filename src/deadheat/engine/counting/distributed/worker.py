@@ -15,6 +15,7 @@ The first portion of a group of queries (*) also counts what is in no tile, and 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from deadheat.engine.counting.candidates import Candidates, Judged, Relevance, places_of
+from deadheat.engine.counting.candidates import Candidates, Judged, Relevance
 from deadheat.engine.counting.layout import ColumnRange
 from deadheat.engine.counting.passes import Assembly, CountingPass, Section
 from deadheat.engine.distances import registry as distance_registry
@@ -34,11 +35,11 @@ from deadheat.errors import ClusterError
 from deadheat.inputs import disk
 from deadheat.inputs.disk import Place, open_places, write_rows
 from deadheat.inputs.samples import Pair
-from deadheat.inputs.source import Chosen, Source
+from deadheat.inputs.source import Source
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import tempfile
-from deadheat.support.scratch import PREFIX, LocalCopies, delete_folder, is_url, joined, opened_folder, writing
+from deadheat.support.scratch import PREFIX, opened_folder
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,11 @@ class Files:
                 f"but one has {version('deadheat')}"
             )
 
-    def array(self, name: str, local: LocalCopies) -> Array | None:
+    def array(self, name: str) -> Array | None:
         """One of the arrays in the folder, as a memory map, or None if there is none of this name."""
         if name not in self.arrays:
             return None
-        path = local.path(joined(self.folder, f"{name}.npy"))
+        path = os.path.join(self.folder, f"{name}.npy")
         try:
             return np.asarray(np.load(path, mmap_mode="r"))
         except FileNotFoundError:
@@ -93,47 +94,31 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """One counting pass.
-
-    A large gallery is cut into parts, ranges of its items, of which a worker opens one at a time. What is relevant to
-    any query belongs to every part, so that each of them finds the same groups; part 0 is that alone, and what it
-    counts is taken away again from the others.
-    """
+    """One counting pass."""
 
     files: Files
     number: int  # of the pass, where a run has several
     distance: str
     rule: Ties
-    parts: tuple[tuple[int, int], ...]  # of the gallery, from item to item; () if it is opened as a whole
     cut: Cut
     threads: int
 
-    @property
-    def tasks(self) -> list[tuple[int, int, int]]:
-        """Portions of parts of the gallery: what a worker is called with, after the job."""
-        return [(part, *portion) for part in range(max(1, len(self.parts))) for portion in self.cut.portions()]
-
-    def times(self, part: int) -> int:
-        """How often the counts of a part are added: each part counts what all parts share, which is to count once."""
-        return 1 if not self.parts or part else 2 - len(self.parts)
-
 
 class Writer:
-    """Writes the files of a run, and knows how much that was."""
+    """Writes the files of a run to a folder of its own."""
 
     def __init__(self, scratch: str | None) -> None:
-        self.key, self._shared, self.written = uuid4().hex, scratch is not None, 0
+        self.key, self._shared = uuid4().hex, scratch is not None
         self._users: IO[bytes] | None = None
         if scratch is None:
             self.folder = tempfile.mkdtemp(prefix=f"{PREFIX}job-")
             self._users = opened_folder(self.folder)
         else:
-            self.folder = joined(scratch, f"deadheat-job-{self.key}")
-            if not is_url(scratch):
-                os.mkdir(self.folder)
+            self.folder = os.path.join(scratch, f"{PREFIX}job-{self.key}")
+            os.mkdir(self.folder)
 
     def close(self) -> None:
-        delete_folder(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)  # what is left costs disk space, and no result
         if self._users is not None:
             self._users.close()
 
@@ -144,34 +129,31 @@ class Writer:
             if isinstance(part, Place) and not (self._shared and _is_temporary(part.path)):
                 places.append(part)
                 continue
-            path = joined(self.folder, f"{name}-{number}.rows")
+            path = os.path.join(self.folder, f"{name}-{number}.rows")
             rows = source if isinstance(part, Place) else part
-            with writing(path) as file:
+            with open(path, "wb") as file:
                 places.append(write_rows(rows, file, path))
-            self.written += places[-1].nbytes
             if rows is source:  # all of it
                 return tuple(places[-1:])
         return tuple(places)
 
     def array(self, name: str, array: Array) -> None:
-        with writing(joined(self.folder, f"{name}.npy")) as file:
-            np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
-        self.written += array.nbytes
+        np.save(os.path.join(self.folder, f"{name}.npy"), array, allow_pickle=False)
 
 
 @contextmanager
-def written(pair: Pair, arrays: Mapping[str, Array | None], scratch: str | None) -> Iterator[tuple[Files, int]]:
-    """Write the files of a run, and delete them in the end: where they are, and how many bytes were written."""
+def written(pair: Pair, arrays: Mapping[str, Array | None], scratch: str | None) -> Iterator[Files]:
+    """Write the files of a run, and delete them in the end."""
     with closing(Writer(scratch)) as writer:
         gallery = None if pair.gallery is None else writer.places(pair.gallery.embeddings, "gallery")
         there = {name: array for name, array in arrays.items() if array is not None}
         for name, array in there.items():
             writer.array(name, array)
         query = writer.places(pair.query.embeddings, "embeddings")
-        yield Files(writer.key, writer.folder, version("deadheat"), query, gallery, frozenset(there)), writer.written
+        yield Files(writer.key, writer.folder, version("deadheat"), query, gallery, frozenset(there))
 
 
-def arrays_of(relevance: Relevance, number: int, in_parts: bool) -> dict[str, Array | None]:
+def arrays_of(relevance: Relevance, number: int) -> dict[str, Array | None]:
     """What workers need to know of who is relevant to whom, under the names that `worker` reads."""
     candidates, symmetric = relevance.candidates, relevance.candidates.symmetric
     junk = ~candidates.ranked if candidates.junk is None and not candidates.ranked.all() else candidates.junk
@@ -182,7 +164,7 @@ def arrays_of(relevance: Relevance, number: int, in_parts: bool) -> dict[str, Ar
     else:
         of_query, of_items = compressed(relevance)
         arrays |= {"query_class": of_query, "gallery_class": None if symmetric else of_items}
-    return arrays | ({f"shared-{number}": relevance.relevant_items()} if in_parts else {})
+    return arrays
 
 
 def compressed(relevance: Relevance) -> tuple[Array, Array]:
@@ -198,8 +180,6 @@ def compressed(relevance: Relevance) -> tuple[Array, Array]:
 
 
 def _is_temporary(path: str) -> bool:
-    if is_url(path):
-        return False
     temporary = os.path.realpath(tempfile.gettempdir())
     return os.path.commonpath([os.path.realpath(path), temporary]) == temporary
 
@@ -260,87 +240,56 @@ def _grouped(sizes: list[int], n_group: int) -> list[list[int]]:
     return [np.flatnonzero(group == number).tolist() for number in range(n_group)]
 
 
-class Answer(NamedTuple):
-    arrays: dict[str, Array]
-    fetched: int
-
-
-class Open(NamedTuple):
-    """A problem that is open in this process."""
-
-    key: tuple[str, int, int]
-    problem: Any
-    copies: LocalCopies
-
-    def answer(self, arrays: dict[str, Array]) -> Answer:
-        """What a task found, with the bytes that were fetched since the last one."""
-        fetched, self.copies.fetched = self.copies.fetched, 0
-        return Answer(arrays, fetched)
-
-
 _turn = Lock()
-_open: list[Open] = []  # at most one
+_open: dict[tuple[str, int], Any] = {}  # the problem that is open in this process: at most one
 
 
 @plain_floats
-def count(job: Job, part: int, queries: int, columns: int) -> Answer:
-    """The task: count a portion of a part of the gallery."""
-    opened = open_once(job.files, (job.number, part), lambda copies: PortionedPass(_pass(job, part, copies), job.cut))
-    return opened.answer(opened.problem.count(queries, columns, job.threads))
+def count(job: Job, queries: int, columns: int) -> dict[str, Array]:
+    """The task: count a portion."""
+    portioned: PortionedPass = open_once(job.files, job.number, lambda: PortionedPass(_pass(job), job.cut))
+    return portioned.count(queries, columns, job.threads)
 
 
 def forget() -> None:
     with _turn:
-        while _open:
-            _open.pop().copies.close()
+        _open.clear()
 
 
-def open_once(files: Files, number: tuple[int, int], make: Callable[[LocalCopies], Any]) -> Open:
+def open_once(files: Files, number: int, make: Callable[[], Any]) -> Any:
     """A problem of a run, opened by the first task that asks for it, and in the place of what was open before."""
     with _turn:
-        key = (files.key, *number)
-        if not _open or _open[0].key != key:
+        key = files.key, number
+        if key not in _open:
             files.require_version()
-            copies = LocalCopies(files.key)
-            while _open:
-                _open.pop().copies.close()
-            _open.append(Open(key, make(copies), copies))
-        return _open[0]
+            _open.clear()
+            _open[key] = make()
+        return _open[key]
 
 
-def open_rows(files: Files, copies: LocalCopies) -> tuple[Source, Source | None]:
+def open_rows(files: Files) -> tuple[Source, Source | None]:
     try:
-        gallery = None if files.gallery is None else open_places(files.gallery, copies.path, "gallery")
-        return open_places(files.query, copies.path, "embeddings"), gallery
+        gallery = None if files.gallery is None else open_places(files.gallery, "gallery")
+        return open_places(files.query, "embeddings"), gallery
     except FileNotFoundError as error:
         raise ClusterError(f"every worker must see the embeddings, but one does not find '{error.filename}'") from None
 
 
-def _pass(job: Job, part: int, copies: LocalCopies) -> CountingPass:
+def _pass(job: Job) -> CountingPass:
     names = {name: name for name in ("query_class", "gallery_class", "itself", "junk")}
-    names |= {name: f"{name}-{job.number}" for name in ("member_class", "member_item", "shared")}
+    names |= {name: f"{name}-{job.number}" for name in ("member_class", "member_item")}
     # first, so that a worker that sees no file of the run says so
-    known = {name: job.files.array(stored, copies) for name, stored in names.items()}
-    query, gallery = open_rows(job.files, copies)
-    n_item = (query if gallery is None else gallery).shape[0]
-    of_query, of_items, junk, shared = (known[name] for name in ("query_class", "gallery_class", "junk", "shared"))
-    itself, member_class, member_item = (known[name] for name in ("itself", "member_class", "member_item"))
-    if gallery is not None and shared is not None:  # those of the part, and those that are relevant to any query
-        start, stop = job.parts[part]
-        first, last = np.searchsorted(shared, [start, stop])
-        index = np.concatenate([shared[:first], np.arange(start, stop), shared[last:]])
-        gallery, n_item = Chosen(gallery, index), len(index)
-        of_items, junk = None if of_items is None else of_items[index], None if junk is None else junk[..., index]
-        itself, member_item = (None if items is None else places_of(items, index) for items in (itself, member_item))
+    known = {name: job.files.array(stored) for name, stored in names.items()}
+    query, gallery = open_rows(job.files)
     distance = distance_registry.make(job.distance, query, gallery, job.rule.exact_only)
     candidates = Candidates.of(
-        distance.n_query, n_item, None if junk is None else np.ascontiguousarray(junk),
-        leave_one_out=gallery is None, itself=itself,
+        distance.n_query, (query if gallery is None else gallery).shape[0], known["junk"],
+        leave_one_out=gallery is None, itself=known["itself"],
     )  # fmt: skip
-    if member_class is not None and member_item is not None:
-        relevance: Relevance = Judged.of(np.asarray(member_class), np.asarray(member_item), candidates)
-    else:
-        assert of_query is not None
-        of_items = of_query if of_items is None else of_items
-        relevance = Relevance(of_query.astype(np.int64), of_items.astype(np.int64), candidates)
+    of_query, of_items, member_class = known["query_class"], known["gallery_class"], known["member_class"]
+    if member_class is not None and known["member_item"] is not None:
+        return CountingPass(distance, job.rule, Judged.of(member_class, known["member_item"], candidates))
+    assert of_query is not None
+    of_items = of_query if of_items is None else of_items
+    relevance = Relevance(of_query.astype(np.int64), of_items.astype(np.int64), candidates)
     return CountingPass(distance, job.rule, relevance)

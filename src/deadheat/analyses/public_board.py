@@ -1,0 +1,98 @@
+"""What may be shown of a competition while its labels are secret: rounded lower bounds, and ranks by these.
+
+files ──each evaluated, or refused in one line──> reports ──lower bounds, two decimals of per cent──> PublicBoard
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deadheat.reports.report import Report
+from deadheat.reports.tables import Table, TabularResult, count, plain, program
+
+_DECIMALS = 2  # of per cent
+
+
+@dataclass(frozen=True, eq=False)
+class PublicBoard(TabularResult):
+    """Systems by the lower bound of the first measure, the best first.
+
+    No order of a file and no tie raises a lower bound. What is rounded reveals less of the labels, and ranks follow
+    from the rounded values, so that they reveal nothing more.
+
+    Attributes
+    ----------
+    measures : tuple of str
+    values : dict of str to tuple of float
+        By name, the lower bound of each measure in per cent, to two decimals; NaN where it is undefined.
+    refused : dict of str to str
+        By name, why a submission was not ranked, in one line.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> labels = list("aabb")
+    >>> reports = {name: evaluate(rows, labels, measures="Hit@1", distance="euclidean")
+    ...            for name, rows in {"zeros": [[0]] * 4, "good": [[0], [1], [5], [6]]}.items()}
+    >>> print(PublicBoard.of(reports, {"late": "late.npz must have 4 rows, but has 3"}))
+    rank  system  Hit@1 (%)
+       1  good       100.00
+       2  zeros        0.00
+    <BLANKLINE>
+    Lower bounds over all tie-breakings, rounded; ranks are by what is shown.
+    1 submission refused:
+    late: late.npz must have 4 rows, but has 3
+    """
+
+    measures: tuple[str, ...]
+    values: dict[str, tuple[float, ...]]
+    refused: Mapping[str, str]
+
+    @classmethod
+    def of(cls, reports: Mapping[str, Report], refused: Mapping[str, str]) -> PublicBoard:
+        measures = next(iter(reports.values())).measures if reports else ()
+        values = {
+            name: tuple(round(100 * report[each].lower, _DECIMALS) for each in measures)
+            for name, report in reports.items()
+        }
+        ranked = sorted(values, key=lambda name: (-values[name][0], name))
+        return cls(measures, {name: values[name] for name in ranked}, refused)
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        """The rank of each system, from 1; systems with one and the same value share one."""
+        first = [row[0] for row in self.values.values()]
+        return {name: 1 + sum(other > row[0] for other in first) for name, row in self.values.items()}
+
+    def tables(self, *, digits: int = _DECIMALS) -> list[Table]:
+        """One table; no more than two decimals are there, whatever `digits` is."""
+        form = f".{min(digits, _DECIMALS)}f"
+        rows = [
+            [str(self.ranks[name]), name, *(format(each, form) for each in row)] for name, row in self.values.items()
+        ]
+        width = max([len("system"), *map(len, self.values)])
+        padded = [[rank.rjust(len("rank")), name.ljust(width), *rest] for rank, name, *rest in rows]
+        header = ["rank", "system".ljust(width), *(f"{name} (%)" for name in self.measures)]
+        return [Table(header, padded)] if padded else []
+
+    def notes(self) -> list[str]:
+        """What the numbers are, and each submission that was refused."""
+        said = ["Lower bounds over all tie-breakings, rounded; ranks are by what is shown."] if self.values else []
+        if self.refused:
+            said.append(f"{count(len(self.refused), 'submission', 'submissions')} refused:")
+        return said + [f"{name}: {reason}" for name, reason in self.refused.items()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The board as plain Python values that JSON can hold: per cent, as shown."""
+        systems = [
+            {"name": name, "rank": self.ranks[name], "measures": plain(dict(zip(self.measures, row, strict=True)))}
+            for name, row in self.values.items()
+        ]
+        return {"deadheat": program(), "unit": "per cent", "public": systems, "refused": dict(self.refused)}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """A row a system: per cent, as shown; NaN where a value is undefined."""
+        columns = {name: [row[place] for row in self.values.values()] for place, name in enumerate(self.measures)}
+        return {"system": list(self.values), "rank": list(self.ranks.values()), **columns}

@@ -1,0 +1,139 @@
+"""A competition as Codabench and EvalAI run it, from examples/competition, and a board without a platform."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli import calling
+
+import deadheat as dh
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "competition"
+RNG = np.random.default_rng(3)
+LABELS = np.repeat(np.arange(8), 6)
+GOOD = (np.eye(8)[LABELS] + RNG.normal(size=(48, 8)) / 2).astype(np.float32)
+LOWER = {name: round(100 * result.lower, 2) for name, result in dh.evaluate(GOOD, LABELS, measures="mAP Hit@1").items()}
+BAD = {  # what is submitted, and what is said of it
+    "short": (GOOD[:-1], "48 labels for 47 rows"),
+    "nan": (np.where(np.arange(8) == 3, np.nan, GOOD), "must be finite, but holds nan"),
+    "objects": (np.array([None] * 48), ""),
+    "text": (np.array([["a"]] * 48), "must hold real numbers"),
+}
+
+
+def bomb(path: Path) -> None:
+    """An archive whose array says that it has 40 TB, in a file of a kilobyte."""
+    head = b"\x93NUMPY\x01\x00"
+    about = b"{'descr': '<f8', 'fortran_order': False, 'shape': (48, 100000000000), }"
+    about += b" " * (-(len(head) + 2 + len(about) + 1) % 64) + b"\n"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("embeddings.npy", head + len(about).to_bytes(2, "little") + about + bytes(1 << 20))
+
+
+def on_codabench(folder: Path, submitted: Any) -> subprocess.CompletedProcess[str]:
+    """The folders of the platform, and its command."""
+    for part in ("ref", "res"):
+        (folder / "input" / part).mkdir(parents=True)
+    shutil.copytree(EXAMPLES / "codabench" / "scoring_program", folder / "program")
+    np.save(folder / "input" / "ref" / "labels.npy", LABELS)
+    if submitted is not None:
+        np.save(folder / "input" / "res" / "embeddings.npy", submitted, allow_pickle=True)
+    (folder / "output").mkdir()
+    command = (folder / "program" / "metadata.yaml").read_text().removeprefix("command: ").split()
+    words = [sys.executable, *(word.replace("/app", str(folder)) for word in command[1:])]
+    return subprocess.run(words, cwd=folder / "program", capture_output=True, text=True, check=False)
+
+
+def test_codabench_gets_rounded_lower_bounds(tmp_path: Path) -> None:
+    ran = on_codabench(tmp_path, GOOD)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert json.loads((tmp_path / "output" / "scores.json").read_text()) == LOWER
+    audit = (tmp_path / "output" / "audit.txt").read_text()
+    assert "mAP" in audit
+    assert "finding" not in ran.stdout  # which the participants see
+    keys = [line.split()[1] for line in (EXAMPLES / "codabench" / "competition.yaml").read_text().splitlines()
+            if line.strip().startswith("key: ")]  # fmt: skip
+    assert keys == ["main", *LOWER]
+    assert "hide_score_output: True" in (EXAMPLES / "codabench" / "competition.yaml").read_text()
+
+
+def test_a_collapsed_embedding_comes_last(tmp_path: Path) -> None:
+    on_codabench(tmp_path, np.zeros_like(GOOD))
+    scores = json.loads((tmp_path / "output" / "scores.json").read_text())
+    assert scores["Hit@1"] == 0
+    assert scores["mAP"] < 10
+    assert "serious" in (tmp_path / "output" / "audit.txt").read_text()
+
+
+@pytest.mark.parametrize("name", [*BAD, "nothing"])
+def test_codabench_refuses_in_one_line(name: str, tmp_path: Path) -> None:
+    ran = on_codabench(tmp_path, *BAD.get(name, (None,))[:1])
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("refused: ")
+    assert ran.stderr.count("\n") == 1
+    assert not list((tmp_path / "output").iterdir())
+
+
+def evalai(path: Path) -> Any:
+    """What the platform's worker gets from the script, which it imports."""
+    spec = importlib.util.spec_from_file_location("evaluation_script", EXAMPLES / "evalai" / "main.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    np.save(path.parent / "labels.npy", LABELS)
+    return module.evaluate(str(path.parent / "labels.npy"), str(path), "test", submission_metadata={"id": 1})
+
+
+def test_evalai_gets_the_same(tmp_path: Path) -> None:
+    np.save(tmp_path / "submission.npy", GOOD)
+    found = evalai(tmp_path / "submission.npy")
+    assert found["result"] == [{"test_split": LOWER}]
+    assert found["submission_result"] == LOWER
+    assert json.dumps(found)
+    assert found["submission_metadata"]["verdict"] == dh.audit(GOOD, LABELS, measures="mAP Hit@1").verdict()
+    config = (EXAMPLES / "evalai" / "challenge_config.yaml").read_text()
+    assert all(part in config for part in ("codename: test\n", "codename: test_split\n", *LOWER))
+    for name, (submitted, said) in BAD.items():
+        np.save(tmp_path / f"{name}.npy", submitted, allow_pickle=True)
+        with pytest.raises(ValueError, match=r"^refused: ") as caught:
+            evalai(tmp_path / f"{name}.npy")
+        assert said in str(caught.value)
+        assert "\n" not in str(caught.value)
+    bomb(tmp_path / "bomb.npz")
+    with pytest.raises(ValueError, match=r"^refused: "):
+        evalai(tmp_path / "bomb.npz")
+
+
+def test_a_public_board_without_a_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("labels.npy", LABELS)
+    np.savez("good.npz", embeddings=GOOD)
+    np.savez("again.npz", embeddings=2 * GOOD)  # the same by cosine
+    np.savez("zeros.npz", embeddings=np.zeros_like(GOOD))
+    for name in ("short", "nan", "text"):
+        np.savez(f"{name}.npz", embeddings=BAD[name][0])
+    bomb(Path("bomb.npz"))
+    files = sorted(path.name for path in Path().glob("*.npz"))
+    text = calling.passed("leaderboard", *files, "--labels", "labels.npy", "--public", "-m", "mAP Hit@1")
+    rows = [line.split() for line in text.splitlines()]
+    shown = [f"{value:.2f}" for value in LOWER.values()]
+    assert rows[1:3] == [["1", "again", *shown], ["1", "good", *shown]]
+    assert rows[3][:2] == ["3", "zeros"]
+    assert "4 submissions refused:" in text
+    board = json.loads(calling.passed("leaderboard", *files, "--labels", "labels.npy", "--public", "--json", "-"))
+    assert {*board["refused"]} == {"short", "nan", "text", "bomb"}
+    assert all("\n" not in reason for reason in board["refused"].values())
+    values = [value for each in board["public"] for value in each["measures"].values()]
+    assert values == [round(value, 2) for value in values]
+    for words in (["good.npz"], ["good.npz", "--labels", "labels.npy", "--explain"]):
+        assert calling.reason("leaderboard", *words, "--public").startswith("--public ")

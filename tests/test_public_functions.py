@@ -1,0 +1,141 @@
+"""Every public function with values of every kind as each of its arguments: a result, or an error in one line."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat import confidence as dc
+from deadheat import quantization as dq
+from deadheat.errors import DeadheatError
+
+ROWS, LABELS = np.arange(16.0).reshape(8, 2) ** 2, np.array([0, 1, 0, 1, 2, 2, 3, 3])
+SCORES, MARKS = np.array([[3.0, 1.0, 2.0], [1.0, 1.0, 0.0]]), np.array([[1, 0, 0], [0, 1, 0]])
+REPORT = dh.evaluate(ROWS, LABELS)
+EMBEDDED = {"embeddings": ROWS, "labels": LABELS}
+GAP = {"train": ROWS, "train_labels": LABELS, "test": ROWS, "test_labels": LABELS, "group_size": 2}
+GAPS = {name: dh.generalization_gap(**GAP) for name in "ab"}
+JUDGED = {"run": {"q": {"a": 0.5, "b": 0.5}}, "qrels": {"q": {"a": 1}}}
+TRUTH = {"returned": [[0, 1]], "ids": [[0, 1, 2]], "distances": [[0.0, 1.0, 2.0]], "k": 2}
+SHARES = [0.25, 0.5, 0.75, 0.9]
+HITS = [True, False, True, True]
+
+GOOD: dict[Callable[..., Any], dict[str, Any]] = {
+    dh.Cluster: {"executor": lambda: None},
+    dh.Rounded: {"dtype": "float16"},
+    dh.TieProfile.from_groups: {"groups": [[(0, 0, 2, 1)]], "n_ranked": [3]},
+    dh.Tolerance: {"eps": 0.5},
+    dh.audit: EMBEDDED,
+    dh.audit_run: JUDGED,
+    dh.classification: {"scores": [0.5, 0.5, 0.1], "labels": [1, 0, 1]},
+    dh.collisions: EMBEDDED,
+    dh.compare: {"a": REPORT, "b": REPORT, "n_resamples": 20},
+    dh.evaluate: EMBEDDED,
+    dh.evaluate_run: JUDGED,
+    dh.exploit: EMBEDDED | {"tries": 1, "draws": 2},
+    dh.gap_trend: {"gaps": GAPS, "numbers": {"a": 1, "b": 2}},
+    dh.generalization_gap: GAP,
+    dh.grouped: EMBEDDED | {"group_size": 2},
+    dh.html_report: {"report": REPORT},
+    dh.index_recall: {"returned": [[0, 1]], "queries": ROWS[:1], "base": ROWS, "k": 2, "distance": "l2"},
+    dh.index_recall_of_truth: TRUTH,
+    dh.leaderboard: {"reports": {"a": REPORT, "b": REPORT}, "n_resamples": 20},
+    dh.link_prediction: {"profile": dh.profile_ranks([1], [2], [5])},
+    dh.low_precision: {"low": JUDGED["run"], "high": JUDGED["run"], "qrels": JUDGED["qrels"]},
+    dh.measure: {"profile": REPORT.profile},
+    dh.model_correlation: {"first": {"a": REPORT, "b": REPORT}, "second": {"a": REPORT, "b": REPORT}},
+    dh.pair_classification: {"embeddings": ROWS, "pairs": [[0, 1], [0, 2]], "same": [1, 0]},
+    dh.precision_recall: {"profile": REPORT.profile},
+    dh.profile: EMBEDDED,
+    dh.profile_candidates: {"scores": SCORES, "positives": [0, 1]},
+    dh.profile_judged: {
+        "queries": ROWS[:1], "gallery": ROWS[:2], "qrels": JUDGED["qrels"], "query_ids": ["q"],
+        "gallery_ids": ["a", "b"],
+    },
+    dh.profile_links: {"positives": [0.5, 0.1], "negatives": SCORES},
+    dh.profile_neighbors: {"ids": [[0, 1]], "scores": [[0.5, 0.1]], "relevant": [{0}], "n_gallery": 3},
+    dh.profile_ranks: {"optimistic": [1], "pessimistic": [2], "n_candidates": [5]},
+    dh.profile_run: JUDGED,
+    dh.profile_scores: {"scores": SCORES, "relevant": MARKS},
+    dh.random_baseline: {"labels": LABELS, "draws": 2, "dim": 2},
+    dh.read: {"path": "nowhere.npz"},
+    dh.receipt: EMBEDDED,
+    dh.split_half: EMBEDDED | {"group_size": 2, "splits": 2},
+    dh.verify: EMBEDDED | {"receipt": dh.receipt(**EMBEDDED)},
+    dc.annotation_entropy: {"annotations": [[0, 1], [1, 1]]},
+    dc.calibration: {"correct": HITS, "confidence": SHARES},
+    dc.confidence_accuracy: {"correct": HITS, "confidence": SHARES},
+    dc.confidence_report: {"report": REPORT, "confidence": np.arange(8.0)},
+    dc.credible_recall: {"items": SCORES, "draws": SCORES, "relevant": MARKS.astype(bool)},
+    dc.distribution_entropy: {"counts": [[1, 2]]},
+    dc.error_reject_curve: {"values": HITS, "confidence": SHARES},
+    dc.highest_density_interval: {"values": SHARES},
+    dc.label_entropy: EMBEDDED | {"k": 2},
+    dc.norms: {"embeddings": ROWS},
+    dc.normal_credible_recall: {"embeddings": ROWS, "sigma": ROWS + 1, "labels": LABELS},
+    dc.rank_correlation: {"confidence": SHARES, "target": SHARES},
+    dq.compare_formats: EMBEDDED,
+}  # fmt: skip
+NO_FUNCTIONS = {"LinkPrediction", "Receipt", "Report", "Result", "TieProfile", "Verification"}
+
+VALUES: list[Any] = [
+    None, True, False, 0, 1, 3, -1, 2**70, 10**400, -(2**70), 10**5000, 0.5, 1.0, np.nan, np.inf, 1e308, 5e-324, 1j,
+    "", "x", "mAP", "a\0b", "\n", "mAP-", "3", b"x", b"\xff", "nowhere/at-all.npy", Path("nowhere"), Path(),
+    [], (), {}, set(), [None], ["x"], ["x", 1], [1, 2], [[1, 2], [3]], [[]], [[[]]], [object()], iter([1]), range(3),
+    {"a": 1}, {"a": None}, {1: {2: 3}}, {"q": {"a": "x"}}, {"q": 5}, {"q": {"a": 0.5}}, {"a": REPORT}, {"a": {}},
+    object(), REPORT, REPORT.profile, slice(None), NotImplemented, ..., range(10**4),
+    type("Odd", (), {"__array__": lambda self, *given, **options: "no array"})(),
+    np.array(3), np.array([]), np.zeros((0, 2)), np.zeros((2, 0)), np.zeros((8, 2)), np.zeros((1, 1, 1)),
+    np.full(8, np.nan), np.full(8, "a"), np.array([None, 1]), np.full(8, True), np.arange(8), np.array([1 + 1j]),
+    np.arange(8, dtype=np.uint64) + 2**63, np.array(["2020-01-01"], dtype="M8[D]"),
+    np.array([(1, 2)], dtype=[("x", int), ("y", int)]), np.ma.masked_array([1.0, 2.0], [True, False]),
+    np.full((8, 2), 1e308), np.full((8, 2), np.inf), np.zeros((8, 2), dtype=np.float16),
+    np.float32(0.5), np.int8(1), np.str_("x"), np.bool_(True),
+]  # fmt: skip
+
+
+def refusal(function: Callable[..., Any], given: dict[str, Any]) -> str:
+    """What a call says that is refused; nothing where there is a result."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            result = function(**given)
+            str(result)
+    except DeadheatError as error:
+        return str(error)
+    except OSError as error:
+        return f"OSError {error.strerror}"
+    return ""
+
+
+def parameters(function: Callable[..., Any]) -> list[str]:
+    return [each.name for each in inspect.signature(function).parameters.values() if each.kind != each.VAR_KEYWORD]
+
+
+CASES = [(function, name) for function in GOOD for name in parameters(function)]
+
+
+def test_every_public_function_is_walked() -> None:
+    walked = {function.__name__ for function in GOOD} | NO_FUNCTIONS
+    assert {name for name in dh.__all__ if callable(getattr(dh, name))} <= walked
+    assert {name for name in dc.__all__ if inspect.isfunction(getattr(dc, name))} <= walked
+    for function, given in GOOD.items():
+        assert refusal(function, given) in ("", "OSError No such file or directory"), function.__name__
+
+
+@pytest.mark.parametrize(("function", "name"), CASES, ids=lambda each: each if isinstance(each, str) else each.__name__)
+def test_what_is_refused_is_refused_in_one_line(
+    function: Callable[..., Any], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where a checkpoint may be written
+    for value in VALUES:
+        said = refusal(function, GOOD[function] | {name: value})
+        assert said.isprintable()
+        assert len(said) < 600
