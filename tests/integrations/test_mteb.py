@@ -108,7 +108,7 @@ SUBSETS = {"mteb_model_meta": {}}
          "split must be one of those in the file, test, dev, but is not given"),
         (SUBSETS | DE_EN, {"subset": "fr"}, ValueError, "subset must be one of those in the file, de, en, but is 'fr'"),
         (OLD, {"split": "test"}, ValueError, "subset and split must be left out"),
-        (None, {}, FileError, "is not JSON"),
+        (None, {}, FileError, "is no JSON of scores"),
         ([1], {}, FileError, "must hold a dictionary of dictionaries"),
         (SUBSETS | {"default": {"test": ["a"]}}, {}, FileError, "must hold a dictionary of splits"),
         (SUBSETS | {"default": {"test": {"q": {"d": "high"}}}}, {}, FileError, "must hold scores by query"),
