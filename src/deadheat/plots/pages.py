@@ -256,7 +256,8 @@ def _grid(name: str, title: str, found: Breakdown, digits: int) -> dict[str, Any
         keys: list[Any] = list(cells) if numeric else text
         columns.append({"name": heading, "numeric": numeric, "text": text, "keys": keys})
     for heading, values in found.per_row.items():
-        text, keys = [value(each, digits) for each in triples(values)], list(map(_key, triples(values)))
+        keys = list(map(_key, triples(values)))
+        text = [value(each, digits).replace(", ", ",\N{NO-BREAK SPACE}") for each in triples(values)]  # wraps before [
         columns.append({"name": f"{heading} (%)", "numeric": True, "text": text, "keys": keys})
     return {"name": name, "title": title, "columns": columns, "n": len(columns[0]["text"]), "notes": found.notes()}
 

@@ -67,6 +67,57 @@ def test_positives_first() -> None:
     assert "positives first" not in dh.audit_run(ranked, JUDGED)
 
 
+STEP = float(np.nextafter(np.float32(0.7), np.float32(0)))
+
+
+def just_below(score: float, of: float) -> tuple[Run, Run]:
+    """Twenty queries whose positive has one score, and fifty other documents another."""
+    run = {f"q{q}": {"p": of} | {f"d{d}": score for d in range(50)} for q in range(20)}
+    return run, {query: {"p": 1} for query in run}
+
+
+def test_near_ties() -> None:
+    """One step of float32 above fifty others: MRR@10 is 1 by that step alone."""
+    found = dh.audit_run(*just_below(STEP, float(np.float32(0.7))), measures="MRR@10")["near ties"]
+    assert found.severity == "serious"
+    assert found.figures["queries"] == 20
+    assert (found.figures["lower"], found.figures["upper"]) == ({"MRR@10": 0.0}, {"MRR@10": 1.0})
+    assert "all 20 queries" in found.sentence
+    below = dh.audit_run(*just_below(float(np.float32(0.7)), STEP), measures="MRR@10")["near ties"]
+    assert (below.figures["lower"], below.figures["upper"]) == ({"MRR@10": 0.0}, {"MRR@10": 1.0})
+
+
+@pytest.mark.parametrize(("score", "of"), [(0.7, 0.7), (0.7 - 2e-7, 0.7), (20_000_000.0, 20_000_001.0)])
+def test_what_is_no_near_tie(score: float, of: float) -> None:
+    """Equal scores, which are ties; two steps of float32 and more; integers, which were counted."""
+    assert "near ties" not in dh.audit_run(*just_below(score, of))
+
+
+def test_near_ties_among_the_largest_numbers() -> None:
+    largest = float(np.finfo(np.float64).max)
+    run = {"q": {"a": largest, "b": largest * (1 - 2**-30), "c": 10**400, "d": 0.5}}
+    found = dh.audit_run(run, {"q": {"a": 1, "c": 1}}, measures="mAP")["near ties"]
+    assert found.figures["lower"]["mAP"] == pytest.approx((1 + 2 / 3) / 2)
+
+
+def test_bounds_of_near_ties_are_those_of_the_tolerance() -> None:
+    """Each relevant document against all others, moved by the precision either way, by brute force over pairs."""
+    rng = np.random.default_rng(5)
+    steps = np.float64(0.75) + rng.integers(0, 40, (30, 12)) * 2.0**-25  # a near tie reaches over three of them
+    run = {f"q{q}": {f"d{d}": float(score) for d, score in enumerate(row)} for q, row in enumerate(steps)}
+    judged = {query: {f"d{rng.integers(12)}": 1} for query in run}
+    figures = dh.audit_run(run, judged, measures="MRR")["near ties"].figures
+    best, worst = [], []
+    for query, row in run.items():
+        (positive,) = judged[query]
+        others = [score for document, score in row.items() if document != positive]
+        reach = row[positive] * 2.0**-23
+        best.append(1 / (1 + sum(other > row[positive] + reach for other in others)))
+        worst.append(1 / (1 + sum(other >= row[positive] - reach for other in others)))
+    assert figures["lower"]["MRR"] == pytest.approx(np.mean(worst), rel=1e-15)
+    assert figures["upper"]["MRR"] == pytest.approx(np.mean(best), rel=1e-15)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_how_likely_positives_come_first(seed: int) -> None:
     """The mean and the variance over all orders of a list, counted."""

@@ -1,7 +1,7 @@
 """Audit of a file of scores: in come a run and perhaps its qrels, out go findings, the most serious first.
 
 run ──> its scores ──────────────> what they look like: constant, few, saturated, of a short type, tied at the top
-run, qrels ──> bounds, tie rules ──> what ties do to the measures, and whether the file puts positives first
+run, qrels ──> bounds, tie rules ──> what ties and near ties do to the measures, and whether the file puts positives first
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from deadheat.trust.audits.findings import (
     percent,
     points,
     share,
+    worst,
 )
 
 MEASURES = ("nDCG@10", "MRR@10", "mAP")  # the headline first
@@ -154,6 +155,63 @@ class First:
         return (self.found - self.likely) / self.std if self.std else 0.0
 
 
+@dataclass(frozen=True)
+class Near:
+    """What near ties do: scores of relevant and irrelevant documents that differ by the precision of float32 at most.
+
+    Attributes
+    ----------
+    queries : int
+        Queries with such scores. Queries whose scores are all integers have none.
+    lower, upper : dict of str to float
+        By measure, its bounds once near ties count as ties.
+    """
+
+    queries: int
+    lower: Mapping[str, float]
+    upper: Mapping[str, float]
+
+    @classmethod
+    def of(cls, scores: Checked, judged: Checked, report: Report, singletons: Singletons) -> Near:
+        """Move every relevant document by that precision, down and up: its near ties are then decided against it and
+        for it.
+        """
+        queries = [query for query, grades in judged.items() if _has_near_ties(scores.get(query, {}), grades)]
+
+        def bound(end: str, share: float) -> dict[str, float]:
+            moved = scores | {query: _moved(scores[query], judged[query], share) for query in queries}
+            found = evaluate_run(moved, judged, measures=report.measures, singletons=singletons)
+            return {name: getattr(found[name], end) for name in report.measures}
+
+        return cls(len(queries), bound("lower", -thresholds.PRECISION), bound("upper", thresholds.PRECISION))
+
+
+def _has_near_ties(row: Mapping[str, Any], grades: Mapping[str, int]) -> bool:
+    """Whether a relevant and an irrelevant document of a query differ by the precision of float32 at most."""
+    numbers = np.fromiter(map(nearest_float64, row.values()), np.float64, len(row))
+    relevant = np.fromiter((grades.get(document, 0) > 0 for document in row), np.bool_, len(row))
+    if (numbers == np.rint(numbers)).all():
+        return False
+    found, others = numbers[relevant & np.isfinite(numbers)], np.sort(numbers[~relevant])
+    reach = np.abs(found) * thresholds.PRECISION
+    with np.errstate(over="ignore"):  # infinity is beyond all others too
+        low, high = found - reach, found + reach
+    within = np.searchsorted(others, high, "right") - np.searchsorted(others, low, "left")
+    equal = np.searchsorted(others, found, "right") - np.searchsorted(others, found, "left")
+    return bool((within > equal).any())
+
+
+def _moved(row: Mapping[str, Any], grades: Mapping[str, int], share: float) -> dict[str, Any]:
+    """The scores of a query, those of its relevant documents moved by a share of their size."""
+    moved = dict(row)
+    for document in (document for document in row if grades.get(document, 0) > 0):
+        number = nearest_float64(row[document])
+        number += abs(number) * share
+        if math.isfinite(number):
+            moved[document] = number
+    return moved
+
+
 @plain_floats
 def audit_run(
     run: str | os.PathLike[str] | Scores,
@@ -166,7 +224,7 @@ def audit_run(
 ) -> RunAudit:
     """Find what a careful referee would ask about a file of scores, such as those of a reranker.
 
-    How far ties move the measures and what the order of the file makes of them; whether the file lists positives first
+    How far ties and near ties move the measures and what the order of the file makes of them; whether the file lists positives first
     among ties; queries with one score for all documents, ties for the first place, few distinct scores, scores that are
     exactly 0 or 1 as a saturated sigmoid leaves them, and scores of a short type.
 
@@ -220,9 +278,9 @@ def audit_run(
         return RunAudit(most_serious_first(_of_scores(looks)), looks, None, None, {})
     judged = trec.open_qrels(qrels)
     report = evaluate_run(scores, judged, measures=measures, singletons=singletons)
-    first = First.of(scores, judged)
+    first, near = First.of(scores, judged), Near.of(scores, judged, report, singletons)
     rules = {rule: by_rule(rule, scores, judged, report.measures, singletons) for rule in RULES}
-    found = [*_of_ties(report, first, rules), *_of_scores(looks)]
+    found = [*_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
     return RunAudit(most_serious_first(found), looks, report, first, rules)
 
 
@@ -306,6 +364,27 @@ def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, floa
             vars(first),
             "A stable sort rewards ties in such a file; shuffle the candidates.",
         )
+
+
+def _of_near_ties(report: Report, near: Near) -> Iterator[Finding]:
+    """How far near ties move the first measure that they move most seriously, beyond what ties do."""
+    moves = {
+        name: max(0.0, result.lower - near.lower[name]) + max(0.0, near.upper[name] - result.upper)
+        for name, result in report.items()
+    }
+    name, move = worst(moves)
+    if move < thresholds.PRINTED:
+        return
+    n_query = report.n_query
+    yield Finding(
+        "near ties",
+        by_move(move),
+        f"In {share(near.queries, n_query, 'queries')} scores of relevant and irrelevant documents differ by no more than "
+        f"the precision of float32: once these count as ties, {name} is anywhere from {percent(near.lower[name])} to "
+        f"{percent(near.upper[name])} ({points(move)} further than equal scores leave open).",
+        vars(near) | {"moves": moves, "n_query": n_query},
+        "Rounding decides the order there: compute the scores in float64, or report these bounds.",
+    )
 
 
 def _of_scores(looks: Looks) -> Iterator[Finding]:
