@@ -1,7 +1,7 @@
 """Audit of a file of scores: in come a run and perhaps its qrels, out go findings, the most serious first.
 
 run ──> its scores ──────────────> what they look like: constant, few, saturated, of a short type, tied at the top
-run, qrels ──> bounds, tie rules ──> what ties and near ties do to the measures, and whether the file puts positives first
+run, qrels ──> bounds, tie rules ──> what ties and near ties do, and whether the file puts positives first
 """
 
 from __future__ import annotations
@@ -224,9 +224,9 @@ def audit_run(
 ) -> RunAudit:
     """Find what a careful referee would ask about a file of scores, such as those of a reranker.
 
-    How far ties and near ties move the measures and what the order of the file makes of them; whether the file lists positives first
-    among ties; queries with one score for all documents, ties for the first place, few distinct scores, scores that are
-    exactly 0 or 1 as a saturated sigmoid leaves them, and scores of a short type.
+    How far ties and near ties move the measures and what the order of the file makes of them; whether the file lists
+    positives first among ties; queries with one score for all documents, ties for the first place, few distinct scores,
+    scores that are exactly 0 or 1 as a saturated sigmoid leaves them, and scores of a short type.
 
     Parameters
     ----------
@@ -379,8 +379,8 @@ def _of_near_ties(report: Report, near: Near) -> Iterator[Finding]:
     yield Finding(
         "near ties",
         by_move(move),
-        f"In {share(near.queries, n_query, 'queries')} scores of relevant and irrelevant documents differ by no more than "
-        f"the precision of float32: once these count as ties, {name} is anywhere from {percent(near.lower[name])} to "
+        f"In {share(near.queries, n_query, 'queries')} scores of relevant and irrelevant documents differ by the "
+        f"precision of float32 at most: once these count as ties, {name} is anywhere from {percent(near.lower[name])} to "
         f"{percent(near.upper[name])} ({points(move)} further than equal scores leave open).",
         vars(near) | {"moves": moves, "n_query": n_query},
         "Rounding decides the order there: compute the scores in float64, or report these bounds.",
