@@ -380,8 +380,8 @@ def _of_near_ties(report: Report, near: Near) -> Iterator[Finding]:
         "near ties",
         by_move(move),
         f"In {share(near.queries, n_query, 'queries')} scores of relevant and irrelevant documents differ by the "
-        f"precision of float32 at most: once these count as ties, {name} is anywhere from {percent(near.lower[name])} to "
-        f"{percent(near.upper[name])} ({points(move)} further than equal scores leave open).",
+        f"precision of float32 at most: once these count as ties, {name} is anywhere from {percent(near.lower[name])} "
+        f"to {percent(near.upper[name])} ({points(move)} further than equal scores leave open).",
         vars(near) | {"moves": moves, "n_query": n_query},
         "Rounding decides the order there: compute the scores in float64, or report these bounds.",
     )
