@@ -137,6 +137,8 @@ def test_names_of_bounds_say_where_the_bounds_are(name: str) -> None:
     ("name", "message"),
     [
         ("infAP", "'infAP' is not computed, since it has no closed form over the orders of ties; ask for AP"),
+        ("set_F.0.5", "'set_F.0.5' has a parameter as trec_eval writes it: deadheat run --trec-eval takes it"),
+        ("ndcg.1=3", "has a parameter as trec_eval writes it"),
         (
             "Rndcg",
             "'Rndcg' is a line of trec_eval's output and no measure of a report: deadheat run --trec-eval prints",

@@ -91,6 +91,7 @@ FAMILIES = (
 SPELLINGS = {spelling: (row, choice) for row in FAMILIES for spelling, choice in row.spellings.items()}
 
 _A_LINE = "is a line of trec_eval's output and no measure of a report: deadheat run --trec-eval prints it"
+_PARAMETERS = "deadheat run --trec-eval takes it; elsewhere P@5, nDCG@10 or IPrec@0.5 name what is asked for"
 _OPEN = "is not computed, since it has no closed form over the orders of ties; ask for"
 NOT_HERE = {  # measures of other programs, and what to do instead
     **dict.fromkeys(("rndcg", "relativep", "rprecmult", "gmmap", "gmbpref", "utility", "numq", "numret", "numrel",
@@ -198,6 +199,8 @@ def parse(name: str) -> Measure:
     if row is None:
         if key(base) in NOT_HERE:
             raise MeasureNameError("measures", f"{name!r} {NOT_HERE[key(base)]}")
+        if "." in base and find(base.partition(".")[0]):
+            raise MeasureNameError("measures", f"{name!r} has a parameter as trec_eval writes it: {_PARAMETERS}")
         raise MeasureNameError("measures", f"unknown measure {name!r}; {_suggestion(base, cutoff)}")
     if parameter is None:
         return row.measure(_cutoff(row, cutoff, name), choice)
