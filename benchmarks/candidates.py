@@ -39,8 +39,8 @@ def _link_prediction(negatives: Array, rng: np.random.Generator, threads: int) -
         return (*(float((ranks <= k).mean()) for k in (1, 3, 10)), float((1 / ranks).mean()))
 
     def deadheat() -> object:
-        profile = dh.profile_links(positives, negatives, threads=threads)
-        return dh.link_prediction(profile, ["Hits@1", "Hits@3", "Hits@10", "MRR"])
+        task = dh.Task.from_links(positives, negatives, threads=threads)
+        return dh.link_prediction(task, ["Hits@1", "Hits@3", "Hits@10", "MRR"])
 
     return {"yardstick": ogb, "evaluate": deadheat}
 
@@ -61,8 +61,8 @@ def _reranking(scores: Array, rng: np.random.Generator, threads: int) -> dict[st
         return np.mean(values, axis=0)
 
     def deadheat() -> object:
-        profile = dh.profile_scores(scores, relevant, threads=threads)
-        return dh.measure(profile, measures=["MRR@10", "nDCG@10", "mAP"])
+        task = dh.Task.from_scores(scores, relevant, threads=threads)
+        return dh.evaluate(task, ["MRR@10", "nDCG@10", "mAP"])
 
     return {"yardstick": sentence_transformers, "evaluate": deadheat}
 

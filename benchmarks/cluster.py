@@ -95,7 +95,7 @@ def measured_rates(n_item: int) -> Rates:
 
         def seconds(n_query: int) -> float:
             begin = time.perf_counter()
-            dh.profile(queries[:n_query], query_labels[:n_query], file, labels, threads=1)
+            dh.Task(queries[:n_query], query_labels[:n_query], file, labels, threads=1).profile  # noqa: B018
             return time.perf_counter() - begin
 
         seconds(few)
@@ -104,7 +104,7 @@ def measured_rates(n_item: int) -> Rates:
     opened = max(1e-9, of_few - few * each) / n_item
     half = n_item // 2
     begin = time.perf_counter()
-    dh.profile(gallery[:half], labels[:half], threads=1)
+    dh.Task(gallery[:half], labels[:half], threads=1).profile  # noqa: B018
     of_two = max(1e-9, time.perf_counter() - begin - half * opened)
     return Rates(n_item / each, half**2 / of_two, 1 / opened)
 
@@ -126,12 +126,12 @@ def overhead(scale: float, repeats: int, tick: Any = lambda what: None) -> list[
         f"{n_query} queries, {n_gallery} items": (rows[:n_query], labels[:n_query], gallery, gallery_labels),
     }
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
-        dh.profile(rows[:200], labels[:200], executor=executor)
+        dh.Task(rows[:200], labels[:200], executor=executor).profile  # noqa: B018
         for name, given in cases.items():
             cluster = dh.Cluster(executor)
             works = {
-                "threads": lambda given=given: dh.profile(*given, threads=2),
-                "processes": lambda given=given, cluster=cluster: dh.profile(*given, executor=cluster),
+                "threads": lambda given=given: dh.Task(*given, threads=2).profile,
+                "processes": lambda given=given, cluster=cluster: dh.Task(*given, executor=cluster).profile,
             }
             times = clock.by_turns(works)
             two, apart = (statistics.median(times[what]) for what in works)

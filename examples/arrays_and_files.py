@@ -49,12 +49,12 @@ with tempfile.TemporaryDirectory() as name:
 
     print("digest of the tie profile, euclidean")
     for source, samples in sources.items():
-        print(f"  {source:26}{dh.profile(*samples, distance='euclidean').digest()[:16]}")
+        print(f"  {source:26}{dh.Task(*samples, distance='euclidean').profile.digest()[:16]}")
 
 report = dh.evaluate(embeddings, labels, distance="euclidean", measures="mAP, Hit@1")
 
 # And out again: a dictionary, JSON, a frame of pandas or Polars, a table of Arrow.
 print(report.summary())
-print(report.per_class().to_polars().select("class", "queries", "mAP_lower", "mAP_upper").head(3))
-queries = pl.DataFrame(report.per_query(measures="mAP"))
+print(report.by_class().to_polars().select("class", "queries", "mAP_lower", "mAP_upper").head(3))
+queries = pl.DataFrame(report.by_query(measures="mAP"))
 print(f"the mean over {len(queries)} queries again, by Polars: {queries['mAP_expected'].mean():.4f}")

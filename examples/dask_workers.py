@@ -21,7 +21,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "digits.npy")  # workers open files where they are: nothing large travels
         np.save(path, images.astype(np.float32))
-        alone = dh.profile(path, labels)
+        alone = dh.Task(path, labels).profile
         with (
             LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workers,
             Client(workers) as client,

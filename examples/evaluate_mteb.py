@@ -69,8 +69,8 @@ def main() -> None:
         corpus = read_embeddings(folder / "cache" / "Food" / "document", texts)
         model.close()
     query_ids, document_ids = [row["id"] for row in QUERIES], [row["id"] for row in CORPUS]
-    profile = dh.profile_judged(queries, corpus, QRELS, query_ids, document_ids)
-    print("from its embeddings: ", dh.measure(profile, "nDCG@10").summary())
+    profile = dh.Task.from_judged(queries, corpus, QRELS, query_ids, document_ids).profile
+    print("from its embeddings: ", dh.evaluate(profile, "nDCG@10").summary())
 
 
 if __name__ == "__main__":

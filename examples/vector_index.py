@@ -77,9 +77,9 @@ def main() -> None:
     flat.add(base)
     far, ids = flat.search(queries, 2 * K)  # distances come first here
     measures = ["Hit@1", "P@10", "mAP"]
-    profile = dh.profile_neighbors(ids, far, query_labels, base_labels, order="ascending")
+    profile = dh.Task.from_neighbors(ids, far, query_labels, base_labels, order="ascending").profile
     print("\nOf the first 20 neighbours alone:\n")
-    print(dh.measure(profile, measures))
+    print(dh.evaluate(profile, measures))
     print("\nOf all embeddings:\n")
     print(dh.evaluate(queries, query_labels, base, base_labels, distance="euclidean", measures=measures))
 

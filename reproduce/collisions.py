@@ -19,6 +19,7 @@ from deadheat.analyses.collisions import Collisions, Counts, Kind, collisions, c
 from deadheat.cli import demo
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.literals import DistanceName
+from deadheat.engine.task import Task
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.plots import style
@@ -161,10 +162,10 @@ def _integers(data: Data, shown: int, caption: str, tables: Sequence[Table], set
     """Exact ties: a picture of the first rows, what rounding does to their groups, and counts."""
     images, findings, first = [], [], data[:shown]
     for distance in DISTANCES:
-        how: dict[str, Any] = {"distance": distance, "threads": setting.threads}
-        images.append((distance, collisions(first.embeddings, first.labels, **how)))
-        counted = collisions(data.embeddings, data.labels, **how | {"distance": [distance]})[distance]
-        split, merged = split_and_merged(group_numbers(Rankings(data.embeddings, **how)), distances_of(data, distance))
+        images.append((distance, collisions(task_of(first, setting, distance))))
+        task = task_of(data, setting, distance)
+        counted = collisions(task, distances=[distance])[distance]
+        split, merged = split_and_merged(group_numbers(rankings_of(task)), distances_of(data, distance))
         what = f"{data.name}, {distance}: exact tie groups, those that are mixed, those that float64 distances split"
         here = f"{counted.together.groups}, {counted.mixed.groups}, {split}"
         findings.append(Finding(what, here, why=f"groups of equal float64 distances that are not ties: {merged}"))
@@ -218,8 +219,8 @@ def _drawn(part: Data, types: Sequence[str], setting: Setting) -> Outcome:
     )
     amplified = row_of_images("gw-amplified", caption, kinds, amplify=3)
     short: dict[str, Ties] = {name: Rounded(name, of="distance") for name in study.WASHINGTON_ROUNDED}
-    images = [(name, collisions(part.embeddings, part.labels, ties=ties, threads=setting.threads))
-              for name, ties in ({"exact": Exact()} | short).items()]  # fmt: skip
+    task = task_of(part, setting)
+    images = [(name, collisions(task.replace(ties=ties))) for name, ties in ({"exact": Exact()} | short).items()]
     caption = (
         f"Ties of the cosine distance, {part.title}, {part.samples}, exact and with the exact distances rounded to "
         "float32 and to float16: "
@@ -301,7 +302,7 @@ def _nearest_pair(data: Data, setting: Setting) -> list[Finding]:
         for i, j, equal in zip(left.tolist(), right.tolist(), same.tolist(), strict=True)
     ]
     here, noted = "; ".join(pairs) or "none", "samples 1162 and 1163, of two classes"
-    metric = Rankings(data.embeddings, threads=setting.threads).metric
+    metric = rankings_of(task_of(data, setting)).metric
     squares = metric.exact_closeness(left, metric.columns.column_of_item[right]).signed_squares()
     with localcontext() as context:
         context.prec = 60
@@ -428,6 +429,15 @@ def real_ties(rankings: Rankings, published: Published) -> int:
     return ties + int((nearer.compare(pairs, farther, pairs) == 0).sum())
 
 
+def task_of(data: Data, setting: Setting, distance: DistanceName = "cosine") -> Task:
+    return Task(data.embeddings, data.labels, distance=distance, threads=setting.threads)
+
+
+def rankings_of(task: Task) -> Rankings:
+    """The rankings of a task without a gallery."""
+    return Rankings(task.pair.query.embeddings, None, task.options)
+
+
 def group_numbers(rankings: Rankings) -> NDArray[np.int32]:
     """The number of each item's exact tie group for each query, −1 for the query itself; (n_query, n_gallery)."""
     number = np.full((rankings.n_query, rankings.n_gallery), -1, dtype=np.int32)
@@ -479,7 +489,7 @@ def as_published(data: Data, name: str, caption: str, setting: Setting) -> tuple
     for (above, below), distance in zip(axes.T, DISTANCES, strict=True):
         pairs = rule_of(data, distance)
         collision_image(pairs.kind, ax=above, legend=False).set_title(_TITLES.get(distance, distance))
-        within = collisions(data.embeddings, data.labels, distance=distance, within=data.eps, threads=setting.threads)
+        within = collisions(task_of(data, setting, distance), within=data.eps)
         collision_image(within, ax=below, legend=False)
         kinds.append((distance, within))
     for ax, title in zip(axes[:, 0], ("published rule, by item", f"within {data.eps:g}, by group"), strict=True):
@@ -495,7 +505,7 @@ def rule_table(data: Data, setting: Setting) -> tuple[Table, dict[str, Ruled]]:
     numbers: dict[str, Ruled] = {}
     for distance in DISTANCES:
         pairs = rule_of(data, distance)
-        ties = real_ties(Rankings(data.embeddings, distance=distance, threads=setting.threads), pairs)
+        ties = real_ties(rankings_of(task_of(data, setting, distance)), pairs)
         numbers[distance] = ruled = Ruled.of(pairs, ties)
         count, kinds = ruled.n_collision, [int((pairs.kind == kind).sum()) for kind in (Kind.RELEVANT, Kind.IRRELEVANT)]
         rows.append([data.name, data.rows, distance, data.eps, count, *kinds, int(pairs.with_itself.sum()),
@@ -512,12 +522,13 @@ def rule_table(data: Data, setting: Setting) -> tuple[Table, dict[str, Ruled]]:
 
 def count_table(data: Data, setting: Setting, short_types: Sequence[str] = ()) -> Table:
     """Collision groups by distance: exact, of SciPy's float64 distances, rounded to shorter types, and within e."""
-    rules: dict[str, dict[str, Any]] = {"exact": {}}
-    rules |= {f"{name} distance": {"ties": Rounded(name, of="distance")} for name in short_types}
-    rules |= {f"within {data.eps:g}": {"within": data.eps}}
+    task = task_of(data, setting)
+    rules: dict[str, tuple[Task, float | None]] = {"exact": (task, None)}
+    rules |= {f"{name} distance": (task.replace(ties=Rounded(name, of="distance")), None) for name in short_types}
+    rules |= {f"within {data.eps:g}": (task, data.eps)}
     found: list[tuple[str, str, Counts]] = []
-    for rule, how in rules.items():
-        counted = collisions(data.embeddings, data.labels, distance=DISTANCES, threads=setting.threads, **how)
+    for rule, (asked, within) in rules.items():
+        counted = collisions(asked, distances=DISTANCES, within=within)
         found += [(distance, rule, counted[distance]) for distance in counted]
     for distance in DISTANCES:
         rounded = collisions_of_distances(distances_of(data, distance), data.relevant, leave_one_out=True)

@@ -104,9 +104,9 @@ def _real(
     setting: Setting,
 ) -> Real:  # fmt: skip
     """The report, the norms, and 1 − normalised entropy of the k nearest labels."""
-    how: dict[str, Any] = {"distance": distance, "threads": setting.threads}
-    entropy = confidence_targets.label_entropy(embeddings, labels, k, normalized=True, **how)
-    report = dh.evaluate(embeddings, labels, measures=_BY, **how)
+    task = dh.Task(embeddings, labels, distance=distance, threads=setting.threads)
+    entropy = confidence_targets.label_entropy(task, k, normalized=True)
+    report = dh.evaluate(task, _BY)
     return Real(name, title, report, {_NORM: confidence_targets.norms(embeddings), _AGREEMENT: 1 - entropy})
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from deadheat.analyses.gaps import generalization_gap
 from deadheat.analyses.grouped import grouped
+from deadheat.engine.task import Task
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs.samples import read
 from deadheat.plots import style
@@ -320,9 +321,8 @@ class Sample(NamedTuple):
 def compare(
     train: Sample, test: Sample, *, dropout: float | None = None, seed: int | None = None, threads: int | None = None
 ) -> Compared:
-    gap = generalization_gap(
-        *train, *test, group_size=GROUP_SIZE, measure=MEASURE, seed=_SEED, repeats=_REPEATS, threads=threads
-    )
+    tasks = (Task(*sample, threads=threads) for sample in (train, test))
+    gap = generalization_gap(*tasks, group_size=GROUP_SIZE, measure=MEASURE, seed=_SEED, draws=_REPEATS)
     sides = [
         Values(side.train.expected, side.test.expected, side.expected, *ends(by_z.interval(side, LEVEL)),
                by_z.bound(side, LEVEL), side.lower, side.upper)
@@ -431,9 +431,9 @@ def subset_values(sample: Sample, size: int, draw: int, threads: int | None) -> 
     words = np.unique(sample.labels)
     chosen = np.random.default_rng([_SEED, size, draw]).choice(words, size, replace=False)
     rows = np.isin(sample.labels, chosen)
-    part = Sample(sample.embeddings[rows], sample.labels[rows])
-    plain = evaluate(*part, measures=MEASURE, threads=threads)
-    inside = grouped(*part, group_size=GROUP_SIZE, measures=MEASURE, seed=draw, threads=threads)
+    task = Task(sample.embeddings[rows], sample.labels[rows], threads=threads)
+    plain = evaluate(task, MEASURE)
+    inside = grouped(task, group_size=GROUP_SIZE, measures=MEASURE, seed=draw)
     return plain[MEASURE].expected, inside[MEASURE].expected
 
 

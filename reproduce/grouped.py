@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.analyses.gaps import generalization_gap
 from deadheat.analyses.grouped import grouped
 from deadheat.engine.literals import DistanceName
+from deadheat.engine.task import Task
 from deadheat.inputs.samples import read
 from deadheat.plots import style
 from deadheat.reports.evaluating import evaluate
@@ -156,11 +157,11 @@ def _values(
     place = np.random.default_rng(_SEED).permutation(len(names))[codes]
     rows = []
     for n in sizes:
-        part = embeddings[place < n], labels[place < n]
-        plain = evaluate(*part, measures=MEASURE, distance=distance, threads=threads)
+        task = Task(embeddings[place < n], labels[place < n], distance=distance, threads=threads)
+        plain = evaluate(task, MEASURE)
         interval = by_z.of_report(plain, MEASURE, "class", LEVEL)
         rows.append((PLAIN, n, plain[MEASURE].expected, *ends(interval)))
-        inside = grouped(*part, group_size=GROUP_SIZE, measures=MEASURE, distance=distance, threads=threads)[MEASURE]
+        inside = grouped(task, group_size=GROUP_SIZE, measures=MEASURE)[MEASURE]
         rows.append((GROUPED, n, inside.expected, *ends(by_z.interval(inside, LEVEL))))
     columns = [("what", "U32"), ("n_class", int), ("value", float), ("low", float), ("high", float)]
     return np.array(rows, dtype=columns)
@@ -206,8 +207,8 @@ def by_file(setting: Setting, name: str, stem: str) -> Outcome:
         title = f"{name}, test: {MEASURE} with {sizes[0]} and {sizes[-1]} classes, {what}"
         findings.append(Finding(title, here, Mark.OTHER_DATA, *_printed_values(name, what), why))
     if "train" in samples:
-        pair = *samples["train"], *samples["test"]
-        gap = generalization_gap(*pair, group_size=GROUP_SIZE, measure=MEASURE, threads=setting.threads)
+        train, test = (Task(*samples[part], threads=setting.threads) for part in ("train", "test"))
+        gap = generalization_gap(train, test, group_size=GROUP_SIZE, measure=MEASURE)
         for what, side in ((PLAIN, gap.plain), (GROUPED, gap.grouped)):
             low, high = ends(by_z.interval(side, LEVEL))
             bound = f"at most {100 * by_z.bound(side, LEVEL):.1f}"
@@ -349,16 +350,15 @@ def _coverage_picture(kinds: Mapping[tuple[str, str], Sequence[Coverage]]) -> Pi
 
 def by_cost(setting: Setting, extent: Extent) -> Outcome:
     rows = []
-    how: dict[str, Any] = {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
     for n_class in extent.cost:
         labels = np.repeat(np.arange(n_class), _SAMPLES)
         embeddings = np.random.default_rng(_SEED).standard_normal((len(labels), _DIM), dtype=np.float32)
         setting.say(f"  cost: {len(labels)} samples")
-        ways: dict[str, Callable[..., Any]] = {GROUPED: partial(grouped, group_size=GROUP_SIZE)}
+        ways: dict[str, Callable[[Task], Any]] = {GROUPED: partial(grouped, group_size=GROUP_SIZE, measures=MEASURE)}
         if len(labels) <= _MOST_PLAIN:
-            ways[PLAIN] = evaluate
+            ways[PLAIN] = partial(evaluate, measures=MEASURE)
         for what, way in ways.items():
-            report, seconds = _timed(partial(way, embeddings, labels, **how), extent.times)
+            report, seconds = _timed(partial(_opened, way, embeddings, labels), extent.times)
             rows.append((what, len(labels), int(report.profile.n_ranked.sum()), seconds))
     table = np.array(rows, dtype=[("what", "U32"), ("samples", int), ("pairs", int), ("seconds", float)])
     figure = style.figure(5.6, 3.6)
@@ -368,6 +368,11 @@ def by_cost(setting: Setting, extent: Extent) -> Outcome:
     about = "Pairs ranked, and processor seconds on one thread"
     of_pairs = Table("cost", about, table.dtype.names or (), table.tolist())
     return Outcome(_cost_findings(table), [Picture("cost", caption, figure)], [of_pairs])
+
+
+def _opened(way: Callable[[Task], Any], embeddings: NDArray[Any], labels: NDArray[Any]) -> Any:
+    """The answer for a task made anew, as a task keeps its counts."""
+    return way(Task(embeddings, labels, distance=DISTANCE, threads=1))
 
 
 def _timed(work: Callable[[], Any], times: int) -> tuple[Any, float]:

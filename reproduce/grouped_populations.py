@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from deadheat.analyses.gaps import Gap, GeneralizationGap, generalization_gap, split_half
 from deadheat.analyses.grouped import grouped
 from deadheat.analyses.model_trends import GapTrend, ModelCorrelation, gap_trend, model_correlation
+from deadheat.engine.task import Task
 from deadheat.plots import grouped as plot_grouped
 from deadheat.plots import style
 from deadheat.reports.averaging import Average
@@ -91,8 +92,7 @@ OF_PLAIN: dict[str, Average] = {"plain, z over queries": "query", "plain, z over
 REPEATED = "Student's t, 4 repeats"
 _RESAMPLES = 999
 _REPEATS = 4
-_PLAIN_SETTINGS: dict[str, Any] = {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
-_SETTINGS: dict[str, Any] = _PLAIN_SETTINGS | {"group_size": GROUP_SIZE}
+_SETTINGS: dict[str, Any] = {"measures": MEASURE, "group_size": GROUP_SIZE}
 
 # Each experiment draws from its own stream.
 _DRAWS, _LARGE, _PLAIN, _GAP = range(4)
@@ -197,15 +197,19 @@ def binomial(n_hold: int, n_draw: int, confidence_level: float) -> Interval:
     return Interval(*map(float, test.proportion_ci(confidence_level, method="exact")))
 
 
+def task_of(data: tuple[NDArray[Any], NDArray[Any]], threads: int | None = 1) -> Task:
+    return Task(*data, distance=DISTANCE, threads=threads)
+
+
 def value_in_groups(population: Population, n_group: int) -> Known:
-    result = grouped(*population.draw(n_group * GROUP_SIZE, _LARGE), **_SETTINGS)[MEASURE]
+    result = grouped(task_of(population.draw(n_group * GROUP_SIZE, _LARGE)), **_SETTINGS)[MEASURE]
     return Known(result.expected, result.errors.expected)
 
 
 def value_of_plain(population: Population, n_class: int, n_draw: int) -> Known:
     """The value of the plain measure on `n_class` classes, from separate draws."""
     values = [
-        evaluate(*population.draw(n_class, _PLAIN, n_class, number), **_PLAIN_SETTINGS)[MEASURE].expected
+        evaluate(task_of(population.draw(n_class, _PLAIN, n_class, number)), MEASURE)[MEASURE].expected
         for number in range(n_draw)
     ]
     return Known(math.fsum(values) / n_draw, intervals.standard_error(values))
@@ -217,13 +221,14 @@ def coverages_over_groups(
     """Count the intervals over groups that hold the population's value, of each kind."""
 
     def found(data: Drawn, number: int) -> Iterator[tuple[str, float, Interval]]:
-        result = grouped(*data, **_SETTINGS, seed=number)[MEASURE]
+        task = task_of(data)
+        result = grouped(task, **_SETTINGS, seed=number)[MEASURE]
         how: dict[str, Any] = {"confidence_level": LEVEL, "n_resamples": _RESAMPLES, "seed": number}
         for name, method in OVER_GROUPS.items():
             ends = by_z.by_z(result, LEVEL) if method == "z" else result.interval(method=method, **how)
             yield name, result.expected, ends.expected.within(0, 1)
         if repeated:
-            result = grouped(*data, **_SETTINGS, seed=number, repeats=_REPEATS)[MEASURE]
+            result = grouped(task, **_SETTINGS, seed=number, draws=_REPEATS)[MEASURE]
             yield REPEATED, result.expected, result.interval(confidence_level=LEVEL, method="t").expected
 
     return _coverages(population, n_group, n_draw, known, found)
@@ -233,7 +238,7 @@ def coverages_of_plain(population: Population, n_group: int, n_draw: int, known:
     """The same for the plain measure on as many classes, with intervals over queries and over classes."""
 
     def found(data: Drawn, number: int) -> Iterator[tuple[str, float, Interval]]:
-        report = evaluate(*data, **_PLAIN_SETTINGS)
+        report = evaluate(task_of(data), MEASURE)
         for name, unit in OF_PLAIN.items():
             yield name, report[MEASURE].expected, by_z.of_report(report, MEASURE, unit, LEVEL).expected
 
@@ -262,10 +267,8 @@ def null_gaps(population: Population, n_class: tuple[int, int], n_draw: int) -> 
     """Gaps, grouped and plain, between two sets of classes of one population, where the true gap is 0."""
     gaps = []
     for number in range(n_draw):
-        train, test = (population.draw(n, _GAP, n, number) for n in n_class)
-        gap = generalization_gap(
-            *train, *test, group_size=GROUP_SIZE, measure=MEASURE, seed=number, distance=DISTANCE, threads=1
-        )
+        train, test = (task_of(population.draw(n, _GAP, n, number)) for n in n_class)
+        gap = generalization_gap(train, test, group_size=GROUP_SIZE, measure=MEASURE, seed=number)
         gaps.append((gap.grouped, gap.plain))
     return gaps
 
@@ -304,9 +307,7 @@ def by_table(setting: Setting, extent: Extent) -> Outcome:
 
 def table_row(embeddings: NDArray[np.float32], labels: NDArray[np.int64], *, n_draw: int, threads: int | None) -> Row:
     """The columns of Table 1 for one set, over `n_draw` random splits into halves."""
-    halves = split_half(
-        embeddings, labels, group_size=GROUP_SIZE, measure=MEASURE, splits=n_draw, distance=DISTANCE, threads=threads
-    )
+    halves = split_half(task_of((embeddings, labels), threads), group_size=GROUP_SIZE, measure=MEASURE, draws=n_draw)
     found = by_z.HalvesByZ.of(halves).to_dict(confidence_level=LEVEL)
     spread = ((found[name]["expected"], found[name]["spread"]) for name in ("difference", "margin"))
     return Row(*(found[name]["expected"] for name in ("plain", "grouped", "upper_limit")), *spread)
@@ -355,11 +356,8 @@ def by_claims(setting: Setting, extent: Extent) -> Outcome:
     setting.say("  claims about Table 2")
     gaps = [row.gap_grouped for row in DROPOUTS.values()]
     steps = ", ".join(f"{abs(later - earlier):.1f}" for earlier, later in pairwise(gaps))
-    embeddings, labels = CLUSTERED.draw(2 * _CIFAR_CLASSES, _CLAIMS_SEED)
-    halves = split_half(
-        embeddings, labels, group_size=GROUP_SIZE, measure=MEASURE, splits=extent.halves, distance=DISTANCE,
-        threads=setting.threads,
-    )  # fmt: skip
+    drawn = task_of(CLUSTERED.draw(2 * _CIFAR_CLASSES, _CLAIMS_SEED), setting.threads)
+    halves = split_half(drawn, group_size=GROUP_SIZE, measure=MEASURE, draws=extent.halves)
     margins = by_z.HalvesByZ.of(halves).margins(confidence_level=LEVEL)
     shown = ", ".join(f"{margin_by_table(name):.1f} ({name})" for name in ("CARS196", "CUB200"))
     margin = Finding(
@@ -439,10 +437,8 @@ def by_models(setting: Setting, extent: Extent) -> Outcome:
     for shrinkage in _SHRINKAGES:
         for n_direction in extent.maps:
             name, through = f"{n_direction} directions, shrinkage {shrinkage:g}", learned(train, n_direction, shrinkage)
-            gaps[name] = gap = generalization_gap(
-                train.points @ through, train.labels, test.points @ through, test.labels, group_size=GROUP_SIZE,
-                measure=MEASURE, repeats=_MAP_REPEATS, distance=DISTANCE, threads=setting.threads,
-            )  # fmt: skip
+            sides = (task_of((part.points @ through, part.labels), setting.threads) for part in (train, test))
+            gaps[name] = gap = generalization_gap(*sides, group_size=GROUP_SIZE, measure=MEASURE, draws=_MAP_REPEATS)
             row: list[Any] = [name, DIM * n_direction]
             for side in (gap.plain, gap.grouped):
                 row += [side.train.expected, side.test.expected, side.expected, by_z.margin(side, LEVEL)]

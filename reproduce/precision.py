@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from deadheat.analyses.quantization import compare_formats
 from deadheat.analyses.rounding import FORMATS, quantized
 from deadheat.cli import demo
+from deadheat.engine.task import Task
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.plots import style
 from deadheat.plots.precisions import format_changes
@@ -103,15 +104,14 @@ def clusters(n_class: int, size: int = 10, dim: int = 32) -> Data:
 
 
 def rounded(data: Data, threads: int | None) -> dict[str, Report]:
-    settings: dict[str, Any] = {"measures": MEASURES, "threads": threads}
-    reports = dict(compare_formats(data.embeddings, data.labels, formats=_FORMATS, **settings).reports)
+    task = Task(data.embeddings, data.labels, threads=threads)
+    reports = dict(compare_formats(task, formats=_FORMATS, measures=MEASURES).reports)
     if data.split is not None:
         halves = quantized(data.embeddings, "1 bit", threshold=data.split)
-        reports[f"1 bit, split at {data.split:g}"] = evaluate(halves, data.labels, **settings)
+        reports[f"1 bit, split at {data.split:g}"] = evaluate(halves, data.labels, measures=MEASURES, threads=threads)
     for of in ("similarity", "distance"):
         for dtype in _SCORE_TYPES:
-            rule = Rounded(dtype, of=of)
-            reports[f"{of} in {dtype}"] = evaluate(data.embeddings, data.labels, ties=rule, **settings)
+            reports[f"{of} in {dtype}"] = evaluate(task.replace(ties=Rounded(dtype, of=of)), MEASURES)
     return reports
 
 

@@ -21,15 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import reference
-from deadheat.engine.counting.profiling import profile
-from deadheat.engine.counting.scored import profile_scores
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.task import Task
 from deadheat.errors import FileError, MissingPackageError
 from deadheat.plots import style
 from deadheat.plots.reports import bounds
 from deadheat.plots.ties import tie_sizes
-from deadheat.reports.evaluating import measure
+from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.support.lazy import require
 from reproduce.edit_distances import ALPHABET, LEVELS, belongs, edit_distances, phoc
@@ -332,7 +331,7 @@ def ranked(words: Words, setting: Setting) -> Iterator[Ranking]:
     by_code |= {"bigrams, cosine": (bigrams(words.words), "cosine"), "floats, cosine": (projected(bits), "cosine")}
     for name, (codes, distance) in by_code.items():
         setting.say(f"  {name}")
-        exact = profile(codes, words.family, distance=distance, threads=setting.threads)
+        exact = Task(codes, words.family, distance=distance, threads=setting.threads).profile
         distances = float_distances(codes, distance)
         yield _ranking(name, exact, _counted(distances, words), distances, words)
 
@@ -358,7 +357,7 @@ def projected(codes: NDArray[np.bool_], dim: int = 64) -> NDArray[np.float32]:
 
 def _ranking(name: str, exact: TieProfile, floats: TieProfile, distances: Matrix, words: Words) -> Ranking:
     sorts = {order: plain_map(distances, words.family, rows) for order, rows in sample_orders(words).items()}
-    return Ranking(name, measure(exact, MEASURES), floats, sorts, *_crowding(distances))
+    return Ranking(name, evaluate(exact, MEASURES), floats, sorts, *_crowding(distances))
 
 
 def _crowding(distances: Matrix, queries: int = 256) -> tuple[float, float]:
@@ -390,7 +389,7 @@ def float_distances(codes: Matrix, distance: str) -> Matrix:
 def _counted(distances: Matrix, words: Words) -> TieProfile:
     """The tie profile of a matrix of distances, leave one out."""
     relevant = words.family[:, None] == words.family
-    return profile_scores(distances, relevant, order="ascending", junk=np.eye(len(distances), dtype=np.bool_))
+    return Task.from_scores(distances, relevant, order="ascending", junk=np.eye(len(distances), dtype=np.bool_)).profile
 
 
 def sample_orders(words: Words) -> dict[str, Codes]:

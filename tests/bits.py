@@ -145,12 +145,12 @@ def _scored() -> Iterator[tuple[str, list[str]]]:
         rng = np.random.default_rng([21, seed])
         scores, grades = rng.integers(0, 9, (20, 30)) / 7, rng.integers(0, 4, (20, 30))
         for order in ("descending", "ascending"):
-            profile = dh.profile_scores(scores, grades, order=order)
-            yield f"scores {seed} {order}", of_report(dh.measure(profile, MEASURES))
+            profile = dh.Task.from_scores(scores, grades, order=order).profile
+            yield f"scores {seed} {order}", of_report(dh.evaluate(profile, MEASURES))
         documents = [f"d{i}" for i in range(30)]
         run = {f"q{i}": dict(zip(documents[3:], row[3:].tolist(), strict=True)) for i, row in enumerate(scores)}
         qrels = {f"q{i}": dict(zip(documents[:25], row[:25].tolist(), strict=True)) for i, row in enumerate(grades)}
-        yield f"run {seed}", of_report(dh.measure(dh.profile_run(run, qrels), MEASURES))
+        yield f"run {seed}", of_report(dh.evaluate(dh.Task.from_run(run, qrels).profile, MEASURES))
 
 
 def _analyses() -> Iterator[tuple[str, list[str]]]:
@@ -159,18 +159,20 @@ def _analyses() -> Iterator[tuple[str, list[str]]]:
         rng = np.random.default_rng([22, seed])
         labels = rng.permutation(np.repeat(np.arange(24), 5))
         rows = rng.integers(-3, 4, (24, 4))[labels] + rng.integers(-2, 3, (120, 4))
-        grouped = dh.grouped(rows, labels, group_size=5, measures=["mAP", "Hit@1"], seed=seed, repeats=2)
+        grouped = dh.grouped(dh.Task(rows, labels), group_size=5, measures=["mAP", "Hit@1"], seed=seed, draws=2)
         yield f"grouped {seed}", [grouped.profile.digest(), *of_values([grouped["mAP"], grouped["Hit@1"]])]
         half = labels < 12
-        gap = dh.generalization_gap(rows[half], labels[half], rows[~half], labels[~half], group_size=4)
+        gap = dh.generalization_gap(
+            dh.Task(rows[half], labels[half]), dh.Task(rows[~half], labels[~half]), group_size=4
+        )
         yield f"gap {seed}", of_values([gap.grouped, gap.plain])
         for measure in ("mAP", "P@3", "nDCG@5", "MRR", "AUC", "mINP", "F1@4", "MAP@R", "Hit@2"):
-            extreme = dh.exploit(rows[:40], labels[:40] % 4, measure=measure, seed=seed, tries=2, draws=4)
+            extreme = dh.exploit(dh.Task(rows[:40], labels[:40] % 4), measure=measure, seed=seed, tries=2, draws=4)
             values = (extreme.lowest.value, extreme.highest.value, extreme.as_given, *extreme.random.tolist())
             orders = of_arrays(extreme.lowest.order, extreme.highest.order)
             yield f"exploit {seed} {measure}", [*(float(value).hex() for value in values), *orders]
         for eps in (None, 0.25):
-            image = dh.collisions(rows, labels, distance="euclidean", within=eps)
+            image = dh.collisions(dh.Task(rows, labels, distance="euclidean"), within=eps)
             yield f"collisions {seed} {eps}", of_arrays(image.kind, image.relevant, image.size)
         a, b = (dh.evaluate(part, labels, measures=["mAP", "Hit@1"]) for part in (rows, rows[:, :2]))
         difference = dh.compare(a, b)

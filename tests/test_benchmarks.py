@@ -30,6 +30,7 @@ from benchmarks import (
     limited,
     memory,
     out_of_core,
+    questions,
     report,
     running,
     size,
@@ -103,6 +104,9 @@ def test_every_case_can_be_chosen_by_its_name_and_names_data_and_a_yardstick_tha
         assert case.ties in yardsticks.TIES, case
         if case.section == "candidates":
             assert (case.yardstick in candidates.WORKS, case.data in candidates.KINDS) == (True, True), case
+            continue
+        if case.section == "questions":
+            assert case.yardstick == questions.YARDSTICK, case
             continue
         assert not case.yardstick or case.yardstick in yardsticks.YARDSTICKS, case
         if case.n and case.section != "out of core":

@@ -100,7 +100,7 @@ def test_evalai_gets_the_same(tmp_path: Path) -> None:
     assert found["result"] == [{"test_split": LOWER}]
     assert found["submission_result"] == LOWER
     assert json.dumps(found)
-    assert found["submission_metadata"]["verdict"] == dh.audit(GOOD, LABELS, measures="mAP Hit@1").verdict()
+    assert found["submission_metadata"]["verdict"] == dh.audit(dh.Task(GOOD, LABELS), measures="mAP Hit@1").verdict()
     config = (EXAMPLES / "evalai" / "challenge_config.yaml").read_text()
     assert all(part in config for part in ("codename: test\n", "codename: test_split\n", *LOWER))
     for name, (submitted, said) in BAD.items():

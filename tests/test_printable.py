@@ -69,22 +69,22 @@ def test_warnings_are_printable() -> None:
 def test_tables_of_labels_ids_and_names_are_printable() -> None:
     labels = [EVIL, "b", EVIL, "b"]
     report = dh.evaluate(POINTS, labels, measures="mAP")
-    run = dh.evaluate_run({EVIL: {"a": 1.0, EVIL: 0.5}}, {EVIL: {EVIL: 1}}, measures="AP")
+    run = dh.evaluate(dh.Task.from_run({EVIL: {"a": 1.0, EVIL: 0.5}}, {EVIL: {EVIL: 1}}), "AP")
     board = dh.leaderboard({EVIL: report, "other": dh.evaluate(POINTS[::-1], labels, measures="mAP")})
     versus = dh.compare(report, report, names=(EVIL, "b"))
-    for result in (report.per_class(), report.worst(), report.per_query(), run.worst(), board, versus):
+    for result in (report.by_class(), report.worst(), report.by_query(), run.worst(), board, versus):
         for text in (str(result), result.to_markdown(), result.to_latex(), result._repr_html_()):
             assert is_safe(text), text
             assert r"\x1b[2J" in text.replace(r"\textbackslash{}", "\\")
         json.loads(result.to_json())
     assert is_safe(board.explain() + versus.explain())
-    assert report.per_class().columns()["class"].count(EVIL) == 1  # data stay as they are
+    assert report.by_class().columns()["class"].count(EVIL) == 1  # data stay as they are
     assert is_safe(repr(report) + repr(run) + repr(board))
 
 
 def test_a_long_label_does_not_fill_the_screen() -> None:
     report = dh.evaluate(POINTS, [5000 * "x", "b", 5000 * "x", "b"], measures="mAP")
-    assert max(map(len, str(report.per_class()).splitlines())) < 300
+    assert max(map(len, str(report.by_class()).splitlines())) < 300
 
 
 def test_a_file_of_any_name_is_quoted_in_one_printable_line(tmp_path: Path) -> None:
@@ -137,17 +137,17 @@ CALLS: list[tuple[str, Callable[[], Any]]] = [
     ("embeddings", lambda: dh.evaluate(BAD)),
     ("embeddings", lambda: dh.evaluate([BAD, BAD], FOUR)),
     ("embeddings", lambda: dh.evaluate("a\0*.npy", FOUR)),
-    ("embeddings", lambda: dh.profile(BAD)),
+    ("embeddings", lambda: dh.Task(BAD).profile),
     ("labels", lambda: dh.read(BAD, labels="l\0.npy")),
     ("labels", lambda: dh.evaluate(EYE, BAD)),
     ("gallery", lambda: dh.evaluate(EYE, FOUR, BAD)),
     ("gallery_labels", lambda: dh.evaluate(EYE, FOUR, EYE, BAD)),
     ("checkpoint", lambda: dh.evaluate(EYE, FOUR, checkpoint=BAD)),
-    ("run", lambda: dh.evaluate_run(BAD, {"q": {"d": 1}})),
-    ("qrels", lambda: dh.evaluate_run({"q": {"d": 1.0}}, BAD)),
+    ("run", lambda: dh.evaluate(dh.Task.from_run(BAD, {"q": {"d": 1}}))),
+    ("qrels", lambda: dh.evaluate(dh.Task.from_run({"q": {"d": 1.0}}, BAD))),
     ("receipt", lambda: dh.Receipt.load(BAD)),
     ("path", lambda: dh.TieProfile.load(BAD)),
-    ("path", lambda: dh.profile(EYE, FOUR).save(BAD)),
+    ("path", lambda: dh.Task(EYE, FOUR).profile.save(BAD)),
     ("path", lambda: dh.Receipt({}).save(BAD)),
 ]
 

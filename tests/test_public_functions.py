@@ -13,62 +13,69 @@ import pytest
 
 import deadheat as dh
 from deadheat import confidence as dc
-from deadheat import quantization as dq
+from deadheat.analyses import quantization as dq
+from deadheat.analyses.model_trends import gap_trend, model_correlation
 from deadheat.errors import DeadheatError
 
 ROWS, LABELS = np.arange(16.0).reshape(8, 2) ** 2, np.array([0, 1, 0, 1, 2, 2, 3, 3])
 SCORES, MARKS = np.array([[3.0, 1.0, 2.0], [1.0, 1.0, 0.0]]), np.array([[1, 0, 0], [0, 1, 0]])
 REPORT = dh.evaluate(ROWS, LABELS)
 EMBEDDED = {"embeddings": ROWS, "labels": LABELS}
-GAP = {"train": ROWS, "train_labels": LABELS, "test": ROWS, "test_labels": LABELS, "group_size": 2}
+TASK = dh.Task(ROWS, LABELS)
+GAP = {"train": TASK, "test": TASK, "group_size": 2}
 GAPS = {name: dh.generalization_gap(**GAP) for name in "ab"}
 JUDGED = {"run": {"q": {"a": 0.5, "b": 0.5}}, "qrels": {"q": {"a": 1}}}
 TRUTH = {"returned": [[0, 1]], "ids": [[0, 1, 2]], "distances": [[0.0, 1.0, 2.0]], "k": 2}
 SHARES = [0.25, 0.5, 0.75, 0.9]
 HITS = [True, False, True, True]
 
+
+def evaluate(task: Any, measures: Any = None, singletons: Any = "skip", average: Any = "query") -> Any:
+    """`dh.evaluate` with names for what it takes by place."""
+    return dh.evaluate(task, measures, singletons=singletons, average=average)
+
+
 GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.Cluster: {"executor": lambda: None},
     dh.Rounded: {"dtype": "float16"},
     dh.TieProfile.from_groups: {"groups": [[(0, 0, 2, 1)]], "n_ranked": [3]},
     dh.Tolerance: {"eps": 0.5},
-    dh.audit: EMBEDDED,
+    dh.Task: EMBEDDED,
+    dh.Task.from_candidates: {"scores": SCORES, "positives": [0, 1]},
+    dh.Task.from_judged: {
+        "queries": ROWS[:1], "gallery": ROWS[:2], "qrels": JUDGED["qrels"], "query_ids": ["q"],
+        "gallery_ids": ["a", "b"],
+    },
+    dh.Task.from_links: {"positives": [0.5, 0.1], "negatives": SCORES},
+    dh.Task.from_neighbors: {"ids": [[0, 1]], "scores": [[0.5, 0.1]], "relevant": [{0}], "n_gallery": 3},
+    dh.Task.from_profile: {"profile": REPORT.profile},
+    dh.Task.from_ranks: {"optimistic": [1], "pessimistic": [2], "n_candidates": [5]},
+    dh.Task.from_run: JUDGED,
+    dh.Task.from_scores: {"scores": SCORES, "relevant": MARKS},
+    dh.audit: {"task": TASK},
     dh.audit_run: JUDGED,
     dh.classification: {"scores": [0.5, 0.5, 0.1], "labels": [1, 0, 1]},
-    dh.collisions: EMBEDDED,
+    dh.collisions: {"task": TASK},
     dh.compare: {"a": REPORT, "b": REPORT, "n_resamples": 20},
-    dh.evaluate: EMBEDDED,
-    dh.evaluate_run: JUDGED,
-    dh.exploit: EMBEDDED | {"tries": 1, "draws": 2},
-    dh.gap_trend: {"gaps": GAPS, "numbers": {"a": 1, "b": 2}},
+    evaluate: {"task": TASK},
+    dh.exploit: {"task": TASK} | {"tries": 1, "draws": 2},
+    gap_trend: {"gaps": GAPS, "numbers": {"a": 1, "b": 2}},
     dh.generalization_gap: GAP,
-    dh.grouped: EMBEDDED | {"group_size": 2},
+    dh.grouped: {"task": TASK} | {"group_size": 2},
     dh.html_report: {"report": REPORT},
     dh.index_recall: {"returned": [[0, 1]], "queries": ROWS[:1], "base": ROWS, "k": 2, "distance": "l2"},
     dh.index_recall_of_truth: TRUTH,
     dh.leaderboard: {"reports": {"a": REPORT, "b": REPORT}, "n_resamples": 20},
-    dh.link_prediction: {"profile": dh.profile_ranks([1], [2], [5])},
+    dh.link_prediction: {"task": dh.Task.from_ranks([1], [2], [5])},
     dh.low_precision: {"low": JUDGED["run"], "high": JUDGED["run"], "qrels": JUDGED["qrels"]},
-    dh.measure: {"profile": REPORT.profile},
-    dh.model_correlation: {"first": {"a": REPORT, "b": REPORT}, "second": {"a": REPORT, "b": REPORT}},
+    model_correlation: {"first": {"a": REPORT, "b": REPORT}, "second": {"a": REPORT, "b": REPORT}},
     dh.pair_classification: {"embeddings": ROWS, "pairs": [[0, 1], [0, 2]], "same": [1, 0]},
-    dh.precision_recall: {"profile": REPORT.profile},
-    dh.profile: EMBEDDED,
-    dh.profile_candidates: {"scores": SCORES, "positives": [0, 1]},
-    dh.profile_judged: {
-        "queries": ROWS[:1], "gallery": ROWS[:2], "qrels": JUDGED["qrels"], "query_ids": ["q"],
-        "gallery_ids": ["a", "b"],
-    },
-    dh.profile_links: {"positives": [0.5, 0.1], "negatives": SCORES},
-    dh.profile_neighbors: {"ids": [[0, 1]], "scores": [[0.5, 0.1]], "relevant": [{0}], "n_gallery": 3},
-    dh.profile_ranks: {"optimistic": [1], "pessimistic": [2], "n_candidates": [5]},
-    dh.profile_run: JUDGED,
-    dh.profile_scores: {"scores": SCORES, "relevant": MARKS},
+    dh.precision_recall: {"task": REPORT.profile},
     dh.random_baseline: {"labels": LABELS, "draws": 2, "dim": 2},
     dh.read: {"path": "nowhere.npz"},
-    dh.receipt: EMBEDDED,
-    dh.split_half: EMBEDDED | {"group_size": 2, "splits": 2},
-    dh.verify: EMBEDDED | {"receipt": dh.receipt(**EMBEDDED)},
+    dh.receipt: {"task": TASK},
+    dh.split_half: {"task": TASK} | {"group_size": 2, "draws": 2},
+    dh.verify: {"task": TASK, "receipt": dh.receipt(TASK)},
     dc.annotation_entropy: {"annotations": [[0, 1], [1, 1]]},
     dc.calibration: {"correct": HITS, "confidence": SHARES},
     dc.confidence_accuracy: {"correct": HITS, "confidence": SHARES},
@@ -77,13 +84,14 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dc.distribution_entropy: {"counts": [[1, 2]]},
     dc.error_reject_curve: {"values": HITS, "confidence": SHARES},
     dc.highest_density_interval: {"values": SHARES},
-    dc.label_entropy: EMBEDDED | {"k": 2},
+    dc.label_entropy: {"task": TASK, "k": 2},
     dc.norms: {"embeddings": ROWS},
     dc.normal_credible_recall: {"embeddings": ROWS, "sigma": ROWS + 1, "labels": LABELS},
     dc.rank_correlation: {"confidence": SHARES, "target": SHARES},
-    dq.compare_formats: EMBEDDED,
+    dh.compare_formats: {"task": TASK},
+    dq.quantized: {"embeddings": ROWS, "format": "int8"},
 }  # fmt: skip
-NO_FUNCTIONS = {"LinkPrediction", "Receipt", "Report", "Result", "TieProfile", "Verification"}
+NO_FUNCTIONS = {"Receipt", "Report", "Result", "TieProfile"}
 
 VALUES: list[Any] = [
     None, True, False, 0, 1, 3, -1, 2**70, 10**400, -(2**70), 10**5000, 0.5, 1.0, np.nan, np.inf, 1e308, 5e-324, 1j,

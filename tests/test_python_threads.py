@@ -20,8 +20,8 @@ def digest(seed: int) -> str:
     """Of data full of ties, whose counts are added, measured and compared too."""
     rng = np.random.default_rng(seed)
     bits, labels = rng.integers(0, 2, (120, 8)).astype(bool), rng.integers(0, 6, 120)
-    profile = dh.profile(bits, labels, distance="hamming", threads=2)
-    means = dh.measure(profile, ["mAP", "nDCG@10", "Hit@1"]).to_dict()["measures"]
+    profile = dh.Task(bits, labels, distance="hamming", threads=2).profile
+    means = dh.evaluate(profile, ["mAP", "nDCG@10", "Hit@1"]).to_dict()["measures"]
     return f"{profile.digest()} {means}"
 
 

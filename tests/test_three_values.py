@@ -11,7 +11,7 @@ import pytest
 import deadheat as dh
 from deadheat import confidence as dc
 from deadheat import measures
-from deadheat import quantization as dq
+from deadheat.analyses.model_trends import gap_trend, model_correlation
 
 N = 60
 RNG = np.random.default_rng(1)
@@ -24,14 +24,13 @@ RUN = {f"q{i}": {f"d{j}": float(score) for j, score in enumerate(row[:15])} for 
 FINE = {query: {doc: score + j / 100 for j, (doc, score) in enumerate(row.items())} for query, row in RUN.items()}
 QRELS = {f"q{i}": {f"d{j}": int(grade) for j, grade in enumerate(row)} for i, row in enumerate(GRADES)}
 FOUND = np.argsort(RNG.random((N, 20)), axis=1)[:, :5]
-LINKS = dh.profile_ranks(*np.sort(RNG.integers(1, 30, (2, N)), axis=0), np.full(N, 40))
+LINKS = dh.Task.from_ranks(*np.sort(RNG.integers(1, 30, (2, N)), axis=0), np.full(N, 40)).profile
 NAMES = ["mAP", "MAP@R", "R-Precision", "P@5", "Recall@5", "Hit@5", "MRR", "nDCG@5", "F1@5", "AUC", "mINP", "bpref",
          "IPrec@0.5", "11pt_avg"]  # fmt: skip
 
 HIDDEN = RNG.random(GRID.shape) < 0.1
 OTHER = np.where(HIDDEN, 1 - GRID, GRID).astype(np.float32)
-EMBEDDED = {"embeddings": GRID, "labels": LABELS}
-GAP = {"train": GRID, "train_labels": LABELS, "test": OTHER, "test_labels": LABELS, "group_size": 3}
+TASK, OTHER_TASK = dh.Task(GRID, LABELS), dh.Task(OTHER, LABELS)
 
 
 def neighbors() -> dh.TieProfile:
@@ -40,9 +39,9 @@ def neighbors() -> dh.TieProfile:
     found = np.take_along_axis(SCORES, order, axis=1)
     found[0] = range(10, 0, -1)
     missed = [set(range(25)) - set(row) for row in order.tolist()]
-    return dh.profile_neighbors(
+    return dh.Task.from_neighbors(
         order, found, relevant=[{int(order[0, 0])}, {int(order[1, -1])}, *missed[2:]], n_gallery=25
-    )
+    ).profile
 
 
 def reports() -> dict[str, dh.Report]:
@@ -50,22 +49,22 @@ def reports() -> dict[str, dh.Report]:
 
 
 RESULTS: dict[str, Callable[[], Any]] = {
-    "audit": lambda: dh.audit(**EMBEDDED),
+    "audit": lambda: dh.audit(TASK),
     "audit_run": lambda: dh.audit_run(RUN, QRELS),
     "classification": lambda: dh.classification(SCORES.ravel(), MARKS.ravel()),
     "classification in groups": lambda: dh.classification(SCORES.ravel(), MARKS.ravel(), np.arange(N * 25) % 4),
     "compare": lambda: dh.compare(*reports().values(), n_resamples=50),
-    "compare_formats": lambda: dq.compare_formats(GRID, LABELS, n_resamples=50),
+    "compare_formats": lambda: dh.compare_formats(TASK, n_resamples=50),
     "confidence_report": lambda: dc.confidence_report(reports()["a"], RNG.integers(0, 3, N)),
     "credible_recall": lambda: dc.credible_recall(SCORES[:, :9], SCORES[:, 9:], MARKS[:, :9]),
     "error_reject_curve": lambda: dc.error_reject_curve(reports()["a"]["mAP"].per_query, RNG.integers(0, 3, N)),
-    "evaluate": lambda: dh.evaluate(**EMBEDDED, measures=NAMES),
-    "evaluate by class": lambda: dh.evaluate(**EMBEDDED, measures=NAMES, average="class", ties="float16"),
-    "evaluate_run": lambda: dh.evaluate_run(RUN, QRELS, measures=[*NAMES, "SetP", "SetF1", "P(rel=2)@5"]),
-    "exploit": lambda: dh.exploit(**EMBEDDED),
-    "gap_trend": lambda: dh.gap_trend({"a": dh.generalization_gap(**GAP)}, {"a": 1}),
-    "generalization_gap": lambda: dh.generalization_gap(**GAP),
-    "grouped": lambda: dh.grouped(**EMBEDDED, group_size=3, measures=NAMES),
+    "evaluate": lambda: dh.evaluate(TASK, NAMES),
+    "evaluate by class": lambda: dh.evaluate(TASK.replace(ties="float16"), NAMES, average="class"),
+    "evaluate of a run": lambda: dh.evaluate(dh.Task.from_run(RUN, QRELS), [*NAMES, "SetP", "SetF1", "P(rel=2)@5"]),
+    "exploit": lambda: dh.exploit(TASK),
+    "gap_trend": lambda: gap_trend({"a": dh.generalization_gap(TASK, OTHER_TASK, group_size=3)}, {"a": 1}),
+    "generalization_gap": lambda: dh.generalization_gap(TASK, OTHER_TASK, group_size=3),
+    "grouped": lambda: dh.grouped(TASK, group_size=3, measures=NAMES),
     "index_recall": lambda: dh.index_recall(
         np.argsort(RNG.random((N, 20)), axis=1)[:, :5], GRID, GRID[:25], 5, distance="l2"
     ),
@@ -73,14 +72,16 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "link_prediction": lambda: dh.link_prediction(LINKS),
     "link_prediction by relation": lambda: dh.link_prediction(LINKS, relations=LABELS),
     "low_precision": lambda: dh.low_precision(RUN, FINE, QRELS),
-    "measure of graded scores": lambda: dh.measure(dh.profile_scores(SCORES, GRADES), NAMES),
-    "measure of a cut list": lambda: dh.measure(neighbors(), NAMES),
-    "model_correlation": lambda: dh.model_correlation(reports(), reports(), measure="mAP"),
+    "evaluate graded scores": lambda: dh.evaluate(dh.Task.from_scores(SCORES, GRADES).profile, NAMES),
+    "evaluate a cut list": lambda: dh.evaluate(neighbors(), NAMES),
+    "model_correlation": lambda: model_correlation(reports(), reports(), measure="mAP"),
     "pair_classification": lambda: dh.pair_classification(GRID, RNG.integers(0, N, (200, 2)), RNG.integers(0, 2, 200)),
-    "precision_recall": lambda: dh.precision_recall(dh.profile_scores(SCORES, GRADES)),
-    "precision_recall as it is": lambda: dh.precision_recall(dh.profile_scores(SCORES, GRADES), interpolate=False),
+    "precision_recall": lambda: dh.precision_recall(dh.Task.from_scores(SCORES, GRADES).profile),
+    "precision_recall as it is": lambda: dh.precision_recall(
+        dh.Task.from_scores(SCORES, GRADES).profile, interpolate=False
+    ),
     "precision_recall of a cut list": lambda: dh.precision_recall(neighbors(), interpolate=False),
-    "split_half": lambda: dh.split_half(**EMBEDDED, group_size=3, splits=3),
+    "split_half": lambda: dh.split_half(TASK, group_size=3, draws=3),
 }
 
 
@@ -130,7 +131,7 @@ def test_lower_expected_and_upper_are_in_order(name: str) -> None:
 
 
 def test_every_measure_is_in_order() -> None:
-    for profile in (dh.profile_scores(SCORES, GRADES), neighbors()):
+    for profile in (dh.Task.from_scores(SCORES, GRADES).profile, neighbors()):
         for name in NAMES:
             lower, expected, upper = measures.per_query(profile, name)
             known = ~np.isnan(expected)

@@ -17,9 +17,9 @@ import numpy as np
 
 from benchmarks.evaluators.audit import EvaluatorAudit, EvaluatorSurvey, audit_evaluator
 from benchmarks.evaluators.bench import Evaluator
-from deadheat.engine.counting.scored import profile_scores
+from deadheat.engine.task import Task
 from deadheat.errors import InvalidValueError, MissingPackageError
-from deadheat.reports.evaluating import measure
+from deadheat.reports.evaluating import evaluate
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import difflib
 
@@ -199,7 +199,7 @@ def _tie_aware(scores: Array, relevant: Array, value: str) -> float:
 
 
 def _deadheat(scores: Array, relevant: Array, value: str) -> float:
-    return float(getattr(measure(profile_scores(scores, relevant), "mAP")["mAP"], value))
+    return float(getattr(evaluate(Task.from_scores(scores, relevant), "mAP")["mAP"], value))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -289,9 +289,9 @@ _ROWS = (
             'trm.evaluate(metrics=["map"], k_list=[n]): expected', _TIE_AWARE, partial(_tie_aware, value="expected")),
     Adapter("tie-aware-retrieval-metrics:map-minimum", "tie-aware-retrieval-metrics", "scores",
             'trm.evaluate(metrics=["map"], k_list=[n]): minimum', _TIE_AWARE, partial(_tie_aware, value="minimum")),
-    Adapter("deadheat:map", "deadheat", "scores", 'measure(profile_scores(...), "mAP"): lower', _OWN,
+    Adapter("deadheat:map", "deadheat", "scores", 'evaluate(Task.from_scores(...), "mAP"): lower', _OWN,
             partial(_deadheat, value="lower")),
-    Adapter("deadheat:map-expected", "deadheat", "scores", 'measure(profile_scores(...), "mAP"): expected', _OWN,
+    Adapter("deadheat:map-expected", "deadheat", "scores", 'evaluate(Task.from_scores(...), "mAP"): expected', _OWN,
             partial(_deadheat, value="expected")),
     Adapter("mteb:mrr@10", "mteb", "candidates", "retrieval_metrics.mrr(qrels, results, [10])",
             "the benchmark's MRR of retrieval and reranking", _mteb),

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.evaluators.cases import MAKERS, Case
-from deadheat.engine.counting.profiling import profile
 from deadheat.engine.counting.scored import profile_scores
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.task import Task
 from deadheat.errors import reason
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
@@ -281,9 +281,11 @@ def ranked(reading: Reading, case: Case) -> TieProfile:
 
 def _of_embeddings(distance: DistanceName, itself: bool) -> Reading:
     name = f"{distance}, {'the query itself in its ranking' if itself else 'leave one out'}"
-    return Reading(
-        name, lambda rows, labels: profile(rows, labels, *((rows, labels) * itself), distance=distance), of_classes=True
-    )
+
+    def profile(rows: Array, labels: Array) -> TieProfile:
+        return Task(rows, labels, *((rows, labels) * itself), distance=distance).profile
+
+    return Reading(name, profile, of_classes=True)
 
 
 _DISTANCES: tuple[DistanceName, ...] = ("cosine", "euclidean", "inner_product", "cityblock")

@@ -20,6 +20,7 @@ from benchmarks.evaluators import cases
 from benchmarks.evaluators.bench import SAME, Bench, EmptySystem, Observation, span, spread
 from benchmarks.evaluators.cases import Case
 from deadheat.analyses.exploit import exploit
+from deadheat.engine.task import Task
 from deadheat.reports.tables import count
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.lazy import lazy
@@ -136,7 +137,7 @@ def _adversarial(bench: Bench, rows: Array, labels: Int64) -> dict[str, Int64]:
         return {}
     definition = bench.definitions[0]
     distance: Any = definition.reading.name.partition(",")[0]
-    found = exploit(rows, labels, measure=definition.measure.name, distance=distance, draws=1, tries=2, threads=1)
+    found = exploit(Task(rows, labels, distance=distance, threads=1), measure=definition.measure.name, draws=1, tries=2)
     return {"made for a low value": found.lowest.order, "made for a high value": found.highest.order}
 
 

@@ -7,7 +7,7 @@ from data import data_file
 from numpy.testing import assert_array_equal
 
 from deadheat.analyses.collisions import Kind, collisions
-from deadheat.engine.counting.ranking import Rankings
+from deadheat.engine.task import Task
 from reproduce import collisions as study
 from reproduce.study import Mark
 
@@ -28,7 +28,8 @@ def test_real_ties_among_its_collisions():
     found = study.published_rule(distances, np.ones((5, 5), dtype=bool), 1e-7)
     of_origin = study.Published(found.order[:1], found.gap[:1], found.colliding[:1], found.relevant[:1])
     assert of_origin.colliding.sum() == 3  # itself and its duplicate; (3, 4) and (5, 0); and what is nearly there
-    assert study.real_ties(Rankings(points, distance="euclidean"), of_origin) == 2
+    rankings = study.rankings_of(Task(points, np.zeros(5), distance="euclidean"))
+    assert study.real_ties(rankings, of_origin) == 2
 
 
 def test_what_the_sources_say_of_collisions_is_judged_by_counts():
@@ -69,6 +70,6 @@ def test_george_washington_within_1e_10():
     data = study.load(file)[1000:]
     for distance in ("cosine", "euclidean"):
         found = study.published_rule(study.distances_of(data, distance), data.relevant, 1e-10)
-        counts = collisions(data.embeddings, data.labels, distance=[distance], within=1e-10)[distance]
+        counts = collisions(Task(data.embeddings, data.labels), distances=[distance], within=1e-10)[distance]
         pairs = counts.together.items - counts.together.groups
         assert pairs == found.colliding[:, 1:].sum() > 0

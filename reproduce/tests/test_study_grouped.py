@@ -11,6 +11,7 @@ import pytest
 
 from deadheat.analyses.gaps import Gap, split_half
 from deadheat.analyses.grouped import GroupedResult, grouped
+from deadheat.engine.task import Task
 from deadheat.reports.evaluating import evaluate
 from deadheat.support.triple import Triple
 from reproduce import by_z
@@ -48,7 +49,7 @@ def test_coverage_counts_what_holds() -> None:
     held, widths = 0, []
     for number in range(n_draw):
         data = CLUSTERED.draw(50, populations._DRAWS, n_group, number)
-        result = grouped(*data, group_size=10, measures="Hit@1", distance="euclidean", seed=number)["Hit@1"]
+        result = grouped(Task(*data, distance="euclidean"), group_size=10, measures="Hit@1", seed=number)["Hit@1"]
         low, high = result.interval(confidence_level=0.95, method="t").expected
         held += low <= known.value <= high
         widths.append(high - low)
@@ -110,7 +111,7 @@ def test_files_are_measured_as_they_are(outcome: Outcome) -> None:
     value, low, high = table.rows[2][2:]
     assert value == report[MEASURE].expected
     assert (low, high) == by_z.of_report(report, MEASURE, "class", 0.95).expected
-    inside = grouped(embeddings, [f"class {label}" for label in labels], measures=MEASURE)[MEASURE]
+    inside = grouped(Task(embeddings, [f"class {label}" for label in labels]), measures=MEASURE)[MEASURE]
     assert table.rows[3][2:] == (inside.expected, *inside.interval().expected)
 
 
@@ -148,7 +149,7 @@ def test_a_row_of_table_1_is_what_its_definitions_give() -> None:
     """By the standard library's z and the reports themselves."""
     embeddings, labels = CLUSTERED.draw(60, 1)
     row = populations.table_row(embeddings, labels, n_draw=3, threads=1)
-    inside = grouped(embeddings, labels, measures=MEASURE, distance="euclidean", repeats=3)[MEASURE]
+    inside = grouped(Task(embeddings, labels, distance="euclidean"), measures=MEASURE, draws=3)[MEASURE]
     z = NormalDist().inv_cdf(0.975)
     assert row.grouped == inside.expected
     assert row.bound == pytest.approx(inside.expected + z * inside.errors.expected, rel=1e-12)
@@ -199,7 +200,7 @@ def test_the_sentence_about_table_2_is_judged(outcome: Outcome) -> None:
     assert margin.published.startswith("1.8 (CARS196), 4.2 (CUB200) points")
     assert margin.why.endswith("0.3, 0.8, 1.1, 8.5 points")
     made = CLUSTERED.draw(200, populations._CLAIMS_SEED)
-    halves_of = split_half(*made, splits=SMALL.halves, distance="euclidean", threads=1)
+    halves_of = split_half(Task(*made, distance="euclidean", threads=1), draws=SMALL.halves)
     assert margin.here == f"{100 * by_z.HalvesByZ.of(halves_of).margins().mean():.1f} points, synthetic classes"
 
 

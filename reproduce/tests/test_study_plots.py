@@ -14,6 +14,7 @@ from plots.drawn import rows
 
 from deadheat import confidence as measures
 from deadheat.analyses.quantization import compare_formats
+from deadheat.engine.task import Task
 from reproduce import plots
 
 
@@ -100,7 +101,9 @@ def test_gaps_and_cost_are_drawn(ax: Axes) -> None:
 
 
 def test_mixed_queries_hold_the_numbers(ax: Axes) -> None:
-    found = compare_formats([[0.0, 1], [1, 1], [1, 0], [2, 1]], [0, 0, 1, 1], formats="float32,1 bit", measures="mAP")
+    found = compare_formats(
+        Task([[0.0, 1], [1, 1], [1, 0], [2, 1]], [0, 0, 1, 1]), formats="float32,1 bit", measures="mAP"
+    )
     mixed = plots.mixed_queries(found.reports, ax=ax)
     shares = [100 * report.ties.queries / report.n_query for report in found.reports.values()]
     assert [bar.get_width() for bar in mixed.patches] == shares

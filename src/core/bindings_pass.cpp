@@ -1,5 +1,5 @@
-// The counting pass as Python sees it: what it is given is read from a description, attribute by attribute, whose arrays are
-// kept as long as it lives.
+// The counting pass as Python sees it: it is given a description, whose fields are all read and whose arrays are kept as
+// long as it lives.
 #include "casters.h"
 
 #include <nanobind/stl/map.h>
@@ -8,6 +8,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "pass/grouping.h"
 #include "pass/pass.h"
@@ -22,6 +26,38 @@ namespace {
 template <class T>
 T field(nb::handle from, const char *name) {
     return nb::cast<T>(from.attr(name));
+}
+
+/// A description of Python's (`deadheat.engine.descriptions`), all of whose fields are read: one that is not is an error, as
+/// is one that is missing.
+class Fields {
+public:
+    explicit Fields(nb::handle from) : from_(from) {
+        for (nb::handle name : from.attr("__dataclass_fields__")) unread_.insert(nb::cast<std::string>(name));
+    }
+    nb::object operator()(const char *name) {
+        unread_.erase(name);
+        return from_.attr(name);
+    }
+    template <class T>
+    T get(const char *name) {
+        return nb::cast<T>((*this)(name));
+    }
+    void done() const {
+        if (!unread_.empty()) throw nb::value_error(("unknown field " + *unread_.begin()).c_str());
+    }
+
+private:
+    nb::handle from_;
+    std::set<std::string> unread_;
+};
+
+/// The value of a name; an unknown name is an error.
+template <class T>
+T named(const std::string &name, std::initializer_list<std::pair<const char *, T>> known) {
+    for (const auto &[each, value] : known)
+        if (name == each) return value;
+    throw nb::value_error(("unknown name " + name).c_str());
 }
 
 /// Rows that a source of Python's holds or reads.
@@ -66,26 +102,29 @@ struct OwnedScores {
     Scores scores;
 
     explicit OwnedScores(nb::object from) : description(from) {
-        const auto form = field<std::string>(from, "form");
-        scores.form = form == "product"   ? Form::product
-                      : form == "overlap" ? Form::overlap
-                      : form == "bits"    ? Form::bits
-                                          : Form::difference;
+        Fields fields(from);
+        scores.form = named<Form>(fields.get<std::string>("form"), {{"product", Form::product},
+                                                                    {"overlap", Form::overlap},
+                                                                    {"bits", Form::bits},
+                                                                    {"difference", Form::difference}});
+        const nb::object query = fields("query"), item = fields("item");
         if (scores.form == Form::bits) {
-            scores.query_words = field<Matrix<const std::uint64_t>>(from, "query");
-            scores.item_words = field<Matrix<const std::uint64_t>>(from, "item");
+            scores.query_words = nb::cast<Matrix<const std::uint64_t>>(query);
+            scores.item_words = nb::cast<Matrix<const std::uint64_t>>(item);
         } else {
-            scores.query = scaled_source_of(nb::borrow(from.attr("query")));
-            scores.item = scaled_source_of(nb::borrow(from.attr("item")));
+            scores.query = scaled_source_of(query);
+            scores.item = scaled_source_of(item);
         }
-        scores.offset = field<Span<const double>>(from, "offset");
-        scores.squares = field<Span<const double>>(from, "squares");
-        scores.item_of_column = field<Int64s>(from, "item_of_column");
-        scores.spread = field<bool>(from, "spread");
-        for (nb::handle level : from.attr("levels")) scores.levels.push_back(level_of(level));
-        const auto numbers = field<Matrix<const double>>(from, "band_errors");  // (n_band · n_level, 7)
+        scores.offset = fields.get<Span<const double>>("offset");
+        scores.squares = fields.get<Span<const double>>("squares");
+        scores.item_of_column = fields.get<Int64s>("item_of_column");
+        scores.spread = fields.get<bool>("spread");
+        for (nb::handle level : fields("levels")) scores.levels.push_back(level_of(level));
+        const auto numbers = fields.get<Matrix<const double>>("band_errors");  // (n_band · n_level, 7)
+        const nb::object bands = fields("bands");
+        fields.done();
         Index row = 0;
-        for (nb::handle band : from.attr("bands")) {
+        for (nb::handle band : bands) {
             Band made{nb::cast<Index>(band[0]), nb::cast<Index>(band[1]), {}};
             for (std::size_t level = 0; level < scores.levels.size(); ++level, ++row) {
                 const double *of = numbers.row(row);
@@ -95,16 +134,19 @@ struct OwnedScores {
         }
     }
 
-    static Level level_of(nb::handle level) {
-        const auto real = [&](const char *name) { return field<double>(level, name); };
-        const auto reals = [&](const char *name) { return field<Span<const double>>(level, name); };
-        return {field<bool>(level, "wide"),
-                field<bool>(level, "wide_rows"),
-                field<bool>(level, "exact"),
-                field<Index>(level, "chunk"),
-                field<bool>(level, "additive"),
-                {reals("of_query"), reals("of_item"), reals("beside"), reals("offset"), real("part"), real("tiny"),
-                 real("relative"), real("relative_tiny")}};
+    static Level level_of(nb::handle from) {
+        Fields level(from);
+        const auto real = [&](const char *name) { return level.get<double>(name); };
+        const auto reals = [&](const char *name) { return level.get<Span<const double>>(name); };
+        Level made{level.get<bool>("wide"),
+                   level.get<bool>("wide_rows"),
+                   level.get<bool>("exact"),
+                   level.get<Index>("chunk"),
+                   level.get<bool>("additive"),
+                   {reals("of_query"), reals("of_item"), reals("beside"), reals("offset"), real("part"), real("tiny"),
+                    real("relative"), real("relative_tiny")}};
+        level.done();
+        return made;
     }
 };
 
@@ -135,7 +177,7 @@ Numbers64 numbers_of(nb::handle array) {
     return {span.begin(), span.end()};
 }
 
-/// What a rule in Python decides for open items.
+/// The decision of a rule in Python on open items.
 class PythonDecision : public Decision {
 public:
     explicit PythonDecision(nb::object decide) : decide_(std::move(decide)) {}
@@ -180,10 +222,10 @@ private:
 };
 
 KeyKind key_kind(const std::string &name) {
-    return name == "product"    ? KeyKind::product
-           : name == "distance" ? KeyKind::distance
-           : name == "cosine"   ? KeyKind::cosine
-                                : KeyKind::difference;
+    return named<KeyKind>(name, {{"product", KeyKind::product},
+                                 {"distance", KeyKind::distance},
+                                 {"cosine", KeyKind::cosine},
+                                 {"difference", KeyKind::difference}});
 }
 
 /// Exact closeness of pairs of rows of two sources.
@@ -203,29 +245,32 @@ struct OwnedPass {
     Pass pass{problem};
 
     explicit OwnedPass(nb::object from) : description(from) {
-        problem.scores = &nb::cast<OwnedScores &>(from.attr("scores")).scores;
-        const nb::object exact = from.attr("exact");
+        Fields fields(from);
+        problem.scores = &nb::cast<OwnedScores &>(fields("scores")).scores;
+        const nb::object exact = fields("exact");
         problem.exact = exact.is_none() ? nullptr : &nb::cast<OwnedExact &>(exact).pairs;
-        const nb::object group = from.attr("group");
+        const nb::object group = fields("group");
         if (!group.is_none()) rule = std::make_unique<PythonRule>(group);
         problem.rule = rule.get();
         problem.n_column = static_cast<Index>(problem.scores->n_column());
-        problem.weight = field<Span<const std::int32_t>>(from, "weight");
-        problem.plain = field<bool>(from, "plain");
-        problem.least_for_int8 = field<Index>(from, "least_for_int8");
-        problem.class_start = field<Int64s>(from, "class_start");
-        problem.class_keys = field<Int64s>(from, "class_keys");
-        problem.class_count = field<Int64s>(from, "class_count");
-        problem.query_class = field<Int64s>(from, "query_class");
-        problem.gallery_class = field<Int64s>(from, "gallery_class");
-        problem.column_of_item = field<Int64s>(from, "column_of_item");
-        problem.itself = field<Int64s>(from, "itself");
-        problem.ranked = field<Span<const bool>>(from, "ranked");
-        if (!nb::object(from.attr("junk")).is_none()) {
-            problem.junk = field<Matrix<const bool>>(from, "junk");
-            problem.items = {field<Int64s>(from, "items"), field<Int64s>(from, "items_start")};
+        problem.weight = fields.get<Span<const std::int32_t>>("weight");
+        problem.plain = fields.get<bool>("plain");
+        problem.least_for_int8 = fields.get<Index>("least_for_int8");
+        problem.class_start = fields.get<Int64s>("class_start");
+        problem.class_keys = fields.get<Int64s>("class_keys");
+        problem.class_count = fields.get<Int64s>("class_count");
+        problem.query_class = fields.get<Int64s>("query_class");
+        problem.gallery_class = fields.get<Int64s>("gallery_class");
+        problem.column_of_item = fields.get<Int64s>("column_of_item");
+        problem.itself = fields.get<Int64s>("itself");
+        problem.ranked = fields.get<Span<const bool>>("ranked");
+        const nb::object junk = fields("junk"), items = fields("items"), starts = fields("items_start");
+        if (!junk.is_none()) {
+            problem.junk = nb::cast<Matrix<const bool>>(junk);
+            problem.items = {nb::cast<Int64s>(items), nb::cast<Int64s>(starts)};
         }
-        const nb::object placed = from.attr("patterns");
+        const nb::object placed = fields("patterns");
+        fields.done();
         if (placed.is_none()) return;
         const nb::object query = placed.attr("query"), item = placed.attr("item");
         patterns = {field<Matrix<const std::uint64_t>>(query, "masks"),
@@ -302,7 +347,7 @@ void copy_back(const Table<T> &table, Matrix<T> out) {
     for (Index i = 0; i < table.rows; ++i) std::copy_n(table.row(i), table.columns, out.row(i));
 }
 
-/// What `group_exactly` makes of relevant entries, which are put into their order; `exact` is None where no bound is above
+/// The groups of `group_exactly` of relevant entries, which are put into order; `exact` is None where no bound is above
 /// 0.
 nb::object group_of_entries(const OwnedScores &scores, nb::object exact, Int64s queries, nb::object columns,
                             nb::object count, nb::object irrelevant, nb::object score, nb::object bound) {

@@ -1,5 +1,5 @@
-// How NumPy arrays become views: of the very type that a loop takes, in C order, and never by a silent copy; and how arrays
-// that are made here become NumPy's.
+// Conversion of NumPy arrays to views: of the very type that a loop takes, in C order, and never by a silent copy; and of
+// arrays that are made here to NumPy's.
 #pragma once
 
 #include <nanobind/nanobind.h>

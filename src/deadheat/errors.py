@@ -1,11 +1,11 @@
-"""Everything that deadheat raises of its own, in one tree: `except DeadheatError` catches it all.
+"""Errors and warnings of deadheat, in one tree: `except DeadheatError` catches every error.
 
     DeadheatError
     ├── InputError             an argument breaks its rule; `argument` names it
     │   ├── InvalidValueError  ... by its value (also a ValueError)
     │   └── InvalidTypeError   ... by its type (also a TypeError)
     ├── UndefinedError         nothing relevant anywhere, so that no measure has a value (also a ValueError)
-    ├── FileError              what is in a file breaks its rule; `path` names it (also a ValueError)
+    ├── FileError              the content of a file breaks its rule; `path` names it (also a ValueError)
     ├── ClusterError           workers of an executor died, failed or do not fit together (also a RuntimeError)
     └── MissingPackageError    an optional package is not installed (also a ModuleNotFoundError)
 
@@ -13,8 +13,8 @@
     ├── QueryInGalleryWarning  queries are ranked against a gallery that they are in
     └── NotInGalleryWarning    relevant documents are not in the gallery, so that no query finds them
 
-What the system says of files (`OSError`) comes as it is. Messages quote files and arguments: what is not printable in
-them is escaped, and the middle of a long part is left out (`printable`); `args` have all of it.
+Errors of the system about files (`OSError`) are raised unchanged. Messages quote files and arguments: characters that
+are not printable are escaped, and the middle of a long part is left out (`printable`); `args` have the whole text.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def printable(text: str, most: int | None = None) -> str:
-    r"""The text with an escape for every character that is not printable, and without its middle if it is long.
+    r"""Escape every character of a text that is not printable, and leave out its middle if it is long.
 
-    Not printable are control characters, those that turn the direction of writing or have no width, surrogates, line
-    breaks, and blanks other than the space: `str.isprintable`. Letters of any script stay.
+    Control characters, those that change the direction of writing or have no width, surrogates, line breaks, and blanks
+    other than the space are not printable (`str.isprintable`). Letters of any script stay.
 
     Parameters
     ----------
     most : int, optional
-        How many characters are shown, before they are escaped; default, all.
+        The number of characters to show, before they are escaped; default, all.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def printable(text: str, most: int | None = None) -> str:
 
 
 def reason(error: BaseException, most: int = 200) -> str:
-    """What another library says of an error: in a line, without addresses in memory, and short.
+    """Return the message of another library's error: in one line, without addresses in memory, and short.
 
     Examples
     --------
@@ -65,22 +65,22 @@ def reason(error: BaseException, most: int = 200) -> str:
 
 
 class DeadheatError(Exception):
-    """The root of the tree."""
+    """The base class of all errors of deadheat."""
 
     def __str__(self) -> str:
         return printable(super().__str__(), MOST)
 
 
 class InputError(DeadheatError):
-    """An argument breaks its rule.
+    """Error of an argument that breaks its rule.
 
     Parameters
     ----------
     title : str
-        The argument's name, and perhaps which part of it: ``gallery``, ``gallery[2]``, ``gallery: emb-1.npy``,
+        The argument's name, perhaps with a part of it: ``gallery``, ``gallery[2]``, ``gallery: emb-1.npy``,
         ``checkpoint 'run'``.
     rule : str
-        The rest of the sentence: what must hold, and what came.
+        The rest of the sentence: the rule, and the value that was given.
 
     Attributes
     ----------
@@ -110,19 +110,19 @@ class InputError(DeadheatError):
 
 
 class InvalidValueError(InputError, ValueError):
-    """An argument has a value that it must not have."""
+    """Error of an argument with an invalid value."""
 
 
 class InvalidTypeError(InputError, TypeError):
-    """An argument has a type that it must not have."""
+    """Error of an argument of an invalid type."""
 
 
 class UndefinedError(DeadheatError, ValueError):
-    """No measure has a value, because no query has a relevant item."""
+    """Error where no measure has a value, because no query has a relevant item."""
 
 
 class FileError(DeadheatError, ValueError):
-    """What is in a file breaks its rule.
+    """Error of a file whose content breaks its rule.
 
     Parameters
     ----------
@@ -145,16 +145,16 @@ class FileError(DeadheatError, ValueError):
 
 
 class ClusterError(DeadheatError, RuntimeError):
-    """Workers of an executor died, failed too often, do not see a file, or do not fit together."""
+    """Error of workers of an executor: they died, failed too often, do not see a file, or do not fit together."""
 
 
 class MissingPackageError(DeadheatError, ModuleNotFoundError):
-    """An optional package is not installed; the message says how to install it."""
+    """Error of an optional package that is not installed; the message says how to install it."""
 
 
 class QueryInGalleryWarning(UserWarning):
-    """Queries are in the gallery themselves, and each finds itself; `exclude` of `deadheat.evaluate` leaves it out."""
+    """Warning that queries are in the gallery and find themselves; `exclude` of `deadheat.evaluate` leaves them out."""
 
 
 class NotInGalleryWarning(UserWarning):
-    """Relevant documents of the qrels are not in the gallery: they count as relevant, and no query finds them."""
+    """Warning that relevant documents are not in the gallery: they count as relevant, and no query finds them."""

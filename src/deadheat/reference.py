@@ -1,6 +1,6 @@
-"""The published definitions, slow and plain: what the tests and the readers of deadheat compare with.
+"""Reference implementations of the published definitions, slow and plain, for tests and readers to compare with.
 
-Nothing here is fast and nothing here is used by the rest of the package. It has five parts.
+Nothing here is fast and nothing here is used by the rest of the package. It has six parts.
 
 The matrices of the paper [1]_: distances D, relevance R, relevance in the order of the ranking, the counts C of
 relevant items so far, precision Pr and recall Rc; mAP by a plain sort, and by a sort of D - eR and of D + eR.
@@ -12,9 +12,9 @@ mAP with its bounds, by counting and never by sorting.
 
 Grouped Recall@K of queries and a gallery [2]_, in exact fractions.
 
-The evaluation as the paper's authors published it, with switches that mend it one step at a time.
+The evaluation as the paper's authors published it, with switches that correct it one step at a time.
 
-What the highest density region of a query's posterior holds, place by place.
+The share of relevant items in the highest density region of a query's posterior, place by place.
 
 A *tie group* is a tuple ``(closer, closer_relevant, tied, tied_relevant)``, written (k, n, l, m) in formulas (in code l
 is ``size``): k items are strictly closer to the query than this distance, n of them relevant; l are exactly at it, m of
@@ -94,7 +94,7 @@ class ApMoments(NamedTuple):
 
 
 class TieState(NamedTuple):
-    """A cell of the dynamic programme: so many relevant items among the first so many positions of a tie group."""
+    """A cell of the dynamic programme: `hits` relevant items among the first `position` positions of a tie group."""
 
     position: int
     hits: int
@@ -191,7 +191,7 @@ def relevance_matrix(query_labels: ArrayLike, gallery_labels: ArrayLike | None =
 
 
 def without_self(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Take the diagonal out of a square matrix: leave one out, by index.
+    """Remove the diagonal of a square matrix: leave one out, by index.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def sorted_relevance(distances: ArrayLike, relevant: ArrayLike, *, kind: SortKin
 
 
 def correct_matrix(ranked: ArrayLike) -> NDArray[np.int64]:
-    """Return the matrix C: the relevant items among the first r, for every rank r.
+    """Return the matrix C: the number of relevant items among the first r, for every rank r.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def average_precision(ranked: ArrayLike) -> Floats:
 def map_unspecified(
     distances: ArrayLike, relevant: ArrayLike, *, kind: SortKind = None, order: ArrayLike | None = None
 ) -> float:
-    """Return mAP by a plain sort, the way it is usually computed: under ties, no function of the distances.
+    """Return mAP by a plain sort, as it is usually computed: under ties, it is not a function of the distances.
 
     Parameters
     ----------
@@ -377,7 +377,7 @@ def map_by_adding(distances: ArrayLike, relevant: ArrayLike, *, e: float, kind: 
     relevant : array_like of bool, shape (n_query, n_gallery)
     e : float
         The distance by which relevant items move. It has to be smaller than any difference of two distances, and yet
-        large enough to change each of them when added in float64. No one number need be both.
+        large enough to change each of them when added in float64. No number need satisfy both.
     kind : {None, "quicksort", "mergesort", "heapsort", "stable"}
 
     Returns
@@ -405,7 +405,7 @@ def map_by_adding(distances: ArrayLike, relevant: ArrayLike, *, e: float, kind: 
 
 
 def _mean(values: Iterable[float]) -> float:
-    """Return the mean of what is not NaN, its sum correctly rounded; NaN where nothing is left."""
+    """Return the mean of the values that are not NaN, with a correctly rounded sum; NaN if there are none."""
     defined = [float(value) for value in values if not math.isnan(value)]
     return math.fsum(defined) / len(defined) if defined else math.nan
 
@@ -475,7 +475,7 @@ def ap_of_ranks(ranks: Iterable[int]) -> Fraction:
 
 
 def _check_groups(groups: Sequence[TieGroup]) -> int:
-    """Return the number of relevant items, having checked that the groups are those of one ranking."""
+    """Check that the groups are those of one ranking, and return the number of relevant items."""
     items = relevant = 0
     for k, n, size, m in groups:
         if n != relevant or k < items or not 1 <= m <= size:
@@ -823,7 +823,7 @@ def grouped_recall(
 
 
 def _found_among_first(distances: Sequence[float], relevant: Sequence[bool], k: int) -> tuple[Fraction, ...]:
-    """Whether a relevant item is among the first k: in the worst case, on average and in the best."""
+    """Return 1 if a relevant item is among the first k, else 0: in the worst case, on average and in the best."""
     last = sorted(distances)[min(k, len(distances)) - 1]
     closer = [right for at, right in zip(distances, relevant, strict=True) if at < last]
     tied = [right for at, right in zip(distances, relevant, strict=True) if at == last]
@@ -853,7 +853,7 @@ def published_ap(
 ) -> Floats:
     """Return the leave one out AP of every query, by default as the code published with the paper computes it.
 
-    The defaults are that code's. `remove_self`, `count_rank_one` and `separate` mend it, one mistake each.
+    The defaults are that code's. `remove_self`, `count_rank_one` and `separate` each correct one mistake of it.
 
     Parameters
     ----------
@@ -867,7 +867,7 @@ def published_ap(
     remove_self : {"column", "index"}
         ``"column"``: each sample is ranked against all samples, itself included, and whatever comes first is dropped.
         With another sample at the same rounded distance, or when rounding puts a sample at a little more than 0 from
-        itself, that can be somebody else; then the sample stays in its own ranking, as a relevant item.
+        itself, that can be another sample; then the sample itself stays in its own ranking, as a relevant item.
         ``"index"``: the sample itself is dropped, before anything is sorted.
     count_rank_one : bool
         True: precision is averaged over the ranks where (C + e) / (R + e) is larger than at the rank before, with 0
@@ -911,7 +911,7 @@ def published_ap(
     Examples
     --------
     Two samples of one class and one of another, all at one point. The pessimistic order puts the sample itself last as
-    well, so the column that is dropped is somebody else: a perfect score for the worst case of the two, and the sample
+    well, so the column that is dropped is another sample: a perfect score for the worst case of the two, and the sample
     that is alone in its class finds itself.
 
     >>> same_place, labels = [[1.0], [1.0], [1.0]], [0, 0, 1]
@@ -962,7 +962,7 @@ def published_map(embeddings: ArrayLike, labels: ArrayLike, **options: Any) -> f
     """Return the mean of `published_ap` over the samples that have a relevant item left.
 
     On the PHOCNet embeddings of the George Washington words [1]_ with ``distance="cosine"`` the code as published gives
-    95.3495 % for "optimistic" and 95.3607 % for "pessimistic", the wrong way round. Mended, every mode gives 95.5491 %.
+    95.3495 % for "optimistic" and 95.3607 % for "pessimistic", the wrong way round. Corrected, all give 95.5491 %.
 
     Parameters
     ----------
@@ -1002,7 +1002,7 @@ def published_map(embeddings: ArrayLike, labels: ArrayLike, **options: Any) -> f
 def credible_recall(
     items: Sequence[float], draws: Sequence[float], relevant: Sequence[int], mass: Fraction
 ) -> Triple[Fraction]:
-    """Return the share of a query's relevant items among the densest draws from its posterior that hold a mass.
+    """Return the share of a query's relevant items in the region of its densest posterior draws that hold a mass.
 
     Parameters
     ----------
@@ -1018,8 +1018,8 @@ def credible_recall(
     Returns
     -------
     Triple[Fraction]
-        Each item takes every place among the draws that are as dense: it is found with so many needed draws still to
-        come. The worst place, the mean over all places, and the best place.
+        Each item takes every place among the draws that are as dense: it is found if fewer than the needed draws come
+        before it. The worst place, the mean over all places, and the best place.
 
     Examples
     --------

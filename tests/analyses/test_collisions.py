@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from deadheat import Rounded, profile
+from deadheat import Rounded, Task
 from deadheat.analyses import collisions as collision_groups
 from deadheat.analyses.collisions import Counts, Kind, collisions, collisions_of_distances
 from deadheat.engine.counting import ranking
@@ -96,7 +96,7 @@ def same(found, kinds, relevances, sizes, counts):
 def check(query, query_labels, gallery=None, gallery_labels=None, *, distance="cosine", within=None, depth=None):
     given_rows = np.asarray(query), query_labels, gallery, gallery_labels
     exact = None if within is None else Fraction(within)
-    found = collisions(*given_rows, distance=distance, within=within, depth=depth, threads=1)
+    found = collisions(Task(*given_rows, distance=distance, threads=1), within=within, depth=depth)
     ranked = len(query) - 1 if gallery is None else len(gallery)
     same(found, *expected(rows_of(*given_rows, distance, exact), ranked if depth is None else depth))
     return found
@@ -143,7 +143,7 @@ def test_strings_and_labels_that_the_gallery_has_not():
 
 
 def linked(query, items, distance, eps):
-    found = collisions([query], ["a"], items, ["a", "b"], distance=distance, within=eps)
+    found = collisions(Task([query], ["a"], items, ["a", "b"], distance=distance), within=eps)
     return asdict(found.counts.mixed) == {"groups": 1, "items": 2, "queries": 1, "largest": 2}
 
 
@@ -178,7 +178,7 @@ def test_a_gap_of_exactly_eps_collides_and_a_wider_one_does_not(query, items, di
 @pytest.mark.parametrize(("sign", "sizes"), [(1, [2, 2, 1]), (-1, [1, 2, 2])])
 def test_closeness_beyond_all_floats(sign, sizes):
     items = [[1e200], [1.5e200], [1.5e200]] * np.array(sign)
-    found = collisions([[1e200]], ["a"], items, ["a", "a", "b"], distance="inner_product", within=1e308)
+    found = collisions(Task([[1e200]], ["a"], items, ["a", "a", "b"], distance="inner_product"), within=1e308)
     assert found.size.tolist() == [sizes]
 
 
@@ -215,23 +215,26 @@ def test_differences_of_floats_are_compared_exactly(a, b, ulps):
 
 
 @pytest.mark.parametrize(
-    ("distance", "how"), [("cosine", {}), ("euclidean", {"within": 0.3}), ("cityblock", {"ties": "bfloat16"})]
+    ("distance", "ties", "within"),
+    [("cosine", "exact", None), ("euclidean", "exact", 0.3), ("cityblock", "bfloat16", None)],
 )
-def test_order_blocks_and_threads_change_nothing(distance, how, monkeypatch):
+def test_order_blocks_and_threads_change_nothing(distance, ties, within, monkeypatch):
     rng = np.random.default_rng(3)
     query, gallery = rng.integers(-3, 4, (9, 2)) * 0.7, rng.integers(-3, 4, (30, 2)) * 0.7
     labels, names = rng.integers(0, 3, 9), rng.integers(0, 3, 30)
-    one = collisions(query, labels, gallery, names, distance=distance, **how)
+    how = {"distance": distance, "ties": ties}
+    one = collisions(Task(query, labels, gallery, names, **how), within=within)
     assert one.counts.mixed.groups > 0
     monkeypatch.setattr(ranking, "BLOCK_ENTRIES", 70)
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(30)
-        two = collisions(query, labels, gallery[order], names[order], distance=distance, threads=seed + 1, **how)
+        task = Task(query, labels, gallery[order], names[order], threads=seed + 1, **how)
+        two = collisions(task, within=within)
         same(two, one.kind, one.relevant, one.size, asdict(one.counts))
 
 
 def test_a_single_sample():
-    found = collisions([[1.0]], ["a"])
+    found = collisions(Task([[1.0]], ["a"]))
     assert (found.kind.shape, found.counts) == ((1, 0), Counts(n_query=1))
 
 
@@ -239,9 +242,8 @@ def test_a_single_sample():
 def test_mixed_groups_are_those_of_the_profile(ties):
     rng = np.random.default_rng(5)
     points, labels = np.round(rng.standard_normal((40, 3)), 1), rng.integers(0, 4, 40)
-    found = collisions(points, labels, ties=ties)
-    known = profile(points, labels, ties=ties).ties
-    mixed = found.counts.mixed
+    task = Task(points, labels, ties=ties)
+    mixed, known = collisions(task).counts.mixed, task.profile.ties
     assert (mixed.groups, mixed.queries, mixed.largest) == (known.mixed_groups, known.queries, known.largest)
     assert mixed.groups > 0
 
@@ -250,11 +252,12 @@ def test_counts_by_distance_are_those_of_each():
     rng = np.random.default_rng(9)
     points, labels = rng.integers(0, 5, (25, 2)), rng.integers(0, 3, 25)
     names = ["cosine", "euclidean", "cityblock"]
-    table = collisions(points, labels, distance=names, within=0.01, depth=9)
+    task = Task(points, labels)
+    table = collisions(task, distances=names, within=0.01, depth=9)
     assert list(table) == names
     for name in table:
-        assert table[name] == collisions(points, labels, distance=name, within=0.01, depth=9).counts
-    assert collisions(points, labels, distance=("euclidean",))["euclidean"].together.groups > 0
+        assert table[name] == collisions(task.replace(distance=name), within=0.01, depth=9).counts
+    assert collisions(task, distances=("euclidean",))["euclidean"].together.groups > 0
     assert json.loads(table.to_json())["distances"]["cosine"]["counts"]["n_query"] == 25
     with pytest.raises(ValueError, match="distance must be one of cosine, euclidean, cityblock, but is 'hamming'"):
         table["hamming"]
@@ -263,7 +266,7 @@ def test_counts_by_distance_are_those_of_each():
 def test_progress_is_in_queries_distance_by_distance():
     seen = []
     points, labels = np.arange(12.0).reshape(6, 2), [0, 1] * 3
-    collisions(points, labels, distance=["euclidean", "cityblock"], progress=lambda *at: seen.append(at))
+    collisions(Task(points, labels, progress=lambda *at: seen.append(at)), distances=["euclidean", "cityblock"])
     assert seen == [(0, 6), (6, 6)] * 2
 
 
@@ -295,13 +298,13 @@ def test_given_distances_of_other_types(dtype):
 
 
 def test_printing():
-    rows, labels = [[0], [1], [-1]], ["a", "a", "b"]
-    assert len(repr(collisions(rows, labels, distance="euclidean"))) < 500
+    task = Task([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean")
+    assert len(repr(collisions(task))) < 500
     names = ["cosine", "euclidean", "cityblock"]
-    lines = str(collisions(rows, labels, distance=names, within=0.5)).splitlines()
+    lines = str(collisions(task, distances=names, within=0.5)).splitlines()
     assert [line.split("  ")[0] for line in lines if "groups" in line] == [f"{name}, within 0.5" for name in names]
     assert len({len(line) for line in lines if line.strip() and "looked" not in line}) == 1
-    said = json.loads(json.dumps(collisions(rows, labels, distance="euclidean", within=2).to_dict()))
+    said = json.loads(json.dumps(collisions(task, within=2).to_dict()))
     assert (said["distance"], said["rule"], said["n_query"], said["depth"]) == ("euclidean", "within 2.0", 3, 2)
     assert said["counts"]["mixed"] == {"groups": 2, "items": 4, "queries": 2, "largest": 2}
     assert said["counts"]["irrelevant"]["groups"] == 1
@@ -309,19 +312,19 @@ def test_printing():
 
 @pytest.mark.parametrize("within", [None, 0.5])
 def test_junk_is_as_if_it_were_not_there(within):
-    rng, how = np.random.default_rng(31), {"distance": "euclidean", "within": within}
+    rng, how = np.random.default_rng(31), {"distance": "euclidean"}
     query, items = rng.integers(-2, 3, (9, 2)), rng.integers(-2, 3, (30, 2))
     labels, of_items = rng.integers(0, 3, 9), rng.integers(0, 3, 30)
     junk = rng.random(30) < 0.4
-    left = collisions(query, labels, items[~junk], of_items[~junk], **how)
-    found = collisions(query, labels, items, of_items, **how, junk=junk)
+    left = collisions(Task(query, labels, items[~junk], of_items[~junk], **how), within=within)
+    found = collisions(Task(query, labels, items, of_items, junk=junk, **how), within=within)
     same(found, left.kind, left.relevant, left.size, asdict(left.counts))
 
 
 def test_junk_of_one_query_is_not_ranked_for_it_alone():
-    rows, labels = [[0], [1], [-1], [5]], ["a", "a", "b", "b"]
+    task = Task([[0], [1], [-1], [5]], ["a", "a", "b", "b"], distance="euclidean")
     junk = np.zeros((4, 4), dtype=bool)
-    assert collisions(rows, labels, distance="euclidean").kind[0].tolist()[:2] == [Kind.MIXED, Kind.MIXED]
+    assert collisions(task).kind[0].tolist()[:2] == [Kind.MIXED, Kind.MIXED]
     junk[0, 2] = True
-    found = collisions(rows, labels, distance="euclidean", junk=junk)
+    found = collisions(task.replace(junk=junk))
     assert found.kind[0].tolist() == [Kind.NONE, Kind.NONE, Kind.BEYOND]

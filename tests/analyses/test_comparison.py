@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat import Report, TieProfile, measure
+from deadheat import Report, TieProfile, evaluate
 from deadheat.analyses.comparison import Comparison, compare
 from deadheat.reports.statistics import permutation
 from deadheat.reports.statistics.intervals import mean_intervals
@@ -34,7 +34,7 @@ def report(queries: list[Query | None], measures: Any = "MRR", ids: Any = None, 
     profile = TieProfile.from_groups(groups, n_ranked=[6] * len(groups))
     if ids is not None:
         profile = TieProfile(**{f: getattr(profile, f) for f in FIELDS}, query_ids=tuple(ids))
-    return measure(profile, measures, **options)
+    return evaluate(profile, measures, **options)
 
 
 FIELDS = ("offsets", "closer", "closer_relevant", "tied", "tied_relevant", "n_ranked", "n_relevant")
@@ -111,7 +111,7 @@ def test_values_that_only_rounding_tells_apart_are_equal() -> None:
     # all of 5 relevant items in front, as one group and one by one: AP is 1 and is computed in two ways
     together = TieProfile.from_groups([[(7, 0, 5, 5)]], n_ranked=[20])
     apart = TieProfile.from_groups([[(7 + i, i, 1, 1) for i in range(5)]], n_ranked=[20])
-    found = compare(measure(together, "AP"), measure(apart, "AP"))["AP"]
+    found = compare(evaluate(together, "AP"), evaluate(apart, "AP"))["AP"]
     assert (found.n_equal, found.n_wins_a, found.n_wins_b, found.n_open) == (1, 0, 0, 0)
     assert found.pvalue == 1
 
@@ -219,7 +219,7 @@ def test_wilcoxon_by_hand() -> None:
 
 def test_bounds_without_an_expectation() -> None:
     fields = {name: getattr(report([(0, 2), (1, 1)]).profile, name) for name in FIELDS}
-    comparison = compare(report([(0, 1), (0, 1)]), measure(TieProfile(**fields, bounds_only=True), "MRR"))
+    comparison = compare(report([(0, 1), (0, 1)]), evaluate(TieProfile(**fields, bounds_only=True), "MRR"))
     found = comparison["MRR"]
     assert (found.lower, found.upper) == (0.25, 0.5)
     assert np.isnan([found.expected, found.pvalue, found.interval().expected.low, found.wilcoxon()]).all()

@@ -344,9 +344,12 @@ def by_hand(points: np.ndarray, labels: list[str], k: int) -> list[float]:
 def test_label_entropy_of_grids(points: list[tuple[int, int]], data: st.DataObject) -> None:
     labels = data.draw(st.lists(st.sampled_from("abc"), min_size=len(points), max_size=len(points)))
     k, array, n_class = data.draw(st.integers(1, len(points) - 1)), np.array(points), len(set(labels))
-    entropy, share = (dc.label_entropy(array, labels, k, distance="l2", normalized=how) for how in (False, True))
+    task, turned = (
+        dh.Task(rows, names, distance="l2") for rows, names in ((array, labels), (array[::-1], labels[::-1]))
+    )
+    entropy, share = (dc.label_entropy(task, k, normalized=how) for how in (False, True))
     np.testing.assert_allclose(entropy, by_hand(array, labels, k), atol=1e-14)
-    np.testing.assert_array_equal(entropy, dc.label_entropy(array[::-1], labels[::-1], k, distance="l2")[::-1])
+    np.testing.assert_array_equal(entropy, dc.label_entropy(turned, k)[::-1])
     if n_class == 1:
         assert np.isnan(share).all()
         np.testing.assert_array_equal(entropy, 0.0)

@@ -17,6 +17,7 @@ import pytest
 import deadheat as dh
 from deadheat import confidence
 from deadheat.analyses.collisions import collisions_of_distances
+from deadheat.analyses.model_trends import gap_trend, model_correlation
 from deadheat.reports.tables import SCHEMA, TabularResult, program
 from deadheat.support.triple import Triple
 
@@ -26,28 +27,32 @@ POINTS, LABELS = RNG.integers(0, 4, (24, 2)), np.arange(24) % 6
 HITS = Triple(np.array([0.0, 0, 1, 1, np.nan]), np.array([0.0, 0.5, 1, 1, np.nan]), np.array([0.0, 1, 1, 1, np.nan]))
 SURE = np.array([0.1, 0.5, 0.5, 0.9, 1.0])
 
+TASK, TURNED = (dh.Task(points, LABELS, distance="euclidean") for points in (POINTS, POINTS[::-1]))
 REPORTS = {f"{dim} of 2": dh.evaluate(POINTS[:, :dim], LABELS, measures="mAP, Hit@1") for dim in (1, 2)}
 
 INSIDE = {
-    f"{dim} of 2": dh.grouped(POINTS[:, :dim], LABELS, group_size=2, measures="Hit@1", distance="l2") for dim in (1, 2)
+    f"{dim} of 2": dh.grouped(dh.Task(POINTS[:, :dim], LABELS, distance="l2"), group_size=2, measures="Hit@1")
+    for dim in (1, 2)
 }
 GAP = {
-    f"{dim} of 2": dh.generalization_gap(POINTS[:, :dim], LABELS, -POINTS[:, :dim], LABELS[::-1], group_size=2)
+    f"{dim} of 2": dh.generalization_gap(
+        dh.Task(POINTS[:, :dim], LABELS), dh.Task(-POINTS[:, :dim], LABELS[::-1]), group_size=2
+    )
     for dim in (1, 2)
 }
 
 RESULTS: dict[str, Callable[[], TabularResult]] = {
-    "grouped": lambda: dh.grouped(POINTS, LABELS, group_size=2, measures=["Hit@1", "mAP"], distance="euclidean"),
-    "gap": lambda: dh.generalization_gap(POINTS, LABELS, POINTS[::-1], LABELS, group_size=2, distance="euclidean"),
-    "halves": lambda: dh.split_half(POINTS, LABELS, group_size=2, splits=3, distance="euclidean"),
-    "models": lambda: dh.model_correlation(REPORTS, INSIDE),
-    "trend": lambda: dh.gap_trend(GAP, {"1 of 2": 1, "2 of 2": 2.5}),
+    "grouped": lambda: dh.grouped(TASK, group_size=2, measures=["Hit@1", "mAP"]),
+    "gap": lambda: dh.generalization_gap(TASK, TURNED, group_size=2),
+    "halves": lambda: dh.split_half(TASK, group_size=2, draws=3),
+    "models": lambda: model_correlation(REPORTS, INSIDE),
+    "trend": lambda: gap_trend(GAP, {"1 of 2": 1, "2 of 2": 2.5}),
     "comparison": lambda: dh.compare(*REPORTS.values(), names=REPORTS, n_resamples=99),
     "leaderboard": lambda: dh.leaderboard(REPORTS, n_resamples=99),
-    "collisions": lambda: dh.collisions(POINTS, LABELS, distance="cityblock"),
-    "table": lambda: dh.collisions(POINTS, LABELS, distance=["euclidean", "cityblock"]),
+    "collisions": lambda: dh.collisions(TASK.replace(distance="cityblock")),
+    "table": lambda: dh.collisions(TASK, distances=["euclidean", "cityblock"]),
     "given": lambda: collisions_of_distances([[0.1, 0.1, 0.2]], [[True, False, False]]),
-    "quantization": lambda: dh.quantization.compare_formats(POINTS, LABELS, measures="mAP, P@2", formats="int8, 1 bit"),
+    "quantization": lambda: dh.compare_formats(dh.Task(POINTS, LABELS), measures="mAP, P@2", formats="int8, 1 bit"),
     "reject": lambda: confidence.error_reject_curve(HITS, SURE),
     "accuracy": lambda: confidence.confidence_accuracy(HITS.lower, SURE),
     "open accuracy": lambda: confidence.confidence_accuracy(HITS, SURE),
@@ -57,7 +62,7 @@ RESULTS: dict[str, Callable[[], TabularResult]] = {
     "confidence": lambda: confidence.confidence_report(REPORTS["1 of 2"], np.arange(24) % 5, np.arange(24) % 7),
     "pooled": lambda: dh.classification(np.arange(24) % 5, LABELS == 0),
     "curve": lambda: dh.precision_recall(REPORTS["1 of 2"]),
-    "links": lambda: dh.link_prediction(dh.profile_ranks([1, 2], [1, 4], 9)),
+    "links": lambda: dh.link_prediction(dh.Task.from_ranks([1, 2], [1, 4], 9)),
     "index": lambda: dh.index_recall({"a": LABELS[:, None]}, POINTS, POINTS, 1, distance="l2"),
 }
 
@@ -136,7 +141,7 @@ def test_what_is_undefined_is_shown_as_such_and_values_as_people_read_them() -> 
     assert math.isinf(none_right.best_threshold)
     assert none_right.to_dict()["best_threshold"] is None
     assert none_right.notes()[0] == "The best guess takes no query for right."
-    table = dh.collisions(POINTS, LABELS, distance=["cosine", "euclidean"], ties="float16")
+    table = dh.collisions(dh.Task(POINTS, LABELS, ties="float16"), distances=["cosine", "euclidean"])
     assert [each.header[0] for each in table.tables()] == ["cosine, float16 similarity", "euclidean, float16 distance"]
     assert str(confidence.error_reject_curve([1, 0, 1], [0.9, 0.5, 0.5])).splitlines() == [
         "error (%)             lower  expected  upper",
@@ -153,15 +158,13 @@ SAMPLES = np.random.default_rng(0).integers(-4, 5, (24, 3)).astype(np.float32)
 CLASSES = np.arange(24) % 6
 
 ANALYSES: dict[str, Callable[..., Any]] = {
-    "grouped": lambda x, y=None: dh.grouped(x, y, group_size=2, distance="euclidean").to_dict(),
-    "gap": lambda x, y=None: dh.generalization_gap(x, y, x, y, group_size=2, distance="euclidean").to_dict(),
-    "gap, gallery": lambda x, y=None: dh.generalization_gap(
-        x, y, x, y, train_gallery=x, train_gallery_labels=y, test_gallery=x, test_gallery_labels=y, group_size=2
-    ).to_dict(),
-    "halves": lambda x, y=None: dh.split_half(x, y, x, y, group_size=2).to_dict(),
-    "collisions, gallery": lambda x, y=None: dh.collisions(x, y, x, y, distance=["cosine", "euclidean"]).to_dict(),
-    "quantization": lambda x, y=None: dh.quantization.compare_formats(x, y, x, y, formats=["int8", "1 bit"]).to_dict(),
-    "label_entropy": lambda x, y=None: confidence.label_entropy(x, y, 3, distance="euclidean").tolist(),
+    "grouped": lambda x, y=None: dh.grouped(dh.Task(x, y, distance="euclidean"), group_size=2).to_dict(),
+    "gap": lambda x, y=None: dh.generalization_gap(*[dh.Task(x, y, distance="l2")] * 2, group_size=2).to_dict(),
+    "gap, gallery": lambda x, y=None: dh.generalization_gap(*[dh.Task(x, y, x, y)] * 2, group_size=2).to_dict(),
+    "halves": lambda x, y=None: dh.split_half(dh.Task(x, y, x, y), group_size=2).to_dict(),
+    "collisions, gallery": lambda x, y=None: dh.collisions(dh.Task(x, y, x, y), distances=["cosine", "l2"]).to_dict(),
+    "quantization": lambda x, y=None: dh.compare_formats(dh.Task(x, y, x, y), formats=["int8", "1 bit"]).to_dict(),
+    "label_entropy": lambda x, y=None: confidence.label_entropy(dh.Task(x, y, distance="euclidean"), 3).tolist(),
     "norms": lambda x, y=None: confidence.norms(x).tolist(),
 }
 

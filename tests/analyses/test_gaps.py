@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.analyses.gaps import SplitHalf
+from deadheat.analyses.gaps import GeneralizationGap, SplitHalf
+from deadheat.analyses.model_trends import gap_trend, model_correlation
 from deadheat.engine.ties.tolerance import Tolerance
 
 stats = pytest.importorskip("scipy.stats")
@@ -27,7 +28,7 @@ def exact_halves(embeddings: np.ndarray, labels: np.ndarray, halves: SplitHalf, 
     """Lower, expected and upper of both halves of each split, by the definition in exact fractions."""
     squares = ((embeddings[:, None] - embeddings[None]) ** 2).sum(axis=2)
     ranked, names, n_half = ~np.eye(len(labels), dtype=bool), labels.tolist(), halves.groups.n_group // 2
-    drawn = [halves.groups.group_labels(split) for split in range(halves.groups.repeats)]
+    drawn = [halves.groups.group_labels(split) for split in range(halves.groups.draws)]
     sides = [(groups[:n_half], groups[n_half : 2 * n_half]) for groups in drawn]
     return [tuple(dh.reference.grouped_recall(squares, names, names, side, ranked=ranked, k=k) for side in pair)
             for pair in sides]  # fmt: skip
@@ -36,7 +37,8 @@ def exact_halves(embeddings: np.ndarray, labels: np.ndarray, halves: SplitHalf, 
 @pytest.mark.parametrize("k", [1, 3])
 def test_differences_of_halves_are_those_of_the_definition(k: int) -> None:
     embeddings, labels = grid()
-    halves = dh.split_half(embeddings, labels, group_size=3, measure=f"Hit@{k}", splits=6, seed=2, distance="euclidean")
+    task = dh.Task(embeddings, labels, distance="euclidean")
+    halves = dh.split_half(task, group_size=3, measure=f"Hit@{k}", draws=6, seed=2)
     assert halves.groups.n_group == 5
     for split, (first, second) in enumerate(exact_halves(embeddings, labels, halves, k)):
         lower, upper = first.lower - second.upper, first.upper - second.lower
@@ -52,7 +54,7 @@ def test_differences_of_halves_are_those_of_the_definition(k: int) -> None:
 def test_margins_and_limits_are_students_quantile_times_the_standard_error() -> None:
     """t √(σ₁²/N₁ + σ₂²/N₂), with Welch's degrees of freedom, and value + t σ/√N; σ is the standard library's."""
     embeddings, labels = np.random.default_rng(1).standard_normal((80, 3)), np.arange(80) % 20
-    halves = dh.split_half(embeddings, labels, group_size=2, splits=4, measure="mAP")
+    halves = dh.split_half(dh.Task(embeddings, labels), group_size=2, draws=4, measure="mAP")
     how = {"confidence_level": 0.9}
     values = halves.grouped.per_group.expected.reshape(4, 10).tolist()
     margins = []
@@ -74,22 +76,22 @@ def test_margins_and_limits_are_students_quantile_times_the_standard_error() -> 
 def test_halves_of_queries_and_a_gallery() -> None:
     embeddings, labels = grid()
     order, options = np.random.default_rng(0).permutation(len(labels)), {"group_size": 3, "measure": "mAP"}
-    both = embeddings, labels, embeddings[order], labels[order]
-    alone = dh.split_half(embeddings, labels, splits=3, **options)
-    assert dh.split_half(*both, exclude=np.argsort(order), splits=3, **options).to_dict() == alone.to_dict()
-    less = {"junk": np.arange(len(labels)) % 5 == 0, "exclude": np.argsort(order)}
-    without = dh.split_half(*both, splits=3, **less, **options)
-    assert without.groups.profile == dh.grouped(*both, **less, group_size=3, repeats=3).profile
+    both = dh.Task(embeddings, labels, embeddings[order], labels[order], exclude=np.argsort(order))
+    alone = dh.split_half(dh.Task(embeddings, labels), draws=3, **options)
+    assert dh.split_half(both, draws=3, **options).to_dict() == alone.to_dict()
+    less = both.replace(junk=np.arange(len(labels)) % 5 == 0)
+    without = dh.split_half(less, draws=3, **options)
+    assert without.groups.profile == dh.grouped(less, group_size=3, draws=3).profile
     assert without.plain.expected != alone.plain.expected
 
 
 def test_what_is_undefined_is_not_zero() -> None:
-    few = dh.split_half(*grid(6), group_size=2, splits=2)
+    few = dh.split_half(dh.Task(*grid(6)), group_size=2, draws=2)
     assert few.groups.n_group == 3
     assert np.isnan(few.margins()).all()
     assert few.to_dict()["margin"] == {"lower": None, "expected": None, "upper": None, "spread": None}
-    assert dh.split_half(*grid(), group_size=3, splits=1).to_dict()["difference"]["spread"] is None
-    under = dh.split_half(*grid(), group_size=3, ties=Tolerance(0.1), distance="euclidean")
+    assert dh.split_half(dh.Task(*grid()), group_size=3, draws=1).to_dict()["difference"]["spread"] is None
+    under = dh.split_half(dh.Task(*grid(), ties=Tolerance(0.1), distance="euclidean"), group_size=3)
     assert np.isnan(under.differences.expected).all()
     assert under.to_dict()["difference"]["spread"] == pytest.approx(stdev(under.differences.lower.tolist()))
     assert under.to_dict()["margin"]["expected"] > 0
@@ -97,7 +99,8 @@ def test_what_is_undefined_is_not_zero() -> None:
 
 
 def test_halves_as_text() -> None:
-    halves = dh.split_half(np.arange(51.0)[:, None] ** 2, np.arange(51) // 3, group_size=3, splits=5, distance="l2")
+    task = dh.Task(np.arange(51.0)[:, None] ** 2, np.arange(51) // 3, distance="l2")
+    halves = dh.split_half(task, group_size=3, draws=5)
     lines = halves.to_text(confidence_level=0.9).splitlines()
     assert lines[0].split() == ["measure", "(%)", "value", "s.d."]
     assert [line.split("  ")[0] or line.split()[0] for line in lines[1:6]] == [
@@ -111,22 +114,22 @@ def test_halves_as_text() -> None:
 
 LABELS = np.arange(60) % 20
 POINTS = np.random.default_rng(0).integers(0, 9, (60, 6))
-OPTIONS = {"group_size": 4, "distance": "euclidean"}
-MODELS = {f"first {n}": POINTS[:, :n] for n in range(1, 7)}
-PLAIN = {name: dh.evaluate(points, LABELS, distance="euclidean", measures="mAP") for name, points in MODELS.items()}
-INSIDE = {name: dh.grouped(points, LABELS, **OPTIONS, measures="mAP") for name, points in MODELS.items()}
+MODELS = {f"first {n}": dh.Task(POINTS[:, :n], LABELS, distance="euclidean") for n in range(1, 7)}
+OTHERS = POINTS[::-1] * [1, 2, 1, 3, 1, 1]
+OF_OTHERS = [dh.Task(OTHERS[:, :n], LABELS, distance="euclidean") for n in range(1, 7)]
+PLAIN = {name: dh.evaluate(task, "mAP") for name, task in MODELS.items()}
+INSIDE = {name: dh.grouped(task, group_size=4, measures="mAP") for name, task in MODELS.items()}
 
 
-def gaps(measure: str = "mAP", **more) -> dict[str, dh.analyses.gaps.GeneralizationGap]:
+def gaps(measure: str = "mAP") -> dict[str, GeneralizationGap]:
     return {
-        name: dh.generalization_gap(points, LABELS, points[::-1] * [1, 2, 1, 3, 1, 1][: points.shape[1]], LABELS,
-                                    measure=measure, **OPTIONS | more)
-        for name, points in MODELS.items()
-    }  # fmt: skip
+        name: dh.generalization_gap(task, other, group_size=4, measure=measure)
+        for (name, task), other in zip(MODELS.items(), OF_OTHERS, strict=True)
+    }
 
 
 def test_coefficients_are_those_of_expected_values() -> None:
-    found = dh.model_correlation(PLAIN, dict(reversed(INSIDE.items())), measure="AP")
+    found = model_correlation(PLAIN, dict(reversed(INSIDE.items())), measure="AP")
     assert found.models == tuple(MODELS)
     values = [[reports[name]["mAP"].expected for name in MODELS] for reports in (PLAIN, INSIDE)]
     assert found.pearson == pytest.approx(np.corrcoef(*values)[0, 1], rel=1e-12)
@@ -136,8 +139,8 @@ def test_coefficients_are_those_of_expected_values() -> None:
     z, reach = math.atanh(found.pearson), 1.959963984540054 / math.sqrt(3)
     assert found.pearson_interval() == pytest.approx((math.tanh(z - reach), math.tanh(z + reach)), rel=1e-12)
     three, four = (
-        dh.model_correlation(*({name: reports[name] for name in list(MODELS)[:n]} for reports in (PLAIN, INSIDE)),
-                             measure="AP") for n in (3, 4)
+        model_correlation(*({name: reports[name] for name in list(MODELS)[:n]} for reports in (PLAIN, INSIDE)),
+                          measure="AP") for n in (3, 4)
     )  # fmt: skip
     assert np.isnan(three.pearson_interval()).all()
     said = "95 % interval of Pearson's r, if they were independent: "
@@ -148,7 +151,7 @@ def test_coefficients_are_those_of_expected_values() -> None:
 
 
 def test_pairs_that_ties_leave_open_are_counted() -> None:
-    found = dh.model_correlation(PLAIN, INSIDE, measure="mAP")
+    found = model_correlation(PLAIN, INSIDE, measure="mAP")
     undecided = 0
     for a, b in combinations(MODELS, 2):
         ends = [(reports[a]["mAP"], reports[b]["mAP"]) for reports in (PLAIN, INSIDE)]
@@ -161,28 +164,27 @@ def test_ranges_that_touch_are_decided() -> None:
     """RR of [1/2, 1], 1, 1/2, [1/2, 1] and 1: only the first and the fourth may lie either way."""
     groups = {"a": (0, 0, 2, 1), "b": (0, 0, 1, 1), "c": (1, 0, 1, 1), "d": (0, 0, 2, 1), "e": (0, 0, 1, 1)}
     reports = {
-        name: dh.measure(dh.TieProfile.from_groups([[group]], n_ranked=[2]), "MRR") for name, group in groups.items()
+        name: dh.evaluate(dh.TieProfile.from_groups([[group]], n_ranked=[2]), "MRR") for name, group in groups.items()
     }
-    assert dh.model_correlation(reports, reports, measure="MRR").n_open == 1
+    assert model_correlation(reports, reports, measure="MRR").n_open == 1
     sure = {name: reports["b" if name in "ab" else "c"] for name in groups}
-    assert dh.model_correlation(sure, sure, measure="MRR").n_open == 0
-    assert dh.model_correlation(sure, reports, measure="MRR").n_open == 1
+    assert model_correlation(sure, sure, measure="MRR").n_open == 0
+    assert model_correlation(sure, reports, measure="MRR").n_open == 1
 
 
 def test_correlation_under_a_tolerance_and_where_nothing_varies() -> None:
-    how = {"distance": "euclidean", "ties": Tolerance(0.1)}
-    wide = {name: dh.evaluate(points, LABELS, **how) for name, points in MODELS.items()}
-    found = dh.model_correlation(wide, wide, measure="mAP")
+    wide = {name: dh.evaluate(task.replace(ties=Tolerance(0.1))) for name, task in MODELS.items()}
+    found = model_correlation(wide, wide, measure="mAP")
     np.testing.assert_array_equal(found.shown[0], [report["mAP"].lower for report in wide.values()])
     assert found.pearson == pytest.approx(1)
-    flat = dh.model_correlation(dict.fromkeys(MODELS, PLAIN["first 1"]), INSIDE, measure="mAP")
+    flat = model_correlation(dict.fromkeys(MODELS, PLAIN["first 1"]), INSIDE, measure="mAP")
     assert np.isnan([flat.pearson, flat.spearman]).all()
     assert flat.to_dict()["pearson"] is None
     assert flat.to_dict()["pearson_interval"] == [None, None]
 
 
 def test_correlation_as_text_and_json() -> None:
-    found = dh.model_correlation(PLAIN, INSIDE, measure="mAP", names=("all", "groups"))
+    found = model_correlation(PLAIN, INSIDE, measure="mAP", names=("all", "groups"))
     lines, content = found.to_text(digits=1).splitlines(), json.loads(found.to_json())
     assert lines[0].split() == ["model", "(%)", "all", "groups"]
     shown = [f"{100 * reports['first 1']['mAP'].expected:.1f}" for reports in (PLAIN, INSIDE)]
@@ -196,7 +198,7 @@ def test_correlation_as_text_and_json() -> None:
 def test_models_are_sorted_by_their_numbers() -> None:
     made = gaps()
     numbers = {name: -len(name) - int(name[-1]) for name in made}
-    trend = dh.gap_trend(made, numbers, name="minus size")
+    trend = gap_trend(made, numbers, name="minus size")
     assert trend.models == tuple(reversed(MODELS))
     assert trend.numbers.tolist() == sorted(numbers.values())
     for side in ("grouped", "plain"):
@@ -208,7 +210,7 @@ def test_models_are_sorted_by_their_numbers() -> None:
 
 
 def test_signs_are_those_of_intervals_with_ties() -> None:
-    trend = dh.gap_trend(gaps("Hit@1"), {name: number for number, name in enumerate(MODELS)})
+    trend = gap_trend(gaps("Hit@1"), {name: number for number, name in enumerate(MODELS)})
     for side in (trend.grouped, trend.plain):
         found = [gap.interval(confidence_level=0.5) for gap in side]
         signs = [-1 if each.upper.high < 0 else 1 if each.lower.low > 0 else 0 for each in found]
@@ -218,7 +220,7 @@ def test_signs_are_those_of_intervals_with_ties() -> None:
 
 def test_a_trend_as_text_and_json() -> None:
     made = gaps()
-    trend = dh.gap_trend(made, {name: 10 ** int(name[-1]) for name in made}, name="parameters")
+    trend = gap_trend(made, {name: 10 ** int(name[-1]) for name in made}, name="parameters")
     lines = trend.to_text(confidence_level=0.9).splitlines()
     assert lines[0].split("  ")[0].strip() == "model"
     assert "90 % interval" in lines[0]
@@ -228,5 +230,5 @@ def test_a_trend_as_text_and_json() -> None:
     content = json.loads(trend.to_json(confidence_level=0.9))
     assert content["models"]["first 3"]["plain"] == made["first 3"].plain.to_dict(confidence_level=0.9)
     assert content["spearman"]["grouped"] == trend.spearman(trend.grouped)
-    alone = dh.gap_trend({"a": made["first 1"]}, {"a": 3})
+    alone = gap_trend({"a": made["first 1"]}, {"a": 3})
     assert math.isnan(alone.spearman(alone.plain))

@@ -16,6 +16,7 @@ import deadheat as dh
 from deadheat.analyses.gaps import Gap, generalization_gap
 from deadheat.analyses.grouped import GroupedResult, draw, ends_of, grouped
 from deadheat.engine.counting import within
+from deadheat.engine.task import Task
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.inputs.source import Source
@@ -62,7 +63,8 @@ def looped(embeddings, labels, groups, measure, **options) -> np.ndarray:
 )
 def test_groups_are_evaluated_one_by_one(distance: str, singletons: str) -> None:
     (embeddings, labels), how = grid(11, 4), {"distance": distance, "singletons": singletons}
-    report = grouped(embeddings, labels, group_size=3, measures=MEASURES, repeats=2, seed=5, **how)
+    task = Task(embeddings, labels, distance=distance)
+    report = grouped(task, group_size=3, measures=MEASURES, draws=2, seed=5, singletons=singletons)
     groups = [*report.group_labels(0), *report.group_labels(1)]
     for measure in MEASURES:
         expected = looped(embeddings, labels, groups, measure, **how)
@@ -75,7 +77,7 @@ def test_groups_are_evaluated_one_by_one(distance: str, singletons: str) -> None
 @pytest.mark.parametrize("ties", ["float16", Rounded("bfloat16"), Tolerance(0.25)])
 def test_other_ties_are_carried_through(ties) -> None:
     embeddings, labels = grid(9, 4, high=6)
-    report = grouped(embeddings / 7, labels, group_size=4, measures="mAP", ties=ties, distance="euclidean")
+    report = grouped(Task(embeddings / 7, labels, ties=ties, distance="euclidean"), group_size=4, measures="mAP")
     expected = looped(embeddings / 7, labels, report.group_labels(), "mAP", ties=ties, distance="euclidean")
     np.testing.assert_array_equal(np.array(report["mAP"].per_group), expected)
     if isinstance(ties, Tolerance):
@@ -87,22 +89,22 @@ def test_other_ties_are_carried_through(ties) -> None:
 def test_a_group_without_a_value_is_counted_and_left_out() -> None:
     embeddings, labels = [[0], [1], [5], [9], [15], [25], [50], [51]], list("aabcdeff")
     seed = next(seed for seed in range(999) if {1, 2} in map(set, draw(6, 2, seed).groups.tolist()))  # b with c
-    report = grouped(embeddings, labels, group_size=2, measures="Hit@1", seed=seed, distance="euclidean")
+    report = grouped(Task(embeddings, labels, distance="euclidean"), group_size=2, measures="Hit@1", seed=seed)
     result = report["Hit@1"]
     missing = [not {"a", "f"} & set(group) for group in report.group_labels()]
     np.testing.assert_array_equal(np.isnan(result.per_group.lower), missing)
     assert result.n_undefined == sum(missing) >= 1
     assert result.expected == 1.0
     assert f"Hit@1 has no value in {sum(missing)} group" in str(report)
-    zero = grouped(embeddings, labels, group_size=2, measures="Hit@1", seed=seed, singletons="zero")
+    zero = grouped(Task(embeddings, labels), group_size=2, measures="Hit@1", seed=seed, singletons="zero")
     assert zero["Hit@1"].expected < 1
 
 
 def test_a_measure_that_was_not_asked_for_is_computed_from_the_profile() -> None:
-    embeddings, labels = grid(8, 3)
-    some, all_ = (grouped(embeddings, labels, group_size=3, measures=names) for names in ("mAP", ["mAP", "P@2"]))
+    task = Task(*grid(8, 3))
+    some, all_ = (grouped(task, group_size=3, measures=names) for names in ("mAP", ["mAP", "P@2"]))
     assert list(some) == ["mAP"]
-    assert grouped(embeddings, labels, group_size=3, measures="Hit@1, AP").measures == ("Hit@1", "mAP")
+    assert grouped(task, group_size=3, measures="Hit@1, AP").measures == ("Hit@1", "mAP")
     assert triple(some["precision_at_2"]) == triple(all_["P@2"])
     assert some["map"] is some["AP"]
     with pytest.raises(ValueError, match="unknown measure 'nope'"):
@@ -147,9 +149,9 @@ def test_every_grouping_has_the_value_of_the_definition(kind: str, alone: bool) 
     ranked = np.ones((len(labels), len(gallery)), dtype=bool) & ~junk.get("junk", np.zeros(len(gallery), dtype=bool))
     ranked[np.flatnonzero(itself >= 0), itself[itself >= 0]] = False
     squares = ((data["embeddings"][:, None] - gallery[None]) ** 2).sum(axis=2)
-    seen = set()
+    task, seen = Task(**data, **junk, distance="euclidean"), set()
     for seed in range(60):
-        report = grouped(**data, **junk, group_size=2, measures=["Hit@1", "Hit@3"], seed=seed, distance="euclidean")
+        report = grouped(task, group_size=2, measures=["Hit@1", "Hit@3"], seed=seed)
         groups = report.group_labels()
         seen.add(frozenset(map(frozenset, groups)))
         for k in (1, 3):
@@ -161,10 +163,9 @@ def test_every_grouping_has_the_value_of_the_definition(kind: str, alone: bool) 
 
 def test_labels_of_queries_and_of_the_gallery_make_the_groups() -> None:
     """A label that only the gallery has is one to be mistaken for; a group of such labels has no value."""
-    report = grouped(
-        [[0], [1]], ["a", "é"], [[0], [1], [5], [6]], np.array(["a", "b", "c", "d"]), group_size=2, seed=0,
-        measures="mAP", distance="euclidean",
-    )  # fmt: skip
+    gallery = [[0], [1], [5], [6]], np.array(["a", "b", "c", "d"])
+    task = Task([[0], [1]], ["a", "é"], *gallery, distance="euclidean")
+    report = grouped(task, group_size=2, seed=0, measures="mAP")
     assert report.labels == ("a", "b", "c", "d", "é")
     assert report["mAP"].n_undefined == 1
     assert report.profile.n_ranked.tolist() == [
@@ -175,8 +176,9 @@ def test_labels_of_queries_and_of_the_gallery_make_the_groups() -> None:
 def test_groups_without_queries_or_without_a_gallery() -> None:
     """Labels 0 to 3 are the queries', 4 to 7 the gallery's, and 8 is in both."""
     query, gallery = np.array([0, 1, 2, 3, 8, 8]), np.array([4, 5, 6, 7, 8])
+    task = Task(np.eye(6), query, np.eye(5, 6), gallery)
     for seed in range(20):
-        report = grouped(np.eye(6), query, np.eye(5, 6), gallery, group_size=3, seed=seed, singletons="zero")
+        report = grouped(task, group_size=3, seed=seed, singletons="zero")
         queries = [sum(label in query for label in group) for group in report.group_labels()]
         values = report["mAP"].per_group.lower
         np.testing.assert_array_equal(np.isnan(values), np.array(queries) == 0)
@@ -185,23 +187,16 @@ def test_groups_without_queries_or_without_a_gallery() -> None:
 
 def test_a_gap_of_queries_and_galleries() -> None:
     """Each side is what `grouped` and `evaluate` say of it, whether it has a gallery or not."""
-    train, test = with_gallery(1), with_gallery(2)
-    junk = masks("pairs", 2, 30, 40)
-    gap = generalization_gap(
-        train["embeddings"], train["labels"], test["embeddings"], test["labels"], group_size=3, measure="mAP",
-        test_gallery=test["gallery"], test_gallery_labels=test["gallery_labels"], test_junk=junk["junk"],
-        test_exclude=junk["exclude"], train_junk=np.arange(30) % 7 == 0,
-    )  # fmt: skip
-    alone = {"embeddings": train["embeddings"], "labels": train["labels"], "junk": np.arange(30) % 7 == 0}
-    assert gap.train_groups.profile == grouped(**alone, group_size=3).profile
-    assert gap.test_groups.profile == grouped(**test, **junk, group_size=3).profile
-    assert gap.test_whole.profile == dh.evaluate(**test, **junk).profile
-    assert gap.train_whole.profile == dh.evaluate(**alone).profile
-    other = generalization_gap(
-        test["embeddings"], test["labels"], train["embeddings"], train["labels"], group_size=3, measure="mAP",
-        train_gallery=test["gallery"], train_gallery_labels=test["gallery_labels"], train_junk=junk["junk"],
-        train_exclude=junk["exclude"], test_junk=np.arange(30) % 7 == 0,
-    )  # fmt: skip
+    rows, with_test = with_gallery(1), with_gallery(2) | masks("pairs", 2, 30, 40)
+    train = rows["embeddings"], rows["labels"]
+    junk = np.arange(30) % 7 == 0
+    sets = Task(*train, junk=junk), Task(**with_test)
+    gap = generalization_gap(*sets, group_size=3, measure="mAP")
+    assert gap.train_groups.profile == grouped(Task(*train, junk=junk), group_size=3).profile
+    assert gap.test_groups.profile == grouped(Task(**with_test), group_size=3).profile
+    assert gap.test_whole.profile == Task(**with_test).profile
+    assert gap.train_whole.profile == dh.evaluate(*train, junk=junk).profile
+    other = generalization_gap(*sets[::-1], group_size=3, measure="mAP")
     assert (other.grouped.expected, other.plain.expected) == (-gap.grouped.expected, -gap.plain.expected)
 
 
@@ -213,7 +208,7 @@ def test_the_draw_is_the_same_for_ever() -> None:
 
 
 def test_all_splits_are_equally_likely() -> None:
-    """Five classes in two pairs and a rest: 15 ways. Chi-square over fixed seeds, and over fixed repeats."""
+    """Five classes in two pairs and a rest: 15 ways. Chi-square over fixed seeds, and over fixed draws."""
     for count in (
         Counter(frozenset(map(frozenset, draw(5, 2, seed).groups.tolist())) for seed in range(3000)),
         Counter(frozenset(map(frozenset, draw(5, 2, 1, repeat).groups.tolist())) for repeat in range(3000)),
@@ -224,8 +219,8 @@ def test_all_splits_are_equally_likely() -> None:
 
 def test_the_draw_knows_the_set_of_labels_and_nothing_else() -> None:
     embeddings, labels = grid(13, 3)
-    report, once = grouped(embeddings, labels, group_size=4), np.unique(labels)
-    other = grouped(np.zeros((26, 1)), np.concatenate([once, once])[::-1].astype(np.int16), group_size=4)
+    report, once = grouped(Task(embeddings, labels), group_size=4), np.unique(labels)
+    other = grouped(Task(np.zeros((26, 1)), np.concatenate([once, once])[::-1].astype(np.int16)), group_size=4)
     assert other.group_labels() == report.group_labels()
     assert report.labels == tuple(once.tolist())
     ((left_over,),) = report.left_over
@@ -249,7 +244,7 @@ NAMES = ["x", "É", "b10", "b9", "b", "ß"]
 def test_labels_are_sorted_as_what_they_are(labels) -> None:
     twice = [*labels, *labels]
     twice = np.array(twice, dtype=labels.dtype) if isinstance(labels, np.ndarray) else twice
-    report = grouped(np.zeros((len(twice), 1)), twice, group_size=2)
+    report = grouped(Task(np.zeros((len(twice), 1)), twice), group_size=2)
     plain = [label.decode("latin-1") if isinstance(label, bytes) else label for label in np.asarray(labels, object)]
     assert report.labels == tuple(sorted(plain))
     assert {type(label) for label in report.labels} <= {int, str}
@@ -262,9 +257,9 @@ def test_the_order_of_the_samples_changes_no_bit(seed: int) -> None:
     embeddings, labels = grid(9, 4, seed)
     names = np.array([f"class {label}" for label in labels], dtype=object)
     order = np.random.default_rng(seed).permutation(len(labels))
-    options = {"group_size": 3, "measures": MEASURES, "repeats": 2, "seed": seed}
-    one = grouped(embeddings, names, **options)
-    other = grouped(embeddings[order], names[order], **options, threads=3)
+    options = {"group_size": 3, "measures": MEASURES, "draws": 2, "seed": seed}
+    one = grouped(Task(embeddings, names), **options)
+    other = grouped(Task(embeddings[order], names[order], threads=3), **options)
     assert one.group_labels(1) == other.group_labels(1)
     assert one.left_over == other.left_over
     for measure in MEASURES:
@@ -277,8 +272,8 @@ def test_the_order_of_the_samples_changes_no_bit(seed: int) -> None:
 
 
 def test_repeats_are_draws_one_after_another() -> None:
-    often, once = (grouped(*grid(14, 3), group_size=4, measures="mAP", seed=8, repeats=n) for n in (3, 1))
-    assert (often.n_group, often.repeats, len(often.left_over), often.n_class) == (3, 3, 3, 14)
+    often, once = (grouped(Task(*grid(14, 3)), group_size=4, measures="mAP", seed=8, draws=n) for n in (3, 1))
+    assert (often.n_group, often.draws, len(often.left_over), often.n_class) == (3, 3, 3, 14)
     assert len(often["mAP"].per_group.lower) == 9
     np.testing.assert_array_equal(often["mAP"].per_group.lower[:3], once["mAP"].per_group.lower)
     assert len({often.group_labels(repeat) for repeat in range(3)}) == 3
@@ -286,14 +281,14 @@ def test_repeats_are_draws_one_after_another() -> None:
     assert text_of(often)[3] == said
 
 
-def result_of(values, repeats: int = 1) -> GroupedResult:
+def result_of(values, draws: int = 1) -> GroupedResult:
     array = np.array(values, dtype=float)
-    return GroupedResult("Hit@1", Triple(array / 2, array, np.minimum(1, array * 1.5)), len(array) // repeats, repeats)
+    return GroupedResult("Hit@1", Triple(array / 2, array, np.minimum(1, array * 1.5)), len(array) // draws, draws)
 
 
 def test_standard_error_with_repeats_is_that_of_one() -> None:
-    """s² is 1/50 and 8/100 in the two repeats, 5/100 on average; N is 2, so that s/√N is √(5/200)."""
-    result = result_of([0.5, 0.7, 0.1, 0.5], repeats=2)
+    """s² is 1/50 and 8/100 in the two draws, 5/100 on average; N is 2, so that s/√N is √(5/200)."""
+    result = result_of([0.5, 0.7, 0.1, 0.5], draws=2)
     assert result.errors.expected == pytest.approx(math.sqrt(5 / 200), rel=1e-14)
     assert result.errors.lower == pytest.approx(math.sqrt(5 / 200) / 2, rel=1e-14)
     assert result.n_unit == 2
@@ -308,15 +303,15 @@ def test_standard_error_with_repeats_is_that_of_one() -> None:
 def test_bootstraps_of_repeats_are_averaged() -> None:
     values, how = np.random.default_rng(0).random(24), {"method": "percentile", "n_resamples": 500, "seed": 4}
     found, one, other = (
-        result_of(part, repeats).interval(confidence_level=0.9, **how)
-        for part, repeats in ((values, 2), (values[:12], 1), (values[12:], 1))
+        result_of(part, draws).interval(confidence_level=0.9, **how)
+        for part, draws in ((values, 2), (values[:12], 1), (values[12:], 1))
     )
     assert found.method == "percentile"
     assert found.upper == tuple((a + b) / 2 for a, b in zip(one.upper, other.upper, strict=True))
 
 
 def test_repeats_with_groups_that_have_no_value() -> None:
-    result = result_of([0.5, 0.7, np.nan, 0.1, 0.5, 0.9], repeats=2)
+    result = result_of([0.5, 0.7, np.nan, 0.1, 0.5, 0.9], draws=2)
     assert (result.n_undefined, result.n_unit) == (1, 2)
     assert result.expected == math.fsum([0.5, 0.7, 0.1, 0.5, 0.9]) / 5
     assert result.interval().n == 2
@@ -342,20 +337,19 @@ def test_bootstrap_is_over_groups() -> None:
 
 @pytest.mark.parametrize(("level", "method"), [(0, "t"), (1.0, "t"), (95, "t"), (0.9, "studnet")])
 def test_bad_intervals_are_refused(level, method) -> None:
-    for result in (result_of([0.1, 0.5]), result_of([0.1, 0.5, 0.3, 0.2], repeats=2)):
+    for result in (result_of([0.1, 0.5]), result_of([0.1, 0.5, 0.3, 0.2], draws=2)):
         with pytest.raises(ValueError, match=r"confidence_level must lie|method must be one of"):
             result.interval(confidence_level=level, method=method)
 
 
-def two_sets() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    return *grid(17, 4, seed=1, high=9), *grid(12, 4, seed=2)
+def two_sets(**settings) -> tuple[Task, Task]:
+    return Task(*grid(17, 4, seed=1, high=9), **settings), Task(*grid(12, 4, seed=2), **settings)
 
 
 def test_gap_holds_what_ties_allow() -> None:
-    sets = two_sets()[:2], two_sets()[2:]
     gap = generalization_gap(*two_sets(), group_size=3, measure="success@1", seed=4)
-    inside = [grouped(*part, group_size=3, measures="Hit@1", seed=4)["Hit@1"] for part in sets]
-    whole = [dh.evaluate(*part, measures="Hit@1")["Hit@1"] for part in sets]
+    inside = [grouped(task, group_size=3, measures="Hit@1", seed=4)["Hit@1"] for task in two_sets()]
+    whole = [dh.evaluate(task, "Hit@1")["Hit@1"] for task in two_sets()]
     assert gap.measure == "Hit@1"
     for side, one, other in ((gap.grouped, *inside), (gap.plain, *whole)):
         assert triple(side) == (one.lower - other.upper, one.expected - other.expected, one.upper - other.lower)
@@ -405,8 +399,9 @@ def test_margin_and_bound_of_a_gap_are_two_numbers() -> None:
 
 def test_plain_gap_has_the_error_of_a_ratio_over_classes() -> None:
     """Cochran's linearised ratio, written out: C/(C − 1) Σ (T_c − n_c·mean)² / (Σ n_c)²."""
-    gap = generalization_gap(*two_sets(), group_size=3)
-    values, labels = gap.train_whole["Hit@1"].per_query.expected, two_sets()[1]
+    sets = two_sets()
+    gap = generalization_gap(*sets, group_size=3)
+    values, labels = gap.train_whole["Hit@1"].per_query.expected, sets[0].labels
     counted = ~np.isnan(values)
     classes = [values[counted & (labels == label)] for label in np.unique(labels[counted])]
     mean, n_class = values[counted].mean(), len(classes)
@@ -425,7 +420,7 @@ def test_gap_of_a_set_with_one_group_has_no_interval() -> None:
 
 
 def test_gap_as_text_and_dictionary() -> None:
-    gap = generalization_gap(*two_sets(), group_size=3, repeats=2)
+    gap = generalization_gap(*two_sets(), group_size=3, draws=2)
     content = json.loads(json.dumps(gap.to_dict(confidence_level=0.9), allow_nan=False))
     assert json.loads(gap.to_json(confidence_level=0.9)) == content | {"deadheat": dh.__version__, "schema": 1}
     assert content["n_class"] == {"train": 17, "test": 12}
@@ -443,12 +438,12 @@ def test_binary_codes_in_arrays_and_files(tmp_path) -> None:
     bits = np.random.default_rng(0).random((24, 11)) < 0.5
     labels = np.repeat(np.arange(6), 4)
     np.save(tmp_path / "bits.npy", bits)
-    report = grouped(bits, labels, group_size=2, distance="hamming")
+    report = grouped(Task(bits, labels, distance="hamming"), group_size=2)
     expected = looped(bits, labels, report.group_labels(), "mAP", distance="hamming")
     np.testing.assert_array_equal(np.array(report["mAP"].per_group), expected)
-    assert grouped(tmp_path / "bits.npy", labels, group_size=2, distance="hamming").profile == report.profile
+    assert grouped(Task(tmp_path / "bits.npy", labels, distance="hamming"), group_size=2).profile == report.profile
     packed = np.packbits(bits, axis=1)
-    assert grouped(packed, labels, group_size=2, distance="hamming").profile == report.profile
+    assert grouped(Task(packed, labels, distance="hamming"), group_size=2).profile == report.profile
 
 
 class Watched(Source):
@@ -470,7 +465,7 @@ class Watched(Source):
 def test_no_more_than_a_group_is_taken_at_a_time() -> None:
     labels = np.tile(np.arange(60), 5)
     source = Watched(np.random.default_rng(0).standard_normal((300, 4)))
-    grouped(source, labels, group_size=4, measures="Hit@1", distance="euclidean")
+    grouped(Task(source, labels, distance="euclidean"), group_size=4, measures="Hit@1")
     assert max(source.taken) <= 20
     assert sum(source.taken) >= 300
 
@@ -484,37 +479,38 @@ def test_scores_are_computed_inside_groups_alone(monkeypatch) -> None:
 
     monkeypatch.setattr(within, "_ranked_whole", counted)
     labels = np.repeat(np.arange(40), 6)
-    grouped(np.random.default_rng(0).standard_normal((240, 8)), labels, group_size=5, measures="AP")
+    grouped(Task(np.random.default_rng(0).standard_normal((240, 8)), labels), group_size=5, measures="AP")
     assert computed == [30**2] * 8
 
 
 def test_progress_counts_the_pairs_inside_groups_and_tells_of_four_passes_of_a_gap() -> None:
     seen: list[tuple[int, int]] = []
     labels = np.repeat(np.arange(7), [1, 2, 3, 4, 5, 6, 7])
-    report = grouped(np.arange(28.0)[:, None], labels, group_size=3, repeats=2, progress=lambda *at: seen.append(at))
+    task = Task(np.arange(28.0)[:, None], labels, progress=lambda *at: seen.append(at))
+    report = grouped(task, group_size=3, draws=2)
     total = sum(len(items) ** 2 for items in report.items)
     assert (seen[0], seen[-1], len(seen)) == ((0, total), (total, total), 1 + 4)
     seen.clear()
-    generalization_gap(*two_sets(), group_size=3, progress=lambda *at: seen.append(at))
+    generalization_gap(*two_sets(progress=lambda *at: seen.append(at)), group_size=3)
     assert [done for done, _ in seen].count(0) == sum(done == total for done, total in seen) == 4
 
 
 def test_report_as_text_names_what_is_left_over() -> None:
     points, labels = np.arange(50.0)[:, None] ** 2, np.repeat(np.arange(25), 2)
-    report = grouped(points, labels, group_size=13, measures="Hit@1, mAP", distance="euclidean")
+    report = grouped(Task(points, labels, distance="euclidean"), group_size=13, measures="Hit@1, mAP")
     lines = text_of(report)
     assert lines[0].split() == ["measure", "(%)", "value", "s.e."]
     assert [line.split()[0] for line in lines[1:3]] == ["Hit@1", "mAP"]
     named = ", ".join(map(str, report.left_over[0][:10]))
     assert lines[4] == f"1 group of 13 labels each, drawn with seed 0. 12 of 25 labels left over: {named} and 2 more."
     assert lines[5] == "26 queries, each with a relevant item."
-    even = grouped(np.arange(50.0)[:, None], labels, group_size=5)
+    even = grouped(Task(np.arange(50.0)[:, None], labels), group_size=5)
     assert "5 groups of 5 labels each, drawn with seed 0. No label is left over." in str(even)
     assert repr(report["mAP"]).startswith("GroupedResult('mAP', lower=")
 
 
 def test_report_as_dictionary() -> None:
-    report = grouped(*grid(10, 3), group_size=3, measures="mAP", repeats=2, seed=6, distance="euclidean")
+    report = grouped(Task(*grid(10, 3), distance="euclidean"), group_size=3, measures="mAP", draws=2, seed=6)
     content, (low, high) = json.loads(report.to_json(confidence_level=0.9)), ends_of(report["mAP"], 0.9)
     for key, value in {
         "lower": report["mAP"].lower, "standard_error": report["mAP"].errors.expected,
@@ -522,6 +518,6 @@ def test_report_as_dictionary() -> None:
     }.items():  # fmt: skip
         assert content["measures"]["mAP"][key] == value
     assert content.items() >= {
-        "left_over": [list(rest) for rest in report.left_over], "group_size": 3, "n_group": 3, "repeats": 2, "seed": 6,
+        "left_over": [list(rest) for rest in report.left_over], "group_size": 3, "n_group": 3, "draws": 2, "seed": 6,
         "n_class": 10, "distance": "euclidean", "profile": report.profile.digest(),
     }.items()  # fmt: skip

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat import Report, TieProfile, compare, leaderboard, measure
+from deadheat import Report, TieProfile, compare, evaluate, leaderboard
 from deadheat.analyses.leaderboard import Leaderboard, _letters, _raised
 from deadheat.reports.statistics.permutation import holm
 
@@ -24,7 +24,7 @@ QUERIES = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3)), min_size=5, 
 
 def report(queries: list[Query], measures: str = "MRR", **options: Any) -> Report:
     profile = TieProfile.from_groups([[(k, 0, tied, 1)] for k, tied in queries], n_ranked=[6] * len(queries))
-    return measure(profile, measures, **{"labels": np.arange(len(queries)), **options})
+    return evaluate(profile, measures, **{"labels": np.arange(len(queries)), **options})
 
 
 SYSTEMS = {

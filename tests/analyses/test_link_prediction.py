@@ -34,7 +34,7 @@ def every_rank(positive: int, negatives: list[int]) -> list[int]:
 
 
 def padded(queries: list[tuple[int, list[tuple[int, bool]]]]) -> tuple[Any, Any, Any]:
-    """The arguments of `profile_links`; what fills up short lists is junk, and so is what is known."""
+    """The arguments of `Task.from_links`; what fills up short lists is junk, and so is what is known."""
     width = max(len(negatives) for _, negatives in queries)
     scores, junk = np.full((len(queries), width), np.nan), np.ones((len(queries), width), dtype=bool)
     for row, (_, negatives) in enumerate(queries):
@@ -50,8 +50,8 @@ def test_every_measure_is_that_of_all_arrangements(queries: Any, data: st.DataOb
 
     weights, relations, macro = drawn(st.integers(1, 3)), drawn(st.sampled_from("ab")), data.draw(st.booleans())
     positives, negatives, junk = padded(queries)
-    profile = dh.profile_links(positives, negatives, junk=junk)
-    found = dh.link_prediction(profile, NAMES + INDEXES, weights=weights, relations=relations if macro else None)
+    task = dh.Task.from_links(positives, negatives, junk=junk)
+    found = dh.link_prediction(task, NAMES + INDEXES, weights=weights, relations=relations if macro else None)
     kept = [(score, [s for s, known in negatives if not known]) for score, negatives in queries]
     ranks = [every_rank(*query) for query in kept]
     shares = [Fraction(weight) for weight in weights]
@@ -82,7 +82,7 @@ def test_every_measure_is_that_of_all_arrangements(queries: Any, data: st.DataOb
 @pytest.mark.parametrize(("n_tied", "digits", "expected", "hits"), [(1000, 4, 0.0075, 0.010), (21, 3, 0.174, 0.476)])
 def test_the_numbers_of_a_constant_scorer(n_tied: int, digits: int, expected: float, hits: float) -> None:
     """The reciprocal of the mean rank would be 0.0020 and 0.091, with no hit."""
-    found = dh.link_prediction(dh.profile_ranks([1], [n_tied], 1000), ["MRR", "Hits@10"])
+    found = dh.link_prediction(dh.Task.from_ranks([1], [n_tied], 1000), ["MRR", "Hits@10"])
     assert (round(found["MRR"].expected, digits), round(found["Hits@10"].expected, 3)) == (expected, hits)
 
 
@@ -93,31 +93,34 @@ def test_four_ways_to_the_same_profile(order: Any, dtype: Any) -> None:
     scores, at = rng.integers(0, 4, (700, 9)).astype(dtype), rng.integers(0, 9, 700)
     own = np.arange(9) == at[:, None]
     junk = (rng.random((700, 9)) < 0.3) & ~own
-    truth = dh.profile_scores(scores, own, junk=junk, order=order)
-    assert dh.profile_candidates(scores, at, junk=junk | own, order=order, threads=3) == truth
-    negatives = scores[~own].reshape(700, 8)
-    assert dh.profile_links(scores[own], negatives, junk=junk[~own].reshape(700, 8), order=order, threads=1) == truth
-    assert dh.profile_ranks(truth.closer + 1, truth.closer + truth.tied, truth.n_ranked) == truth
+    truth = dh.Task.from_scores(scores, own, junk=junk, order=order).profile
+    assert dh.Task.from_candidates(scores, at, junk=junk | own, order=order, threads=3).profile == truth
+    negatives, known = (each[~own].reshape(700, 8) for each in (scores, junk))
+    assert dh.Task.from_links(scores[own], negatives, junk=known, order=order, threads=1).profile == truth
+    assert dh.Task.from_ranks(truth.closer + 1, truth.closer + truth.tied, truth.n_ranked).profile == truth
     for few in (None, rng.random(8) < 0.5):  # negatives that all queries share
-        shared = dh.profile_links(scores[own], negatives[0], junk=few, order=order)
-        assert shared == dh.profile_links(scores[own], np.tile(negatives[0], (700, 1)), junk=few, order=order)
+        shared, repeated = (
+            dh.Task.from_links(scores[own], these, junk=few, order=order).profile
+            for these in (negatives[0], np.tile(negatives[0], (700, 1)))
+        )
+        assert shared == repeated
 
 
 @pytest.mark.parametrize("n_negative", [65_535, 65_536])  # how a row is counted changes here
 def test_rows_of_tens_of_thousands_are_counted_in_full(n_negative: int) -> None:
-    profile = dh.profile_links([1, 2, 3], np.full((3, n_negative), 2))
+    profile = dh.Task.from_links([1, 2, 3], np.full((3, n_negative), 2)).profile
     assert_array_equal(profile.closer, [n_negative, 0, 0])
     assert_array_equal(profile.tied, [1, n_negative + 1, 1])
 
 
 def test_large_integers_stay_what_they_are() -> None:
-    profile = dh.profile_links([2**60], [[2**60 + 1, 2**60 - 1]])
+    profile = dh.Task.from_links([2**60], [[2**60 + 1, 2**60 - 1]]).profile
     assert (profile.closer.tolist(), profile.tied.tolist()) == ([1], [1])
 
 
 def test_the_order_of_the_queries_changes_no_bit() -> None:
     rng = np.random.default_rng(5)
-    profile = dh.profile_links(rng.integers(0, 9, 3000), rng.integers(0, 9, (3000, 30)))
+    profile = dh.Task.from_links(rng.integers(0, 9, 3000), rng.integers(0, 9, (3000, 30))).profile
     relations, weights = rng.integers(0, 7, 3000), rng.random(3000)
     one, other = (
         dh.link_prediction(profile[some], relations=relations[some], weights=weights[some])
@@ -127,12 +130,12 @@ def test_the_order_of_the_queries_changes_no_bit() -> None:
 
 
 def test_a_result_as_people_read_it() -> None:
-    profile = dh.profile_ranks([1, 1, 2], [1, 4, 2], [4, 4, 4])
-    found = dh.link_prediction(profile, ["Hits@1", "adjusted Hits@9"], relations=["a", "a", "b"])
+    task = dh.Task.from_ranks([1, 1, 2], [1, 4, 2], [4, 4, 4])
+    found = dh.link_prediction(task, ["Hits@1", "adjusted Hits@9"], relations=["a", "a", "b"])
     assert "3 queries of 2 relations, averaged; the positive ties with another candidate in 1." in str(found)
     assert found.to_dict()["measures"]["adjusted Hits@9"] == {"lower": None, "expected": None, "upper": None}
     assert found.columns()["expected"][0] == 0.3125
     assert found.per_query["Hits@1"].expected.tolist() == [1, 0.25, 0]
-    assert np.isnan(dh.link_prediction(profile[:0], ["MR"])["MR"].lower)
+    assert np.isnan(dh.link_prediction(task.profile[:0], ["MR"])["MR"].lower)
     with pytest.raises(ValueError, match=r"must be one of Hits@1, adjusted Hits@9, but is 'MRR'"):
         found["MRR"]

@@ -57,7 +57,7 @@ def test_of_one_query_it_is_what_every_order_gives(other: Query, query: Query) -
     compare(curve, rows)
     assert (curve.recall == np.arange(1, len(rows[0]) + 1) / len(rows[0])).all()
     assert not curve.interpolated
-    ap = dh.measure(profile, measures="mAP")["mAP"].per_query
+    ap = dh.evaluate(profile, measures="mAP")["mAP"].per_query
     for name in ("lower", "expected", "upper"):
         assert np.mean(getattr(curve, name)) == pytest.approx(getattr(ap, name)[1], abs=1e-14)
 
@@ -72,9 +72,9 @@ def test_levels_take_the_best_from_there_on_or_where_they_are_reached(query: Que
 
 def test_eleven_levels_are_those_of_the_measure() -> None:
     rng = np.random.default_rng(0)
-    profile = dh.profile(rng.integers(0, 3, (60, 3)), rng.integers(0, 6, 60), distance="cityblock")
-    curve, levels = dh.precision_recall(profile), [f"IPrec@{level / 10}" for level in range(11)]
-    measured = dh.measure(profile, measures=levels)
+    task = dh.Task(rng.integers(0, 3, (60, 3)), rng.integers(0, 6, 60), distance="cityblock")
+    curve, levels = dh.precision_recall(task), [f"IPrec@{level / 10}" for level in range(11)]
+    measured = dh.evaluate(task, levels)
     for bound in ("lower", "expected", "upper"):
         assert getattr(curve, bound).tolist() == [getattr(measured[level], bound) for level in levels]
 

@@ -19,6 +19,7 @@ import deadheat as dh
 from deadheat.analyses.quantization import compare_formats
 from deadheat.analyses.rounding import FORMATS, quantized
 from deadheat.engine import exact
+from deadheat.engine.task import Task
 
 POINTS = np.random.default_rng(5).normal(size=(30, 4))
 LABELS = np.arange(30) % 5
@@ -111,7 +112,7 @@ def test_the_largest_number_that_fits():
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_rows_are_evaluations_of_rounded_embeddings(distance):
     rounded = [name for name, row in FORMATS.items() if not row.float_query]
-    found = compare_formats(POINTS, LABELS, distance=distance, formats=rounded, measures=["mAP", "Hit@1"])
+    found = compare_formats(Task(POINTS, LABELS, distance=distance), formats=rounded, measures=["mAP", "Hit@1"])
     assert (list(found), len(found)) == (rounded, 8)
     for kind in rounded:
         report = dh.evaluate(quantized(POINTS, kind), LABELS, distance=distance, measures=["mAP", "Hit@1"])
@@ -123,25 +124,27 @@ def test_rows_are_evaluations_of_rounded_embeddings(distance):
 def test_queries_and_gallery_have_one_scale():
     """The largest number is in the gallery; with a scale of its own the query would become another direction."""
     query, gallery = np.array([[1.0, 0.004]]), np.array([[100.0, 3.0], [100.0, -3.0], [0.0, 50.0]])
-    report = compare_formats(query, [1], gallery, [1, 0, 0], formats=["float64", "int8"], measures="mAP")
+    report = compare_formats(Task(query, [1], gallery, [1, 0, 0]), formats=["float64", "int8"], measures="mAP")
     assert (report["float64"]["mAP"].lower, report["float64"]["mAP"].upper) == (1.0, 1.0)
     assert (report["int8"]["mAP"].lower, report["int8"]["mAP"].upper) == (0.5, 1.0)  # the query is (1, 0) there
 
 
 def test_options_go_to_evaluate():
-    coarse = compare_formats(POINTS, LABELS, formats="float64", ties="bfloat16", singletons="zero")["float64"]
+    coarse = compare_formats(Task(POINTS, LABELS, ties="bfloat16"), formats="float64", singletons="zero")["float64"]
     assert (coarse.tie_rule, coarse.singletons) == ("bfloat16 similarity", "zero")
-    split = compare_formats(POINTS, LABELS, formats="1 bit", threshold=0.5)["1 bit"]
+    split = compare_formats(Task(POINTS, LABELS), formats="1 bit", threshold=0.5)["1 bit"]
     assert split.profile == dh.evaluate(np.where(POINTS >= 0.5, 1, -1), LABELS).profile
-    tolerant = compare_formats(POINTS, LABELS, formats="float64", measures="mAP", ties=dh.Tolerance(0.01))
+    tolerant = compare_formats(Task(POINTS, LABELS, ties=dh.Tolerance(0.01)), formats="float64", measures="mAP")
     assert str(tolerant).splitlines()[1].split()[3] == "-"
     assert tolerant.to_dict()["formats"]["float64"]["measures"]["mAP"]["expected"] is None
-    sizes = compare_formats(np.random.default_rng(0).normal(size=(8, 9)), np.arange(8) % 2, formats=list(FORMATS))
+    sizes = compare_formats(Task(np.random.default_rng(0).normal(size=(8, 9)), np.arange(8) % 2), formats=list(FORMATS))
     assert [sizes.bytes_per_vector(name) for name in PLAIN] == [72, 36, 18, 18, 9, 2]
 
 
 def test_a_result_prints_and_is_json():
-    found = compare_formats(POINTS, LABELS, formats="float32, 1 bit, fp32", base="fp32", measures=["mAP", "Hit@1"])
+    found = compare_formats(
+        Task(POINTS, LABELS), formats="float32, 1 bit, fp32", base="fp32", measures=["mAP", "Hit@1"]
+    )
     assert (list(found), found.base) == (["float32", "1 bit"], "float32")
     first, second, notes = str(found).split("\n\n")
     assert re.split(r"\s{2,}", first.splitlines()[2])[:2] == ["1 bit", "1"]  # four bits
@@ -159,7 +162,7 @@ def test_george_washington():
     """No mixed tie in the float32 of the file; split at a half, one bit keeps most of it, and at 0 nothing."""
     with np.load(data_file("phocnet_gw.npz")) as archive:
         features, labels = archive["phocnet_features"], archive["phocnet_labels"].ravel()
-    found = compare_formats(features, labels, measures="mAP", formats=["float64", "float32", "1 bit"])
+    found = compare_formats(Task(features, labels), measures="mAP", formats=["float64", "float32", "1 bit"])
     assert found["float64"].profile == found["float32"].profile
     assert round(100 * found["float64"]["mAP"].lower, 4) == 95.5491
     assert found["1 bit"].ties == type(found["1 bit"].ties)(899, 899, 1163)
@@ -186,10 +189,10 @@ def test_int8_has_a_scale_for_each_dimension_or_vector(dtype):
 
 def test_what_no_scale_changes_is_what_integers_say():
     """Cosine sees the direction alone, so that a vector needs no scale: bit for bit the profile of its integers."""
-    found = compare_formats(POINTS, LABELS, formats="int8 per vector", measures="mAP")
+    found = compare_formats(Task(POINTS, LABELS), formats="int8 per vector", measures="mAP")
     assert found["int8 per vector"].profile == dh.evaluate(quantized(POINTS, "int8 per vector"), LABELS).profile
     assert found.bytes_per_vector("int8 per vector") == 4
-    scaled = compare_formats(POINTS, LABELS, formats="int8 per vector", distance="euclidean", measures="mAP")
+    scaled = compare_formats(Task(POINTS, LABELS, distance="euclidean"), formats="int8 per vector", measures="mAP")
     assert scaled.bytes_per_vector("int8-per-vector") == 4 + 4
 
 
@@ -199,7 +202,7 @@ def test_float_queries_meet_what_the_gallery_stands_for(distance, scale):
     """In fractions: the query in float32, each item its integers times its scale over 127."""
     points, labels = POINTS.astype(np.float32).astype(np.float64), LABELS
     name = f"int8{scale} (float query)"
-    report = compare_formats(points, labels, formats=name, distance=distance, measures="mAP")[name]
+    report = compare_formats(Task(points, labels, distance=distance), formats=name, measures="mAP")[name]
     axis = {"": None, " per dimension": 0, " per vector": 1}[scale]
     largest = np.abs(points).max(axis=axis, keepdims=True)
     items = integers_of(points, largest) * largest / 127
@@ -223,15 +226,24 @@ def test_a_query_is_not_ranked_for_itself_nor_is_junk():
     points, junk = np.random.default_rng(6).integers(-127, 128, size=(20, 3)), np.arange(20) % 7 == 3
     points[0, 0] = 127
     for given_junk in (None, junk, np.broadcast_to(junk, (20, 20))):
-        how = {"formats": "int8, int8 (float query)", "distance": "l2", "junk": given_junk}
-        found = compare_formats(points, np.arange(20) % 4, **how)
+        task = Task(points, np.arange(20) % 4, distance="l2", junk=given_junk)
+        found = compare_formats(task, formats="int8, int8 (float query)")
         assert found["int8"].profile == found["int8 float query"].profile == found["float32"].profile
+
+
+def test_a_checkpoint_of_the_task_is_of_no_format(tmp_path):
+    """It is of one pass over the rows as they are; formats are other rows."""
+    task = Task(POINTS, LABELS, checkpoint=tmp_path / "kept")
+    digest = task.profile.digest()
+    found = compare_formats(task, formats="float64, int8", measures="mAP")
+    assert found["float64"].profile.digest() == digest
+    assert found["int8"].profile == dh.evaluate(quantized(POINTS, "int8"), LABELS).profile
 
 
 def test_float_queries_against_bits():
     threshold = np.array([0.1, -0.2, 0.0, 0.3])
     points = POINTS.astype(np.float32)
-    found = compare_formats(points, LABELS, points, LABELS, formats="binary float query", threshold=threshold)
+    found = compare_formats(Task(points, LABELS, points, LABELS), formats="binary float query", threshold=threshold)
     queries = (points.astype(np.float64) - threshold).astype(np.float32)
     bits = np.where(points >= threshold, 1, -1)
     assert found["1 bit (float query)"].profile == dh.evaluate(queries, LABELS, bits, LABELS).profile
@@ -242,14 +254,14 @@ def test_bits_that_distinguish_nothing_are_said_so():
     for points, formats, is_said in (
         (np.abs(POINTS), "binary", True), (np.abs(POINTS), "int8", False), (POINTS, "binary", False),
     ):  # fmt: skip
-        assert (said in compare_formats(points, LABELS, formats=formats).notes()) is is_said
+        assert (said in compare_formats(Task(points, LABELS), formats=formats).notes()) is is_said
 
 
 def test_the_base_is_the_embeddings_as_they_are():
-    assert compare_formats(POINTS, LABELS).base == "float64"
-    assert list(compare_formats(POINTS, LABELS, formats="int8")) == ["float64", "int8"]
-    assert compare_formats(POINTS.astype(np.float32).astype(np.float64), LABELS).base == "float32"
-    assert compare_formats(POINTS, LABELS, formats="int8", base="fp16").base == "float16"
+    assert compare_formats(Task(POINTS, LABELS)).base == "float64"
+    assert list(compare_formats(Task(POINTS, LABELS), formats="int8")) == ["float64", "int8"]
+    assert compare_formats(Task(POINTS.astype(np.float32).astype(np.float64), LABELS)).base == "float32"
+    assert compare_formats(Task(POINTS, LABELS), formats="int8", base="fp16").base == "float16"
 
 
 def test_formats_have_other_names():
@@ -258,12 +270,14 @@ def test_formats_have_other_names():
         "binary": "1 bit", "1bit": "1 bit", "int8-per-vector": "int8 per vector",
         "binary_float_query": "1 bit (float query)",
     }.items():  # fmt: skip
-        found = compare_formats(POINTS, LABELS, formats=alias, base=alias, distance="dot", measures="mAP")
+        found = compare_formats(Task(POINTS, LABELS, distance="dot"), formats=alias, base=alias, measures="mAP")
         assert list(found) == [name]
 
 
 def test_a_change_is_the_paired_comparison():
-    found = compare_formats(POINTS, LABELS, formats="1 bit", base="float32", measures="mAP", seed=3, n_resamples=999)
+    found = compare_formats(
+        Task(POINTS, LABELS), formats="1 bit", base="float32", measures="mAP", seed=3, n_resamples=999
+    )
     difference = dh.compare(found["1 bit"], found["float32"], seed=3, n_resamples=999)["mAP"]
     interval, change = difference.interval(), found.change("binary", "AP")
     assert (change.expected, change.low, change.high) == (difference.expected, *interval.expected)
@@ -276,28 +290,28 @@ def test_a_change_is_the_paired_comparison():
 def test_nothing_is_lost_where_no_rank_changes():
     """Ties of the embeddings themselves are no loss: they are the same ties."""
     images = np.random.default_rng(3).integers(0, 3, size=(60, 4))
-    found = compare_formats(images, np.arange(60) % 6, formats="float16", measures="mAP")
+    found = compare_formats(Task(images, np.arange(60) % 6), formats="float16", measures="mAP")
     assert found["float16"].ties.mixed_groups > 0
     assert found.change("float16", "mAP") == (0.0, 0.0, 0.0, 0.0)
     assert found.difference("float16", "mAP").lower < 0
 
 
 def test_what_is_lost_at_most_is_rounded_up():
-    found = compare_formats(POINTS, LABELS, formats="bfloat16", measures="mAP", n_resamples=999)
+    found = compare_formats(Task(POINTS, LABELS), formats="bfloat16", measures="mAP", n_resamples=999)
     shown = float(str(found).splitlines()[2].split()[-1])
     assert 0 <= shown - 100 * found.change("bf16", "mAP").loses_at_most < 0.01
 
 
 def test_a_type_too_short_is_left_out_unless_it_is_asked_for():
     points = 1e5 * POINTS
-    found = compare_formats(points, LABELS, measures="mAP")
+    found = compare_formats(Task(points, LABELS), measures="mAP")
     assert "float16" not in list(found)
     assert "float16 is left out: its largest number is 65504." in found.notes()
-    assert "bfloat16" not in list(compare_formats(1e300 * POINTS, LABELS, measures="mAP"))
+    assert "bfloat16" not in list(compare_formats(Task(1e300 * POINTS, LABELS), measures="mAP"))
 
 
 def test_a_change_of_nothing_has_no_sign():
-    found = compare_formats(POINTS, LABELS, formats="int8", measures="mAP", n_resamples=99)
+    found = compare_formats(Task(POINTS, LABELS), formats="int8", measures="mAP", n_resamples=99)
     assert "-0.00" not in str(found)
     for digits in (0, 5):
         assert f"{100 * found['int8']['mAP'].expected:.{digits}f}" in found.to_text(digits=digits)
@@ -305,8 +319,8 @@ def test_a_change_of_nothing_has_no_sign():
 
 def test_queries_in_a_gallery_can_be_excluded():
     how = {"formats": "int8, int8 float query", "measures": "mAP"}
-    left_out = compare_formats(POINTS, LABELS, **how)
-    excluded = compare_formats(POINTS, LABELS, POINTS, LABELS, **how, exclude=np.arange(30))
+    left_out = compare_formats(Task(POINTS, LABELS), **how)
+    excluded = compare_formats(Task(POINTS, LABELS, POINTS, LABELS, exclude=np.arange(30)), **how)
     for name, report in left_out.reports.items():
         assert report.profile == excluded[name].profile
 

@@ -14,6 +14,7 @@ from deadheat.analyses.precision_recall import expected_reciprocal
 from deadheat.measures.first_last_hit import reciprocal_moments
 
 RNG = np.random.default_rng(0)
+PAIRS = dh.Task(np.zeros((4, 1)), [0, 0, 1, 1])
 
 
 def test_a_query_without_an_expectation_leaves_the_mean_without_one() -> None:
@@ -28,7 +29,7 @@ def test_a_query_without_an_expectation_leaves_the_mean_without_one() -> None:
 
 
 def test_what_was_not_returned_has_bounds_and_no_expectation() -> None:
-    profile = dh.profile_neighbors([["d7", "d2"]], [[0.9, 0.4]], relevant=[{"d7", "d5"}], n_gallery=1000)
+    profile = dh.Task.from_neighbors([["d7", "d2"]], [[0.9, 0.4]], relevant=[{"d7", "d5"}], n_gallery=1000).profile
     found = dh.precision_recall(profile, interpolate=False, levels=3)
     assert found.lower.tolist() == [1, 1, 2 / 1000]
     assert found.upper.tolist() == [1, 1, 1]
@@ -55,15 +56,15 @@ def test_moments_of_one_over_the_rank_are_exact(k: int, size: int, slots: int) -
 
 
 def test_long_groups_take_the_closed_form_and_short_ones_agree() -> None:
-    (long,) = (dh.profile_ranks([1], [10**12], 10**12),)
+    long = dh.Task.from_ranks([1], [10**12], 10**12).profile
     triple = dh.measures.per_query(long, "MRR")
     assert triple.expected[0] == pytest.approx((math.log(10**12) + 0.5772156649015329) / 10**12, rel=1e-11)
     assert dh.measures.std(long, "MRR")[0] == pytest.approx(math.sqrt(math.pi**2 / 6 / 10**12), rel=1e-9)
     with pytest.raises(ValueError, match=r"^nDCG needs a table of 8 bytes for each of up to \d+ ranks"):
-        dh.measure(long, "nDCG")
-    assert dh.measure(long, "nDCG@10")["nDCG@10"].upper == 1
+        dh.evaluate(long, "nDCG")
+    assert dh.evaluate(long, "nDCG@10")["nDCG@10"].upper == 1
     for n in (2**14 - 1, 2**14, 2**14 + 1):  # a loop below, a closed form from there on
-        found = dh.measures.per_query(dh.profile_ranks([6], [5 + n], 2 * n), "MRR").expected[0]
+        found = dh.measures.per_query(dh.Task.from_ranks([6], [5 + n], 2 * n).profile, "MRR").expected[0]
         assert found == math.fsum(1 / rank for rank in range(6, 6 + n)) / n
 
 
@@ -94,7 +95,7 @@ def test_an_integer_threshold_is_kept_where_floats_have_none() -> None:
 
 @pytest.mark.parametrize("weights", [[1e306] * 2, [1e308] * 2, [5e-324] * 2])
 def test_weights_of_any_size(weights: list[float]) -> None:
-    profile = dh.profile_ranks([1, 2], [2, 4], [3000, 3000])
+    profile = dh.Task.from_ranks([1, 2], [2, 4], [3000, 3000]).profile
     plain, weighted = dh.link_prediction(profile), dh.link_prediction(profile, weights=weights)
     for name in plain:
         assert weighted[name] == pytest.approx(plain[name], rel=1e-15)
@@ -107,25 +108,25 @@ def test_weights_of_any_size(weights: list[float]) -> None:
     [
         (lambda p: dh.link_prediction(p, None), "measures must be names of measures, but is None"),
         (lambda p: dh.link_prediction(p, "MQ"), "measures must be of MR, .* but got 'MQ'"),
-        (lambda p: dh.link_prediction(dh.measure(p)), "profile must be a TieProfile, but is a Report"),
-        (lambda p: dh.precision_recall([1]), "profile must be a TieProfile or a Report, but is a list"),
+        (lambda p: dh.link_prediction(dh.evaluate(p)), "task must be a Task or a TieProfile, but is of type Report"),
+        (lambda p: dh.precision_recall([1]), "task must be a Task, a TieProfile or a Report, but is of type list"),
         (lambda p: dh.classification([1, 2], [0, 1], measures=None), "measures must be names of measures, but is None"),
     ],
 )
 def test_wrong_arguments_have_one_line(call, message) -> None:
     with pytest.raises((ValueError, TypeError), match=f"^{message}") as caught:
-        call(dh.profile_ranks([1], [2], [3]))
+        call(dh.Task.from_ranks([1], [2], [3]).profile)
     assert type(caught.value).__module__ == "deadheat.errors"
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: dh.grouped(np.zeros((4, 1)), [0, 0, 1, 1], group_size=2, repeats=2**70), "repeats must be at most"),
+        (lambda: dh.grouped(PAIRS, group_size=2, draws=2**70), "draws must be at most"),
         (lambda: dh.random_baseline([0, 0, 1], dim=2**70), "dim must be at most"),
         (lambda: dh.classification([1, 2], [0, 1], n_positive=2**70), "n_positive must be at most"),
-        (lambda: dh.profile_ranks(np.array([2**64 - 1]), [5], [9]), "optimistic must hold integers below"),
-        (lambda: dh.profile_candidates(np.zeros((1, 0)), [0]), "scores must have at least one candidate"),
+        (lambda: dh.Task.from_ranks(np.array([2**64 - 1]), [5], [9]), "optimistic must hold integers below"),
+        (lambda: dh.Task.from_candidates(np.zeros((1, 0)), [0]), "scores must have at least one candidate"),
     ],
 )
 def test_numbers_beyond_all_use_are_refused(call, message) -> None:
@@ -136,12 +137,12 @@ def test_numbers_beyond_all_use_are_refused(call, message) -> None:
 def test_the_set_of_a_range_search_is_what_was_returned() -> None:
     run, qrels = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"a": 1, "z": 1}}
     found = [["a", "b", "c"]], [[3.0, 2.0, 1.0]]
-    cut = dh.profile_neighbors(*found, relevant=[{"a", "z"}], n_gallery=50, cut_ties=False)
+    cut = dh.Task.from_neighbors(*found, relevant=[{"a", "z"}], n_gallery=50, cut_ties=False)
     for name in ("SetP", "SetR", "SetF", "SetAP", "SetRelP"):
-        ours, theirs = (each[name] for each in (dh.measure(cut, name), dh.evaluate_run(run, qrels, measures=name)))
+        ours, theirs = (dh.evaluate(task, name)[name] for task in (cut, dh.Task.from_run(run, qrels)))
         assert (ours.lower, ours.expected, ours.upper) == (theirs.lower, theirs.expected, theirs.upper)
 
 
 def test_an_interval_over_few_groups_says_so() -> None:
-    few = dh.grouped(RNG.normal(size=(40, 3)), np.arange(40) // 2, group_size=9)["Hit@1"].interval()
+    few = dh.grouped(dh.Task(RNG.normal(size=(40, 3)), np.arange(40) // 2), group_size=9)["Hit@1"].interval()
     assert "Only 2 groups" in str(few)

@@ -154,7 +154,7 @@ def test_options_reach_the_evaluation() -> None:
 
 
 def test_measures_lists_every_measure() -> None:
-    listed = [line.split()[0].rstrip(",") for line in passed("measures").splitlines()[3:-2]]
+    listed = [line.split()[0].rstrip(",") for line in passed("--measures").splitlines()[3:-2]]
     for shown in listed:
         name = shown.replace("@k", "@3").replace("@r", "@0.3")
         assert parse(name).name == name
@@ -285,7 +285,7 @@ def test_what_is_not_installed(module: str, args: str, message: str, monkeypatch
 
 @pytest.mark.parametrize("flag", ["--json", "--markdown", "--per-query", "--save-profile"])
 def test_outputs_are_checked_before_the_work(flag: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
     Path("folder.npz").mkdir()
     before = sorted(folder.iterdir())
     for out, why in {
@@ -327,7 +327,7 @@ def test_what_nobody_thought_of_is_one_line_too(monkeypatch: pytest.MonkeyPatch)
     def fail(*_: object, **__: object) -> None:
         raise raised
 
-    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", fail)
+    monkeypatch.setattr("deadheat.engine.task.profile_rows", fail)
     raised: Exception = MemoryError()
     assert refused(*TASK) == "not enough memory"
     raised = ValueError("long " * 2000)
@@ -366,7 +366,7 @@ def test_a_process_succeeds_or_fails() -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_full_disk() -> None:
-    for args in (TASK, ["measures"], ["--help"]):
+    for args in (TASK, ["--measures"], ["--help"]):
         with open("/dev/full", "w") as full:
             done = real(*args, stdout=full, stderr=subprocess.PIPE, capture_output=False)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -381,15 +381,15 @@ def test_full_disk() -> None:
 def test_closed_pipe_is_no_news() -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
-    done = real("measures", stdout=write_end, stderr=subprocess.PIPE, capture_output=False)
+    done = real("--measures", stdout=write_end, stderr=subprocess.PIPE, capture_output=False)
     os.close(write_end)
     assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_interrupt() -> None:
     killed = f"""
-import os, signal, deadheat.reports.evaluating as evaluating
-evaluating.profile_pair = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})
+import os, signal, deadheat.engine.task as tasks
+tasks.profile_rows = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})
 """
     done = real("evaluate", "points.npz", before=killed)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "deadheat: interrupted\n")

@@ -13,9 +13,6 @@ import pytest
 from cli.calling import passed, reason, refused, run
 
 import deadheat as dh
-from deadheat.analyses.collisions import collisions_of_pair
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.inputs.samples import open_pair
 
 RNG = np.random.default_rng(0)
 POINTS, LABELS = RNG.integers(0, 4, (40, 3)).astype(np.float32), np.arange(40) % 4
@@ -172,7 +169,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(folder: Path, line: st
 
 
 def test_audit_prints_what_python_prints_and_its_status_is_a_gate() -> None:
-    assert passed("audit", "sound.npz") == f"{dh.audit(*sets('sound'))}\n"
+    assert passed("audit", "sound.npz") == f"{dh.audit(dh.Task(*sets('sound')))}\n"
     for name, usual, strict in (("sound", 0, 0), ("warned", 0, 1), ("zero", 1, 1)):
         assert run("audit", f"{name}.npz", "-m", "mAP").exit_code == usual
         assert run("audit", f"{name}.npz", "-m", "mAP", "--strict").exit_code == strict
@@ -180,7 +177,7 @@ def test_audit_prints_what_python_prints_and_its_status_is_a_gate() -> None:
 
 def test_json_of_an_audit_is_printed_or_written_whatever_the_status() -> None:
     printed = run("audit", "zero.npz", "-m", "mAP", "--json", "-")
-    assert json.loads(printed.stdout) == json.loads(dh.audit(*sets("zero"), measures="mAP").to_json())
+    assert json.loads(printed.stdout) == json.loads(dh.audit(dh.Task(*sets("zero")), measures="mAP").to_json())
     written = run("audit", "zero.npz", "-m", "mAP", "--json", "out.json", "--markdown", "out.md")
     assert printed.exit_code == written.exit_code == 1
     assert json.loads(Path("out.json").read_text()) == json.loads(printed.stdout)
@@ -188,7 +185,9 @@ def test_json_of_an_audit_is_printed_or_written_whatever_the_status() -> None:
     assert "SERIOUS" in written.stdout
 
 
+@pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
 def test_files_of_an_audit_are_given_as_to_evaluate() -> None:
+    """That queries are in the gallery is a finding, and nothing is warned of beside it."""
     task = ("audit", "query.npz", "--gallery", "sound.npz", "-m", "mAP")
     found = run(*task)
     assert (found.exit_code, found.stderr) == (1, "")
@@ -216,25 +215,26 @@ def counts(*args: object) -> Any:
 
 
 def test_tables_of_each_distance_are_what_python_prints() -> None:
-    found = dh.collisions(POINTS, LABELS, distance=["euclidean", "cityblock"])
+    task = dh.Task(POINTS, LABELS)
+    found = dh.collisions(task, distances=["euclidean", "cityblock"])
     assert found["euclidean"].mixed.groups != found["cityblock"].mixed.groups != 0
     for asked in (["euclidean,cityblock"], ["L2", "--distance", "euclidean, cityblock"]):
         assert passed("collisions", "all.npz", "--distance", *asked) == f"{found}\n"
-    assert passed("collisions", "all.npz") == f"{dh.collisions(POINTS, LABELS)}\n"
+    assert passed("collisions", "all.npz") == f"{dh.collisions(task)}\n"
     assert counts("--distance", "euclidean,cityblock") == found.to_dict()["distances"]
 
 
 @pytest.mark.parametrize(
-    ("args", "options"),
+    ("args", "settings", "options"),
     [
-        (["--ties", "float16", "--ties-of", "distance"], {"ties": dh.Rounded("float16", of="distance")}),
-        (["--within", "0.05"], {"within": 0.05}),
-        (["--depth", "3", "--threads", "1"], {"depth": 3}),
-        (["--gallery", "shelf.npz"], {"gallery": SHELF, "gallery_labels": SHELF_LABELS}),
+        (["--ties", "float16", "--ties-of", "distance"], {"ties": dh.Rounded("float16", of="distance")}, {}),
+        (["--within", "0.05"], {}, {"within": 0.05}),
+        (["--depth", "3", "--threads", "1"], {"threads": 1}, {"depth": 3}),
+        (["--gallery", "shelf.npz"], {"gallery": SHELF, "gallery_labels": SHELF_LABELS}, {}),
     ],
 )
-def test_options_of_collisions(args: list[str], options: dict[str, object]) -> None:
-    found = dh.collisions(POINTS, LABELS, **options)
+def test_options_of_collisions(args: list[str], settings: dict[str, Any], options: dict[str, Any]) -> None:
+    found = dh.collisions(dh.Task(POINTS, LABELS, **settings), **options)
     assert counts(*args) == {"cosine": {"rule": found.rule, "counts": asdict(found.counts)}} != counts()
 
 
@@ -246,13 +246,13 @@ def test_collisions_of_queries_that_are_in_the_gallery() -> None:
     assert again.exit_code == 0
     assert again.stderr.startswith("deadheat: warning: 40 of 40 queries are in the gallery")
     assert json.loads(again.stdout)["distances"] != alone
-    pair, found = open_pair(POINTS, LABELS, POINTS, LABELS), dh.collisions(POINTS, LABELS)
-    opened = collisions_of_pair(pair, CountingOptions.checked(exclude=np.arange(40)))
-    np.testing.assert_array_equal(opened.kind, found.kind)
-    own = dh.collisions(POINTS, LABELS, POINTS, LABELS, exclude=(list(LABELS * 0 + np.arange(40)), np.arange(40)))
-    np.testing.assert_array_equal(own.size, found.size)
+    found = dh.collisions(dh.Task(POINTS, LABELS))
+    for exclude in (np.arange(40), (list(LABELS * 0 + np.arange(40)), np.arange(40))):
+        own = dh.collisions(dh.Task(POINTS, LABELS, POINTS, LABELS, exclude=exclude))
+        np.testing.assert_array_equal(own.kind, found.kind)
+        np.testing.assert_array_equal(own.size, found.size)
     with pytest.warns(dh.errors.QueryInGalleryWarning, match="give exclude="):
-        dh.collisions(POINTS, LABELS, POINTS, LABELS)
+        dh.Task(POINTS, LABELS, POINTS, LABELS)
 
 
 def test_what_is_drawn_of_collisions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,7 +260,8 @@ def test_what_is_drawn_of_collisions(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn, draw = [], plots.collision_image
     monkeypatch.setattr(plots, "collision_image", lambda found, **how: drawn.append(found) or draw(found, **how))
     passed("collisions", "all.npz", "--distance", "cityblock", "--depth", 7, "--plot", "a.png", "--markdown", "a.md")
-    np.testing.assert_array_equal(drawn[0].kind, dh.collisions(POINTS, LABELS, distance="cityblock", depth=7).kind)
+    found = dh.collisions(dh.Task(POINTS, LABELS, distance="cityblock"), depth=7)
+    np.testing.assert_array_equal(drawn[0].kind, found.kind)
     assert Path("a.md").read_text().startswith("| cityblock, exact")
 
 
@@ -314,18 +315,19 @@ def test_the_report_of_confidences_in_python() -> None:
 # exploit -------------------------------------------------------------------------------------------------------------
 
 EXPLOIT = ("exploit", "all.npz", "--draws", 3, "--tries", 2, "--distance", "cityblock")
-FEW: dict[str, Any] = {"draws": 3, "tries": 2, "distance": "cityblock"}
+FEW: dict[str, Any] = {"draws": 3, "tries": 2}
 
 
 def test_exploit_prints_what_python_prints() -> None:
-    found = dh.exploit(POINTS, LABELS, measure="Hit@1", seed=3, **FEW)
+    found = dh.exploit(dh.Task(POINTS, LABELS, distance="cityblock"), measure="Hit@1", seed=3, **FEW)
     assert passed(*EXPLOIT, "-m", "Hit@1", "--seed", 3, "--digits", 3) == f"{found.to_text(digits=3)}\n"
     assert content(*EXPLOIT, "-m", "Hit@1", "--seed", 3) == json.loads(found.to_json())
 
 
 @pytest.mark.filterwarnings("ignore::deadheat.errors.QueryInGalleryWarning")
 def test_exploit_with_a_gallery_and_own_rows() -> None:
-    found = dh.exploit(POINTS, LABELS, SHELF, SHELF_LABELS, ties="float16", exclude=np.load("own.npy"), **FEW)
+    how: dict[str, Any] = {"distance": "cityblock", "ties": "float16", "exclude": np.load("own.npy")}
+    found = dh.exploit(dh.Task(POINTS, LABELS, SHELF, SHELF_LABELS, **how), **FEW)
     printed = content(*EXPLOIT, "--gallery", "shelf.npz", "--exclude", "own.npy", "--ties", "float16")
     assert printed == json.loads(found.to_json())
     assert sorted(printed["measures"]["mAP"]["highest"]["order"]) == list(range(30))
@@ -334,14 +336,18 @@ def test_exploit_with_a_gallery_and_own_rows() -> None:
 # grouped -------------------------------------------------------------------------------------------------------------
 
 USUAL = ("--group-size", 4, "--distance", "euclidean")
-OPTIONS: dict[str, Any] = {"group_size": 4, "distance": "euclidean"}
+
+
+def euclidean(*names: str, **settings: Any) -> dh.Task:
+    return dh.Task(*sets(*names), distance="euclidean", **settings)
 
 
 def test_groups_are_what_python_prints() -> None:
-    found = dh.grouped(*sets("train"), **OPTIONS, measures="Hit@1", seed=3, repeats=2)
-    asked = ("grouped", "train.npz", *USUAL, "--seed", 3, "--repeats", 2, "--confidence-level", 0.9, "--digits", 3)
+    task = euclidean("train")
+    found = dh.grouped(task, group_size=4, measures="Hit@1", seed=3, draws=2)
+    asked = ("grouped", "train.npz", *USUAL, "--seed", 3, "--draws", 2, "--confidence-level", 0.9, "--digits", 3)
     assert passed(*asked) == f"{found.to_text(confidence_level=0.9, digits=3)}\n"
-    several = dh.grouped(*sets("train"), **OPTIONS, measures=["mAP", "Hit@1"], seed=3, repeats=2)
+    several = dh.grouped(task, group_size=4, measures=["mAP", "Hit@1"], seed=3, draws=2)
     printed = content(*asked, "-m", "mAP,Hit@1")
     assert printed["grouped"] == several.to_dict(confidence_level=0.9)
     ends = several["mAP"].interval(confidence_level=0.9)
@@ -350,7 +356,8 @@ def test_groups_are_what_python_prints() -> None:
 
 @pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
 def test_groups_with_a_gallery() -> None:
-    found = dh.grouped(*sets("test", "store"), **OPTIONS, measures="Hit@1", ties="float16", singletons="zero")
+    task = euclidean("test", "store", ties="float16")
+    found = dh.grouped(task, group_size=4, measures="Hit@1", singletons="zero")
     asked = ("--gallery", "store.npz", *USUAL, "--ties", "float16", "--singletons", "zero")
     assert content("grouped", "test.npz", *asked)["grouped"] == found.to_dict(confidence_level=0.95)
     within = ("grouped", "test.npz", "--gallery", "test.npz", *USUAL)
@@ -362,32 +369,43 @@ def test_groups_with_a_gallery() -> None:
 
 
 def test_the_gap_of_two_files() -> None:
-    task = ("grouped", "train.npz", "--test", "test.npz", *USUAL)
-    printed = content(*task, "-m", "Hit@1", "-m", "mAP")
+    asked, both = ("grouped", "train.npz", "--test", "test.npz", *USUAL), (euclidean("train"), euclidean("test"))
+    printed = content(*asked, "-m", "Hit@1", "-m", "mAP")
     assert printed.keys() == {"deadheat", "schema", "gap"}
     for measure in ("Hit@1", "mAP"):
-        found = dh.generalization_gap(*sets("train", "test"), **OPTIONS, measure=measure)
+        found = dh.generalization_gap(*both, group_size=4, measure=measure)
         assert printed["gap"]["measures"][measure].items() >= found.to_dict().items()
-    shown = passed(*task).splitlines()
-    gap = dh.generalization_gap(*sets("train", "test"), **OPTIONS)
+    shown = passed(*asked).splitlines()
+    gap = dh.generalization_gap(*both, group_size=4)
     assert [line.split()[0] for line in shown[8:11]] == ["gap", "in", "plain"]
     assert shown[9].split()[-2:] == [f"{100 * gap.grouped.margin():.2f}", f"{100 * gap.grouped.bound():.2f}"]
     assert shown[10].endswith(f"{100 * gap.plain.bound():.2f}")
 
 
 def test_the_test_set_has_a_gallery_of_its_own() -> None:
-    store, store_labels = sets("store")
-    options = {"test_gallery": store, "test_gallery_labels": store_labels, **OPTIONS}
     asked = ("grouped", "train.npz", "--test", "test.npz", "--test-gallery", "store.npz", *USUAL)
-    found = dh.generalization_gap(*sets("train", "test"), **options)
-    own = dh.generalization_gap(*sets("train", "test"), **options, test_exclude=np.arange(60))
+    train, test = euclidean("train"), euclidean("test", "store")
+    found = dh.generalization_gap(train, test, group_size=4)
+    own = dh.generalization_gap(train, test.replace(exclude=np.arange(60)), group_size=4)
     for gap, more in ((found, ()), (own, ("--test-exclude", "rows60.npy"))):
         assert content(*asked, *more)["gap"]["measures"]["Hit@1"].items() >= gap.to_dict().items()
     assert own.to_dict() != found.to_dict()
 
 
+@pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
+def test_what_is_said_of_the_test_set_names_its_options() -> None:
+    both = ("grouped", "train.npz", "--test", "test.npz", *USUAL)
+    warned = run(*both, "--test-gallery", "test.npz").stderr
+    assert warned.startswith("deadheat: warning: 60 of 60 queries are in the gallery")
+    assert warned.endswith("leave out --test-gallery, or give --test-exclude, the row of it that each query is\n")
+    alone = ("--gallery", "train.npz", "--test-gallery", "store.npz", "--test-exclude", "rows60.npy")
+    assert run(*both, *alone).stderr.endswith("or give --exclude, the row of the gallery that each query is\n")
+    for option in ("--test-exclude", "--exclude"):
+        assert refused(*both, option, "rows60.npy").startswith(f"{option} must be left out without a gallery")
+
+
 def test_halves_are_those_of_table_1() -> None:
-    found = dh.split_half(*sets("train"), **OPTIONS, measure="mAP", splits=7, seed=1)
+    found = dh.split_half(euclidean("train"), group_size=4, measure="mAP", draws=7, seed=1)
     asked = ("grouped", "train.npz", *USUAL, "-m", "Hit@1,mAP", "--halves", 7, "--seed", 1)
     printed = content(*asked)
     assert printed.keys() == {"deadheat", "schema", "grouped", "halves"}
@@ -403,14 +421,14 @@ def test_halves_are_those_of_table_1() -> None:
 def test_quantization_prints_what_python_prints() -> None:
     asked = ("-f", "fp16,int8", "-f", "binary", "--threshold", "mean", "-m", "MRR", "--distance", "l2", "--seed", 3)
     how: dict[str, Any] = {"formats": ["float16", "int8", "1 bit"], "threshold": "mean", "measures": "MRR"}
-    found = dh.quantization.compare_formats(POINTS, LABELS, distance="euclidean", **how, seed=3)
+    found = dh.compare_formats(dh.Task(POINTS, LABELS, distance="euclidean"), **how, seed=3)
     assert passed("quantization", "all.npz", *asked) == f"{found}\n"
-    base = dh.quantization.compare_formats(POINTS, LABELS, base="int8")
+    base = dh.compare_formats(dh.Task(POINTS, LABELS), base="int8")
     assert json.loads(passed("quantization", "all.npz", "--base", "int8", "--json", "-")) == json.loads(base.to_json())
 
 
 def test_quantization_looks_at_its_test_before_it_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
     message = refused("quantization", "all.npz", "--confidence-level", "95")
     assert message == "--confidence-level must lie strictly between 0 and 1, but is 95.0"
 

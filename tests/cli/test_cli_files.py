@@ -93,7 +93,7 @@ ALL_OUTPUTS = ("--json", "--markdown", "--latex", "--html", "--receipt", "--save
 
 @pytest.mark.parametrize("option", ALL_OUTPUTS)
 def test_no_input_is_overwritten(folder: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
     Path("link.npz").symlink_to("a.npz")
     os.link("a.npz", "hard.npz")
     np.savetxt("confidence.txt", np.arange(24))
@@ -134,7 +134,7 @@ OLD = {
 
 @pytest.mark.parametrize("option", [*ALL_OUTPUTS, "--per-query"])
 def test_no_file_of_another_kind_is_overwritten(folder: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
     np.savez("data.npz", x=np.arange(3))
     for name, content in OLD.items():
         if content is not None:

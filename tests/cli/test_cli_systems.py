@@ -91,8 +91,9 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("last.run").write_text("".join(f"q{query} Q0 c 1 0.9 x\nq{query} Q0 a 2 0.9 x\n" for query in queries[1:]))
 
 
-def run_reports(measures: str, **options: Any) -> dict[str, dh.Report]:
-    return {name: dh.evaluate_run(f"{name}.run", "qrels", measures=measures, **options) for name in ("first", "last")}
+def run_reports(measures: str, rel: int = 1) -> dict[str, dh.Report]:
+    tasks = {name: dh.Task.from_run(f"{name}.run", "qrels", rel=rel) for name in ("first", "last")}
+    return {name: dh.evaluate(task, measures) for name, task in tasks.items()}
 
 
 def test_runs_are_compared_with_qrels(runs: None) -> None:
@@ -207,7 +208,7 @@ def test_dropped_agrees_with_every_arrangement() -> None:
              for k, _, n, _ in rows))} for rows in groups
         ]  # fmt: skip
         least = min(means[0]) - max(means[1])
-        a, b = (dh.measure(dh.TieProfile.from_groups([[row] for row in rows], [9] * 3), "RR") for rows in groups)
+        a, b = (dh.evaluate(dh.TieProfile.from_groups([[row] for row in rows], [9] * 3), "RR") for rows in groups)
         for drop in (0.0, 0.125, 0.25):
             assert dh.compare(a, b).dropped(drop) == (("MRR",) if min(means[0]) - min(means[1]) > drop else ())
             assert dh.compare(a, b).dropped(drop, "certain") == (("MRR",) if least > Fraction(drop) else ())
@@ -215,7 +216,7 @@ def test_dropped_agrees_with_every_arrangement() -> None:
 
 def test_a_gate_that_cannot_be_decided(folder: Path) -> None:
     groups = [(0, 0, 1, 1)]
-    a, b = (dh.measure(dh.TieProfile.from_groups(rows, [9, 9]), "RR") for rows in ([groups, []], [[], groups]))
+    a, b = (dh.evaluate(dh.TieProfile.from_groups(rows, [9, 9]), "RR") for rows in ([groups, []], [[], groups]))
     with pytest.raises(ValueError, match="MRR must have a value in A and B for some query"):
         dh.compare(a, b).dropped()
     report = reports("full")["full"]
@@ -284,6 +285,6 @@ def test_mistakes_are_one_line(folder: Path, args: str, message: str) -> None:
 def test_a_missing_file_is_found_before_any_is_ranked(
     folder: Path, args: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(systems, "evaluate_pair", lambda *_: pytest.fail("a file was ranked"))
+    monkeypatch.setattr(systems, "report_of", lambda *_: pytest.fail("a file was ranked"))
     for command in ("compare", "leaderboard"):
         assert refused(command, "full.npz", *args.split()) == message

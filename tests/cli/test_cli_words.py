@@ -44,7 +44,7 @@ def test_options_stand_for_arguments(line: str, said: str) -> None:
 
 def test_the_library_has_its_own_names() -> None:
     with pytest.raises(ValueError, match=r"^group_size must be "):
-        dh.grouped("a.npz", group_size=3)
+        dh.grouped(dh.Task("a.npz"), group_size=3)
     with pytest.raises(ValueError, match=r"name the embeddings \(embeddings_key=\), one of "):
         dh.read("two.npz")
 
@@ -54,4 +54,4 @@ def test_warnings_name_options_too() -> None:
     done = run("collisions", "a.npz", "--gallery", "a.npz")
     assert "leave out the gallery, or give --exclude, the row of the gallery" in done.stderr
     with pytest.warns(dh.errors.QueryInGalleryWarning, match="or give exclude=, the row"):
-        dh.collisions("a.npz", gallery="a.npz")
+        dh.collisions(dh.Task("a.npz", gallery="a.npz"))

@@ -135,7 +135,7 @@ CLOSED = "deadheat: cannot write to standard output: it is closed\n"
     ("line", "expected"),
     [
         ("deadheat evaluate p.npz >&-", (2, "", CLOSED)),
-        ("deadheat measures >&-", (2, "", CLOSED)),
+        ("deadheat --measures >&-", (2, "", CLOSED)),
         ("deadheat >&-", (2, "", CLOSED)),
         ("deadheat evaluate p.npz >&- 2>&-", (2, "", "")),
         ("deadheat evaluate none.npz 2>&-", (2, "", "")),

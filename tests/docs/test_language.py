@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -46,3 +47,25 @@ def test_phrases_that_were_replaced_do_not_come_back(better: str) -> None:
         for path in TEXTS
         for found in old.finditer(path.read_text(encoding="utf-8"))
     ] == [], f"write {better!r}"
+
+
+_CLAUSE = re.compile(r"(What|How|Where|Who|Which|Whether|When)\b")
+
+
+def test_docstrings_and_comments_of_the_core_begin_with_a_verb_or_a_noun() -> None:
+    """And with no free relative clause, at which readers stop. Ruff's D401 holds the imperative of functions."""
+    found = []
+    for path in (ROOT / "src" / "deadheat").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+                text = ast.get_docstring(node) or ""
+                found += [f"{path.name}: {text.splitlines()[0]}"] if _CLAUSE.match(text) else []
+    for path in (path for kind in ("h", "cpp") for path in (ROOT / "src" / "core").rglob(f"*.{kind}")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        before = ["", *lines]
+        found += [
+            f"{path.name}: {line.strip()}"
+            for line, last in zip(lines, before, strict=False)
+            if re.match(rf"\s*///?\s*{_CLAUSE.pattern}", line) and not last.strip().startswith("//")
+        ]
+    assert found == []

@@ -173,7 +173,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         np.savez(f"{name}.npz", embeddings=embeddings[:, :columns], labels=labels)
     for name in ("train", "test"):  # of enough classes for groups of them
         np.savez(f"{name}.npz", embeddings=rng.normal(size=(80, 6)), labels=np.arange(80) % 20)
-    dh.profile(embeddings, labels).save("a-profile.npz")
+    dh.Task(embeddings, labels).profile.save("a-profile.npz")
     return tmp_path
 
 
@@ -270,19 +270,19 @@ def test_calls_of_other_libraries(start: str, module: str, imports: str, ours: d
     if module == "torchmetrics":  # takes tensors
         import torch
 
-        profile = dh.profile_scores(names["scores"], names["relevant"])
+        profile = dh.Task.from_scores(names["scores"], names["relevant"]).profile
         names |= {name: torch.as_tensor(names[name]).flatten() for name in ("scores", "relevant")}
         names["query_of_each_pair"] = torch.arange(2).repeat_interleave(3)
     elif module == "pytorch_metric_learning":
-        profile = dh.profile(names["embeddings"], names["labels"], distance="euclidean")
+        profile = dh.Task(names["embeddings"], names["labels"], distance="euclidean").profile
     else:
-        profile = dh.profile_run(names["run"], names["qrels"])
+        profile = dh.Task.from_run(names["run"], names["qrels"]).profile
     exec(imports, names)
     found = eval(block("docs/coming-from.md", start), names)
     found = {str(name): value for name, value in found.items()} if isinstance(found, dict) else {"": found}
     assert found.keys() >= ours.keys()
     for name, measure in ours.items():
-        bounds = dh.measure(profile, [measure])[measure]
+        bounds = dh.evaluate(profile, [measure])[measure]
         assert bounds.lower - 1e-6 <= float(found[name]) <= bounds.upper + 1e-6, (name, found[name], bounds)
 
 

@@ -76,14 +76,14 @@ def test_every_type(kind: str, dtype: str, tmp_path: Path) -> None:
     assert_array_equal(found, rows)
     assert found.dtype == rows.dtype
     if dtype in ("?", "u1"):
-        assert dh.profile(path, distance="hamming") == dh.profile(rows, NUMBERS, distance="hamming")
+        assert dh.Task(path, distance="hamming").profile == dh.Task(rows, NUMBERS, distance="hamming").profile
 
 
 @pytest.mark.parametrize("dtype", [">f4", ">f8", ">i2", ">u8"])
 @pytest.mark.parametrize("kind", ["hdf5", "hdf5, chunks"])
 def test_the_other_byte_order(kind: str, dtype: str, tmp_path: Path) -> None:
     rows = np.abs(ROWS * 8).astype(dtype)
-    assert dh.profile(saved(kind, tmp_path, rows)) == dh.profile(rows, NUMBERS)
+    assert dh.Task(saved(kind, tmp_path, rows)).profile == dh.Task(rows, NUMBERS).profile
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu"])
@@ -93,7 +93,7 @@ def test_short_types_of_safetensors(name: str, tmp_path: Path) -> None:
     path = saved("safetensors", tmp_path, rows)
     assert read(path).embeddings.dtype == np.float32
     assert_array_equal(read(path).embeddings, rows.astype(np.float32))
-    assert dh.profile(path) == dh.profile(rows, NUMBERS)
+    assert dh.Task(path).profile == dh.Task(rows, NUMBERS).profile
 
 
 @pytest.mark.parametrize("kind", IN_PIECES)
@@ -268,10 +268,10 @@ def test_kinds_of_text_in_hdf5(tmp_path: Path) -> None:
     for labels in (words, words.astype(h5py.string_dtype("utf-8", 4)), WORDS.astype(h5py.string_dtype())):
         with h5py.File(tmp_path / "a.h5", "w") as file:
             file["x"], file["y"] = ROWS, labels
-        assert dh.profile(tmp_path / "a.h5") == dh.profile(ROWS, WORDS)
-        against = dh.profile(ROWS, WORDS, ROWS, WORDS)
+        assert dh.Task(tmp_path / "a.h5").profile == dh.Task(ROWS, WORDS).profile
+        against = dh.Task(ROWS, WORDS, ROWS, WORDS).profile
         np.savez(tmp_path / "b.npz", x=ROWS, y=WORDS)
-        assert dh.profile(tmp_path / "b.npz", gallery=tmp_path / "a.h5") == against
+        assert dh.Task(tmp_path / "b.npz", gallery=tmp_path / "a.h5").profile == against
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["x"], file["y"] = ROWS[:2], np.array([b"\xe9", b"b"], dtype=h5py.string_dtype())
     assert refusal(read, tmp_path / "a.h5").endswith("array 'y' must hold text in UTF-8")
@@ -351,5 +351,5 @@ def test_endings_that_are_not_read(ending: str, came: str, tmp_path: Path) -> No
 def test_a_pipe_is_no_file(name: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / name)
     said = f"{tmp_path / name} is a pipe or a device, and not a file: save it in one"
-    for call in (read, dh.audit_run, partial(dh.evaluate_run, {"q": {"a": 1.0}}), partial(dh.evaluate, ROWS)):
+    for call in (read, dh.audit_run, partial(dh.Task.from_run, {"q": {"a": 1.0}}), partial(dh.Task, ROWS)):
         assert refusal(call, tmp_path / name) == said

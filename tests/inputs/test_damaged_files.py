@@ -44,7 +44,7 @@ FILES: dict[str, Make] = {
     "a.run": lambda path: path.write_bytes(RUN),
     "zipped.run": lambda path: path.write_bytes(gzip.compress(RUN)),
     "a.qrels": lambda path: path.write_bytes(re.sub(rb"Q0 (d\d+) 1 .*", rb"0 \1 1", RUN)),
-    "receipt.json": lambda path: dh.receipt(ROWS, NUMBERS, measures="mAP").save(path),
+    "receipt.json": lambda path: dh.receipt(dh.Task(ROWS, NUMBERS), measures="mAP").save(path),
     "profile.npz": lambda path: dh.evaluate(ROWS, NUMBERS).profile.save(path),
 }
 for kind in sorted(SAVE.keys() - {"hdf5, user block"}):

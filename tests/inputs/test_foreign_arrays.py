@@ -28,7 +28,7 @@ from deadheat.inputs.samples import open_labels, open_rows
 
 ROWS = np.random.default_rng(0).integers(-3, 4, (8, 3)).astype(np.float32) / 4
 LABELS = np.array(["a", "b", "a", "c", "b", "a", "c", "b"])
-PROFILE = dh.profile(ROWS, LABELS)
+PROFILE = dh.Task(ROWS, LABELS).profile
 refusal = partial(written.refusal, InputError)
 
 
@@ -56,13 +56,16 @@ def test_integers_of_four_bits_are_integers() -> None:
     codes = np.array([[-8, 7], [0, 1]]).astype(ml_dtypes.int4)
     assert plain(codes, "embeddings").dtype == np.int8
     assert plain(codes.astype(np.int8).astype(ml_dtypes.uint4), "embeddings").dtype == np.uint8
-    assert dh.profile(ROWS[:4], np.array([1, 2, 1, 2]).astype(ml_dtypes.int4)) == dh.profile(ROWS[:4], [1, 2, 1, 2])
+    assert (
+        dh.Task(ROWS[:4], np.array([1, 2, 1, 2]).astype(ml_dtypes.int4)).profile
+        == dh.Task(ROWS[:4], [1, 2, 1, 2]).profile
+    )
 
 
 def test_a_file_of_numpys_has_forgotten_bfloat16(tmp_path: Any) -> None:
     np.save(tmp_path / "a.npy", ROWS.astype(ml_dtypes.bfloat16))
     said = "but has dtype |V2, as bfloat16 and float8 have in NumPy's files: save them as float32"
-    assert refusal(dh.profile, tmp_path / "a.npy", LABELS).endswith(said)
+    assert refusal(dh.Task, tmp_path / "a.npy", LABELS).endswith(said)
 
 
 # Arrays by protocol ---------------------------------------------------------------------------------------------------
@@ -113,19 +116,19 @@ class Stuck(Exported):
 @pytest.mark.parametrize("kind", [OnDevice, Exported, ExportedAsOfOld])
 def test_arrays_are_taken_by_protocol(kind: Any) -> None:
     numbers = np.unique(LABELS, return_inverse=True)[1]
-    assert dh.profile(kind(ROWS), kind(numbers)) == dh.profile(ROWS, numbers)
-    assert dh.profile([kind(ROWS[:5]), kind(ROWS[5:])], LABELS) == PROFILE
-    assert dh.profile([kind(row) for row in ROWS], LABELS) == PROFILE
-    assert dh.profile(ROWS, LABELS, kind(ROWS), LABELS) == dh.profile(ROWS, LABELS, ROWS, LABELS)
-    assert dh.profile_scores(kind(ROWS), kind(ROWS > 0)) == dh.profile_scores(ROWS, ROWS > 0)
+    assert dh.Task(kind(ROWS), kind(numbers)).profile == dh.Task(ROWS, numbers).profile
+    assert dh.Task([kind(ROWS[:5]), kind(ROWS[5:])], LABELS).profile == PROFILE
+    assert dh.Task([kind(row) for row in ROWS], LABELS).profile == PROFILE
+    assert dh.Task(ROWS, LABELS, kind(ROWS), LABELS).profile == dh.Task(ROWS, LABELS, ROWS, LABELS).profile
+    assert dh.Task.from_scores(kind(ROWS), kind(ROWS > 0)).profile == dh.Task.from_scores(ROWS, ROWS > 0).profile
 
 
 def test_an_array_that_cannot_come_here() -> None:
     said = "embeddings must be an array that NumPy can take, but DLPack says of this Stuck: cannot be exported"
-    assert refusal(dh.profile, Stuck(ROWS), LABELS) == said
+    assert refusal(dh.Task, Stuck(ROWS), LABELS) == said
     bare = type("Bare", (), {"__cuda_array_interface__": {}})()
     said = "embeddings must have a way to NumPy, but is a Bare on a device without one"
-    assert refusal(dh.profile, bare, LABELS) == said
+    assert refusal(dh.Task, bare, LABELS) == said
 
 
 # Strides, orders, shapes ----------------------------------------------------------------------------------------------
@@ -154,8 +157,8 @@ def test_types_byte_orders_and_strides_change_nothing(rows: np.ndarray, dtype: s
     labels = np.arange(len(rows)) % 2
     if layout == "0 stride":
         rows = np.repeat(rows[:1], len(rows), axis=0)
-    expected = dh.profile(rows.astype(np.float64), labels)
-    assert dh.profile(LAYOUTS[layout](rows.astype(order + dtype)), labels) == expected
+    expected = dh.Task(rows.astype(np.float64), labels).profile
+    assert dh.Task(LAYOUTS[layout](rows.astype(order + dtype)), labels).profile == expected
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3), (3, 0), (2, 2, 2)])
@@ -209,24 +212,24 @@ COLUMNS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_columns_of_lists_are_embeddings_alone_and_one_after_another(kind: str) -> None:
     assert_array_equal(plain(COLUMNS[kind](), "embeddings"), ROWS)
-    assert dh.profile(COLUMNS[kind](), LABELS).digest() == PROFILE.digest()
+    assert dh.Task(COLUMNS[kind](), LABELS).profile.digest() == PROFILE.digest()
     if not kind.startswith(("pandas", "object")):
-        twice = dh.profile([COLUMNS[kind](), ROWS], [LABELS, pa.array(LABELS)])
-        assert twice == dh.profile(np.tile(ROWS, (2, 1)), np.tile(LABELS, 2))
+        twice = dh.Task([COLUMNS[kind](), ROWS], [LABELS, pa.array(LABELS)]).profile
+        assert twice == dh.Task(np.tile(ROWS, (2, 1)), np.tile(LABELS, 2)).profile
 
 
 @pytest.mark.parametrize("kind", [bool, np.uint8])
 def test_binary_codes_in_lists_stay_codes(kind: Any) -> None:
     codes = (ROWS > 0) if kind is bool else np.packbits(ROWS > 0, axis=1)
-    expected = dh.profile(codes, LABELS, distance="hamming")
+    expected = dh.Task(codes, LABELS, distance="hamming").profile
     arrow = pa.array(codes.tolist(), pa.list_(pa.bool_() if kind is bool else pa.uint8()))
     for given_as in (arrow, pl.Series(arrow), pd.Series(list(codes))):
-        assert dh.profile(given_as, LABELS, distance="hamming") == expected
+        assert dh.Task(given_as, LABELS, distance="hamming").profile == expected
 
 
 @pytest.mark.parametrize("kind", [pa.array, pl.Series, pd.Series])
 def test_lists_of_two_lengths_name_the_row(kind: Any) -> None:
-    said = refusal(dh.profile, kind([[1.0, 2.0], [3.0, 4.0], [5.0], [6.0, 7.0]]), [0, 1, 0, 1])
+    said = refusal(dh.Task, kind([[1.0, 2.0], [3.0, 4.0], [5.0], [6.0, 7.0]]), [0, 1, 0, 1])
     assert "row 2 has 1 " in said
     assert "row 0 has 2" in said
 
@@ -238,7 +241,7 @@ def test_lists_of_two_lengths_name_the_row(kind: Any) -> None:
 )  # fmt: skip
 def test_rows_are_counted_over_all_chunks(end: Any, said: str) -> None:
     column = pa.chunked_array([pa.array([[1.0, 2.0]] * 3), pa.array([[1.0, 2.0], end])])
-    assert refusal(dh.profile, column, [0] * 5) == f"embeddings {said}"
+    assert refusal(dh.Task, column, [0] * 5) == f"embeddings {said}"
 
 
 @pytest.mark.parametrize("kind", [pa.array, pl.Series, pd.Series, lambda column: pa.table({"e": column})])
@@ -246,7 +249,7 @@ def test_rows_are_counted_over_all_chunks(end: Any, said: str) -> None:
 def test_what_is_missing_names_the_row(kind: Any, missing: str) -> None:
     column: list[Any] = [[1.0, 2.0], [3.0, 4.0], [6.0, 7.0]]
     column[1] = None if missing == "a list" else [3.0, None]
-    said = refusal(dh.profile, kind(column), [0, 1, 0])
+    said = refusal(dh.Task, kind(column), [0, 1, 0])
     assert said.startswith("embeddings must ")
     assert "row 1" in said
 
@@ -265,14 +268,16 @@ def test_what_is_missing_names_the_row(kind: Any, missing: str) -> None:
     ],
 )
 def test_lists_of_something_else(column: Any) -> None:
-    assert refusal(dh.profile, column, [0, 0]).startswith("embeddings must ")
+    assert refusal(dh.Task, column, [0, 0]).startswith("embeddings must ")
 
 
 @pytest.mark.parametrize("kind", [pa.table, pl.DataFrame, pd.DataFrame])
 def test_lists_with_another_column_have_to_be_given_alone(kind: Any) -> None:
     frame = kind({"label": [0, 1, 0], "e": [[1.0, 2.0], [3.0, 4.0], [6.0, 7.0]]})
-    assert refusal(dh.profile, frame, [0, 1, 0]).endswith("but column 'e' holds lists: give it alone")
-    assert dh.profile(frame["e"], frame["label"]) == dh.profile([[1.0, 2.0], [3.0, 4.0], [6.0, 7.0]], [0, 1, 0])
+    assert refusal(dh.Task, frame, [0, 1, 0]).endswith("but column 'e' holds lists: give it alone")
+    assert (
+        dh.Task(frame["e"], frame["label"]).profile == dh.Task([[1.0, 2.0], [3.0, 4.0], [6.0, 7.0]], [0, 1, 0]).profile
+    )
 
 
 # Labels ---------------------------------------------------------------------------------------------------------------
@@ -290,8 +295,8 @@ TEXTS = [
 
 @pytest.mark.parametrize("labels", TEXTS)
 def test_labels_of_text_in_columns(labels: Any) -> None:
-    assert dh.profile(ROWS, labels) == PROFILE
-    assert dh.profile(ROWS, labels, ROWS, list(LABELS)) == dh.profile(ROWS, LABELS, ROWS, LABELS)
+    assert dh.Task(ROWS, labels).profile == PROFILE
+    assert dh.Task(ROWS, labels, ROWS, list(LABELS)).profile == dh.Task(ROWS, LABELS, ROWS, LABELS).profile
 
 
 @pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "uint64", "bool"])
@@ -299,27 +304,27 @@ def test_labels_of_numbers_in_columns(kind: str) -> None:
     labels = (np.arange(8) % 2).astype(kind)
     large = np.array([2**62, 2**62 + 1] * 4)  # which stay distinct
     for numbers in (labels, large) if kind == "int64" else (labels,):
-        alone, against = dh.profile(ROWS, numbers), dh.profile(ROWS, numbers, ROWS, numbers)
+        alone, against = dh.Task(ROWS, numbers).profile, dh.Task(ROWS, numbers, ROWS, numbers).profile
         series = pd.Series(numbers)
         for column in (pa.array(numbers), pl.Series(numbers), series, series.convert_dtypes()):
-            assert dh.profile(ROWS, column) == alone
-            assert dh.profile(ROWS, column, ROWS, numbers) == against
+            assert dh.Task(ROWS, column).profile == alone
+            assert dh.Task(ROWS, column, ROWS, numbers).profile == against
 
 
 @pytest.mark.parametrize("values", [[1, 2, None, 1], ["a", None, None, "a"], [True, None, False, True]])
 @pytest.mark.parametrize("kind", [pa.array, pl.Series, lambda column: pa.array(column).dictionary_encode()])
 def test_a_missing_label_names_its_row(values: list[Any], kind: Any) -> None:
     said = f"labels must have no missing values, but row {values.index(None)} has one"
-    assert refusal(dh.profile, ROWS[:4], kind(values)) == said
+    assert refusal(dh.Task, ROWS[:4], kind(values)) == said
 
 
 def test_columns_that_are_no_labels() -> None:
     for column in (pa.array([0.5] * 8), pl.Series([0.5] * 8), pa.array(ROW_LISTS), pd.Series(ROW_LISTS)):
-        assert refusal(dh.profile, ROWS, column).startswith("labels must ")
+        assert refusal(dh.Task, ROWS, column).startswith("labels must ")
     lacking = pa.DictionaryArray.from_arrays([0, 0, 1, 0], ["a", None])
-    assert refusal(dh.profile, ROWS[:4], lacking) == "labels must have no missing values, but row 2 has one"
+    assert refusal(dh.Task, ROWS[:4], lacking) == "labels must have no missing values, but row 2 has one"
     unused = pa.DictionaryArray.from_arrays([0, 0, 2, 2], ["a", None, "b"])
-    assert dh.profile(ROWS[:4], unused) == dh.profile(ROWS[:4], ["a", "a", "b", "b"])
+    assert dh.Task(ROWS[:4], unused).profile == dh.Task(ROWS[:4], ["a", "a", "b", "b"]).profile
 
 
 # Without pyarrow ------------------------------------------------------------------------------------------------------
@@ -333,14 +338,14 @@ def no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_pyarrow")
 def test_polars_needs_no_pyarrow() -> None:
     for rows in (pl.DataFrame(ROWS), pl.Series(ROW_LISTS, dtype=pl.Array(pl.Float32, 3)), pl.Series(ROW_LISTS)):
-        assert dh.profile(rows, pl.Series(LABELS)) == PROFILE
-    assert refusal(dh.profile, ROWS, pl.Series([*LABELS[:7], None])).endswith("of type NoneType in row 7")
+        assert dh.Task(rows, pl.Series(LABELS)).profile == PROFILE
+    assert refusal(dh.Task, ROWS, pl.Series([*LABELS[:7], None])).endswith("of type NoneType in row 7")
 
 
 @pytest.mark.usefixtures("no_pyarrow")
 def test_what_speaks_arrow_alone_needs_pyarrow() -> None:
     stream = type("Stream", (), {"__arrow_c_stream__": lambda self, requested_schema=None: None})()
-    said = written.refusal(MissingPackageError, dh.profile, stream, LABELS)
+    said = written.refusal(MissingPackageError, dh.Task, stream, LABELS)
     assert said.startswith("embeddings: reading Arrow needs pyarrow: pip install 'deadheat[fi")
 
 
@@ -356,6 +361,6 @@ def test_what_speaks_arrow_alone() -> None:
         def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
             return FIXED.__arrow_c_array__(requested_schema)
 
-    assert dh.profile(Stream([FIXED]), Stream([pa.array(LABELS)])) == dh.profile(Single(), LABELS) == PROFILE
+    assert dh.Task(Stream([FIXED]), Stream([pa.array(LABELS)])).profile == dh.Task(Single(), LABELS).profile == PROFILE
     assert open_rows([Stream([FIXED[:3]]), Stream([FIXED[3:]])], "embeddings").shape == (8, 3)
     assert open_labels([Stream([pa.array(LABELS)])], "labels").tolist() == LABELS.tolist()

@@ -51,19 +51,19 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_one_row_is_all_that_a_format_takes(folder: Path) -> None:
-    expected = dh.profile(POINTS, WORDS, distance="euclidean")
+    expected = dh.Task(POINTS, WORDS, distance="euclidean").profile
     parts = [folder / "part-1.toy", folder / "part-2.toy"]
     for path in (folder / "points.toy", f"{folder}/part-*.toy", parts):
         read = dh.read(path)  # type: ignore[arg-type]
         np.testing.assert_array_equal(read.embeddings, POINTS)
         assert read.embeddings.dtype == np.float32
         np.testing.assert_array_equal(read.labels, WORDS)
-        assert dh.profile(path, distance="euclidean") == expected
-        assert dh.profile(POINTS, path, distance="euclidean") == expected  # as the file of labels
-        assert dh.profile(path, WORDS, distance="euclidean") == expected
+        assert dh.Task(path, distance="euclidean").profile == expected
+        assert dh.Task(POINTS, path, distance="euclidean").profile == expected  # as the file of labels
+        assert dh.Task(path, WORDS, distance="euclidean").profile == expected
         assert str(dh.evaluate(path)).startswith(str(dh.evaluate(POINTS, WORDS)))  # then the order of files
-    against = dh.profile(POINTS, WORDS, POINTS, WORDS)
-    assert dh.profile(folder / "points.toy", gallery=f"{folder}/part-*.toy") == against
+    against = dh.Task(POINTS, WORDS, POINTS, WORDS).profile
+    assert dh.Task(folder / "points.toy", gallery=f"{folder}/part-*.toy").profile == against
 
 
 def test_the_command_knows_the_format_too(folder: Path) -> None:

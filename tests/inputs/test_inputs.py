@@ -25,7 +25,7 @@ LABELS = np.array([0, 1, 0, 1])
 
 
 def refused(kind, *arguments, **options):
-    return refusal(kind, dh.profile, *arguments, **options)
+    return refusal(kind, dh.Task, *arguments, **options)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def test_arrays_that_are_not_embeddings_are_refused(array, kind, parts):
 
 
 def test_integers_up_to_2_53_are_taken():
-    profile = dh.profile(np.array([[2**53], [2**53 - 1], [-(2**53)]]), [0, 0, 0], distance="euclidean")
+    profile = dh.Task(np.array([[2**53], [2**53 - 1], [-(2**53)]]), [0, 0, 0], distance="euclidean").profile
     assert profile.tied.tolist() == [1] * 6
 
 
@@ -107,10 +107,10 @@ def test_hamming_codes_must_agree_in_length_and_in_form():
     assert "2 and 1" in refused(ValueError, packed, LABELS, packed[:, :1], LABELS, distance="hamming")
     for one, other in ((bits, packed), (packed, bits)):
         with pytest.raises((ValueError, TypeError), match=r"^embeddings and gallery must"):
-            dh.profile(one, LABELS, other, LABELS, distance="hamming")
+            dh.Task(one, LABELS, other, LABELS, distance="hamming")
     # as many bytes in one as bits in the other: of one shape, and not to be compared
     with pytest.raises((ValueError, TypeError), match=r"^embeddings and gallery must .*(bool|uint8)"):
-        dh.profile(bits, LABELS, np.zeros((4, 16), dtype=np.uint8), LABELS, distance="hamming")
+        dh.Task(bits, LABELS, np.zeros((4, 16), dtype=np.uint8), LABELS, distance="hamming")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -118,18 +118,18 @@ def test_hamming_codes_must_agree_in_length_and_in_form():
 
 
 def test_whole_floats_are_integers_as_labels() -> None:
-    expected = dh.profile(ROWS, [0, 1, 0, -1])
+    expected = dh.Task(ROWS, [0, 1, 0, -1]).profile
     for labels in ([0.0, 1.0, 0.0, -1.0], np.array([0, 1, 0, -1], np.float16), np.array([0, 2.0**53 - 1, 0, 1])):
-        assert dh.profile(ROWS, labels) == expected
-        assert dh.profile(ROWS, labels, ROWS, [0, 1, 0, -1]).n_query == 4
+        assert dh.Task(ROWS, labels).profile == expected
+        assert dh.Task(ROWS, labels, ROWS, [0, 1, 0, -1]).profile.n_query == 4
 
 
 def test_a_row_or_a_column_of_labels_is_labels_in_arrays_and_files(tmp_path: Path) -> None:
-    expected = dh.profile(ROWS, [0, 1, 0, 1])
+    expected = dh.Task(ROWS, [0, 1, 0, 1]).profile
     for shape in ((1, 4), (4, 1)):
         labels = np.array([0, 1, 0, 1]).reshape(shape)
         np.save(tmp_path / "labels.npy", labels)
-        assert dh.profile(ROWS, labels) == dh.profile(ROWS, tmp_path / "labels.npy") == expected
+        assert dh.Task(ROWS, labels).profile == dh.Task(ROWS, tmp_path / "labels.npy").profile == expected
 
 
 @pytest.mark.parametrize(
@@ -249,15 +249,15 @@ def masked(array):
     ],
 )
 def test_a_mask_is_not_lost(name, arguments, options):
-    assert refusal(TypeError, dh.profile, *arguments, **options).startswith(f"{name} must be a plain array, but is a m")
+    assert refusal(TypeError, dh.Task, *arguments, **options).startswith(f"{name} must be a plain array, but is a m")
 
 
 def test_a_mask_of_relevance_or_scores_is_not_lost():
     square, relevant = ROWS @ ROWS.T, LABELS[:, None] == LABELS
-    for function in (dh.profile_scores, collisions_of_distances):
+    for function in (dh.Task.from_scores, collisions_of_distances):
         assert refusal(TypeError, function, square, masked(relevant)).startswith("relevant must be a plain array")
         assert "must be a plain array" in refusal(TypeError, function, masked(square), relevant)
-    interval = dh.measure(dh.profile(ROWS, LABELS)).interval
+    interval = dh.evaluate(dh.Task(ROWS, LABELS).profile).interval
     message = refusal(TypeError, interval, "mAP", resample="class", labels=masked(LABELS))
     assert message.startswith("labels must be")
 
@@ -268,10 +268,10 @@ def test_a_mask_of_relevance_or_scores_is_not_lost():
 @pytest.mark.parametrize(("missing", "shown"), [(np.nan, "float"), (None, "NoneType")])
 def test_strings_of_numpy_are_labels_and_a_missing_one_is_none(missing, shown):
     array = np.array(["a", "é", missing, "b"], dtype=np.dtypes.StringDType(na_object=missing))
-    assert refusal(TypeError, dh.profile, ROWS, array).endswith(f"holds an entry of type {shown} in row 2")
+    assert refusal(TypeError, dh.Task, ROWS, array).endswith(f"holds an entry of type {shown} in row 2")
     array[2] = "a"
     for strings in (array, array.astype(np.dtypes.StringDType())):
-        assert dh.profile(ROWS, strings) == dh.profile(ROWS, ["a", "é", "a", "b"])
+        assert dh.Task(ROWS, strings).profile == dh.Task(ROWS, ["a", "é", "a", "b"]).profile
 
 
 def test_bytes_with_strings_are_text_in_utf_8():
@@ -294,7 +294,7 @@ def test_bytes_are_no_integers_and_labels_among_themselves():
 def test_bytes_in_one_file_are_the_strings_of_another(tmp_path):
     np.savez(tmp_path / "query.npz", embeddings=ROWS, labels=np.array([word.encode() for word in "éböé"]))
     (tmp_path / "gallery.csv").write_text("\n".join(f"{word},{i},1,0" for i, word in enumerate("éböx")))
-    profile = dh.profile(tmp_path / "query.npz", gallery=tmp_path / "gallery.csv")
+    profile = dh.Task(tmp_path / "query.npz", gallery=tmp_path / "gallery.csv").profile
     assert profile.n_relevant.tolist() == [1, 1, 1, 1]
 
 
@@ -317,8 +317,8 @@ def test_bytes_in_one_file_are_the_strings_of_another(tmp_path):
 )
 def test_an_integer_is_never_rounded(values):
     for name, function, other in (
-        ("embeddings", dh.profile, LABELS),
-        ("scores", dh.profile_scores, np.ones((4, 2), dtype=bool)),
+        ("embeddings", dh.Task, LABELS),
+        ("scores", dh.Task.from_scores, np.ones((4, 2), dtype=bool)),
     ):
         message = refusal(ValueError, function, values, other)
         assert message.startswith(f"{name} must fit one type, but float64 does not hold ")
@@ -326,7 +326,7 @@ def test_an_integer_is_never_rounded(values):
 
 def test_scores_that_a_type_holds_are_taken_and_confidences_are_never_rounded():
     for values in ([[ODD, 1]], [[2**53, 0.5]], [[2**60, 0.5]], [[float(ODD), 0.5]]):
-        assert dh.profile_scores(values, [[1, 1]]).closer.tolist() == [0, 1]
+        assert dh.Task.from_scores(values, [[1, 1]]).profile.closer.tolist() == [0, 1]
     rank_correlation = dh.confidence.rank_correlation
     message = refusal(ValueError, rank_correlation, [ODD, 2**53, 0.5], [1, 2, 3])
     assert message == f"confidence must fit one type, but float64 does not hold {ODD}"
@@ -344,9 +344,9 @@ def test_nullable_frames_without_missing_values_are_taken(backend):
         assert taken.dtype.kind in "biuf"
         assert_array_equal(taken, values)
     bits = pd.DataFrame(ROWS > 4).convert_dtypes(dtype_backend=backend)
-    assert dh.profile(bits, LABELS, distance="hamming") == dh.profile(ROWS > 4, LABELS, distance="hamming")
+    assert dh.Task(bits, LABELS, distance="hamming").profile == dh.Task(ROWS > 4, LABELS, distance="hamming").profile
     for column in (pd.Series(LABELS), pd.Series(["a", "b", "a", "b"])):
-        assert dh.profile(ROWS, column.convert_dtypes(dtype_backend=backend)) == dh.profile(ROWS, LABELS)
+        assert dh.Task(ROWS, column.convert_dtypes(dtype_backend=backend)).profile == dh.Task(ROWS, LABELS).profile
 
 
 def test_columns_of_several_types_stand_side_by_side():
@@ -373,19 +373,19 @@ def test_columns_with_text_and_with_something_missing_are_refused():
 
 def test_sparse_matrices_are_refused():
     for sparse in (scipy.sparse.csr_matrix(ROWS), scipy.sparse.coo_array(ROWS)):
-        message = refusal(TypeError, dh.profile, sparse, LABELS)
+        message = refusal(TypeError, dh.Task, sparse, LABELS)
         assert message == f"embeddings must be dense, but is a sparse {type(sparse).__name__}: give values.toarray()"
     eye = scipy.sparse.csr_matrix(np.eye(4, dtype=bool))
-    assert refusal(TypeError, dh.profile, ROWS, LABELS, junk=eye).startswith("junk must be dense")
-    assert refusal(TypeError, dh.profile_scores, eye, eye).startswith("scores must be dense")
+    assert refusal(TypeError, dh.Task, ROWS, LABELS, junk=eye).startswith("junk must be dense")
+    assert refusal(TypeError, dh.Task.from_scores, eye, eye).startswith("scores must be dense")
 
 
 def test_ragged_rows_are_refused():
     ragged = [[True], [True, False], [True], [True]]
-    message = refusal(ValueError, dh.profile, ROWS, LABELS, junk=ragged)
+    message = refusal(ValueError, dh.Task, ROWS, LABELS, junk=ragged)
     differ = "its rows differ in length or kind: row 1 has 2 entries and row 0 has 1"
     assert message == f"junk must be a mask, but {differ}"
-    assert "rows differ" in refusal(ValueError, dh.profile_scores, ROWS, ragged)
+    assert "rows differ" in refusal(ValueError, dh.Task.from_scores, ROWS, ragged)
     assert "differ" in refusal(ValueError, collisions_of_distances, ROWS, ragged)
 
 
@@ -397,14 +397,14 @@ def test_tensors_without_numbers_of_their_own_are_refused():
         sparse = [rows.to_sparse(), rows.to_sparse_csr(), torch.nested.nested_tensor([rows[0], rows[1, :2]])]
         quantized = torch.quantize_per_tensor(rows.float(), 0.1, 0, torch.qint8)
     for tensor in sparse:
-        assert refusal(TypeError, dh.profile, tensor, LABELS).startswith("embeddings must be dense")
-    assert "quantized" in refusal(TypeError, dh.profile, quantized, LABELS)
+        assert refusal(TypeError, dh.Task, tensor, LABELS).startswith("embeddings must be dense")
+    assert "quantized" in refusal(TypeError, dh.Task, quantized, LABELS)
     meta = torch.empty(4, 4, dtype=torch.bool, device="meta")
     nothing = "must hold numbers, but is a tensor on the device 'meta', which has none"
-    assert refusal(TypeError, dh.profile, meta, LABELS) == f"embeddings {nothing}"
-    assert refusal(TypeError, dh.profile, ROWS, meta[0]) == f"labels {nothing}"
-    assert refusal(TypeError, dh.profile, ROWS, LABELS, junk=meta) == f"junk {nothing}"
-    assert refusal(TypeError, dh.profile_scores, torch.eye(4), meta) == f"relevant {nothing}"
+    assert refusal(TypeError, dh.Task, meta, LABELS) == f"embeddings {nothing}"
+    assert refusal(TypeError, dh.Task, ROWS, meta[0]) == f"labels {nothing}"
+    assert refusal(TypeError, dh.Task, ROWS, LABELS, junk=meta) == f"junk {nothing}"
+    assert refusal(TypeError, dh.Task.from_scores, torch.eye(4), meta) == f"relevant {nothing}"
 
 
 def test_tensors_are_taken_wherever_their_signs_are():
@@ -413,4 +413,7 @@ def test_tensors_are_taken_wherever_their_signs_are():
     for tensor in (rows, rows.clone().requires_grad_(), (-rows)._neg_view()):
         assert_array_equal(plain(tensor, "embeddings"), ROWS)
     relevant = torch.tensor(LABELS[:, None] == LABELS)
-    assert dh.profile_scores(rows @ rows.T, relevant) == dh.profile_scores(ROWS @ ROWS.T, relevant.numpy())
+    assert (
+        dh.Task.from_scores(rows @ rows.T, relevant).profile
+        == dh.Task.from_scores(ROWS @ ROWS.T, relevant.numpy()).profile
+    )

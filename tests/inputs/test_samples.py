@@ -30,29 +30,29 @@ def test_a_file_holds_both(kind: str, labels: np.ndarray, tmp_path: Path) -> Non
     whole = saved(kind, tmp_path / "whole", POINTS, labels)
     cuts = [slice(1), slice(1, 4)]
     parts = [saved(kind, tmp_path / f"part-{k}", POINTS[cut], labels[cut]) for k, cut in enumerate(cuts)]
-    expected, against = dh.profile(POINTS, labels), dh.profile(POINTS, labels, POINTS, labels)
+    expected, against = dh.Task(POINTS, labels).profile, dh.Task(POINTS, labels, POINTS, labels).profile
     for given in (whole, str(whole), f"{tmp_path}/part-*{SAVE[kind][0]}", parts, list(map(str, parts))):
         samples = open_samples(given)
         np.testing.assert_array_equal(samples.embeddings.read(0, 4), POINTS)
         np.testing.assert_array_equal(samples.labels, labels)
         assert samples.labels.dtype.kind == labels.dtype.kind
-        assert dh.profile(given).digest() == expected.digest()
-        assert dh.profile(POINTS, given) == expected  # as files of labels
-        assert dh.profile(given, labels) == expected  # as files of embeddings
-    assert dh.profile(whole, gallery=parts) == against
-    assert dh.profile(POINTS, labels, whole, labels) == against
-    assert dh.evaluate(whole, gallery=whole, measures="mAP")["mAP"].lower == dh.measure(against, "mAP")["mAP"].lower
+        assert dh.Task(given).profile.digest() == expected.digest()
+        assert dh.Task(POINTS, given).profile == expected  # as files of labels
+        assert dh.Task(given, labels).profile == expected  # as files of embeddings
+    assert dh.Task(whole, gallery=parts).profile == against
+    assert dh.Task(POINTS, labels, whole, labels).profile == against
+    assert dh.evaluate(whole, gallery=whole, measures="mAP")["mAP"].lower == dh.evaluate(against, "mAP")["mAP"].lower
 
 
 @pytest.mark.parametrize("codes", [POINTS > 0.7, np.array([[1, 2], [3, 4], [1, 3], [7, 255]], dtype=np.uint8)])
 def test_binary_codes_keep_their_type(codes: np.ndarray, tmp_path: Path) -> None:
-    expected = dh.profile(codes, NUMBERS, distance="hamming")
+    expected = dh.Task(codes, NUMBERS, distance="hamming").profile
     whole = saved("npz", tmp_path / "whole", codes, NUMBERS)
     np.save(tmp_path / "a.npy", codes[:1])
     np.save(tmp_path / "b.npy", codes[1:])
     for given in (whole, [whole], tmp_path / "?.npy", codes.tolist() if codes.dtype == bool else codes):
-        assert dh.profile(given, NUMBERS, distance="hamming") == expected
-    assert dh.profile(whole, distance="hamming") == expected
+        assert dh.Task(given, NUMBERS, distance="hamming").profile == expected
+    assert dh.Task(whole, distance="hamming").profile == expected
     assert dh.read(whole).embeddings.dtype == codes.dtype
 
 
@@ -72,8 +72,8 @@ def test_labels_in_files_are_text_in_all_as_soon_as_in_one(tmp_path: Path) -> No
         assert {query.labels.dtype.kind, items.labels.dtype.kind} == {"U"}
     pair = open_pair(numbers, None, POINTS, mixed)
     assert pair.query.labels.tolist() == ["7", "8", "7", "8"]
-    one_kind = dh.profile(POINTS, pair.query.labels, POINTS, ["7", "8", "07", "x"])
-    assert dh.profile(numbers, None, POINTS, mixed) == one_kind
+    one_kind = dh.Task(POINTS, pair.query.labels, POINTS, ["7", "8", "07", "x"]).profile
+    assert dh.Task(numbers, None, POINTS, mixed).profile == one_kind
     assert open_pair(numbers, None, numbers).query.labels.dtype.kind == "i"
 
 
@@ -84,7 +84,7 @@ def test_arrays_of_labels_are_compared_as_what_they_are(side: str, tmp_path: Pat
     query = NUMBERS if side in ("query", "both") else tmp_path / "numbers.npy"
     items = ["7", "x", "7", "x"] if side in ("gallery", "both") else tmp_path / "words.txt"
     said = "labels and gallery_labels must be of the same kind, but have dtypes int64 and "
-    assert refusal(TypeError, dh.profile, POINTS, query, POINTS, items).startswith(said)
+    assert refusal(TypeError, dh.Task, POINTS, query, POINTS, items).startswith(said)
 
 
 def test_labels_that_are_neither_are_refused_also_with_text(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_rows_and_labels_in_the_order_of_their_numbers_belong_together(shards: n
     for given in (labels, tmp_path / "labels-*.npy"):
         report = dh.evaluate(tmp_path / "emb-*.npy", given, distance="euclidean")
         assert report["mAP"].lower == 1
-        assert report.profile == dh.profile(shards, labels, distance="euclidean")
+        assert report.profile == dh.Task(shards, labels, distance="euclidean").profile
         files = tuple(str(tmp_path / f"emb-{part}.npy") for part in range(12))
         assert report.files["embeddings"] == files
         assert json.loads(report.to_json())["files"]["embeddings"] == [*files]

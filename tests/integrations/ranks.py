@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch.utils.data import DistributedSampler
 
+from deadheat.engine import task as tasks
 from deadheat.integrations.torchmetrics import EmbeddingRetrieval, ScoredRetrieval
-from deadheat.integrations.torchmetrics import embeddings as embedding_metric
 
 N_RANK = 3
 MEASURES = "mAP, MAP@R, Hit@1, nDCG"
@@ -54,14 +54,14 @@ def uneven(rank: int, group: Any) -> dict[str, Any]:
     embeddings, labels = samples()
     mine = [slice(0, 5), slice(5, 35), slice(35, 47)][rank]
     counted: list[int] = []
-    whole = embedding_metric.profile_pair
-    embedding_metric.profile_pair = lambda pair, options: counted.append(len(pair.query.labels)) or whole(pair, options)
+    whole = tasks.profile_rows
+    tasks.profile_rows = lambda pair, options: counted.append(len(pair.query.labels)) or whole(pair, options)
     metric = EmbeddingRetrieval(MEASURES, threads=1)
     in_batches(metric, [3, 2, 20, 10], embeddings[mine], labels[mine])
     first, report = numbers(metric.compute()), metric.report()
     metric.update(embeddings[:0], labels[:0])
     found = {"first": first, "second": numbers(metric.compute()), "digest": report.profile.digest()}
-    embedding_metric.profile_pair = whole
+    tasks.profile_rows = whole
     return {**found, "counted": counted}
 
 

@@ -18,12 +18,12 @@ RNG = np.random.default_rng(0)
 ROWS = RNG.integers(-9, 10, (80, 5)).astype(np.float32) / 8
 LABELS = RNG.integers(0, 9, 80)
 WORDS = np.array(list("abcdefghi"))[LABELS].tolist()
-DIGEST = dh.profile(ROWS, LABELS).digest()
+DIGEST = dh.Task(ROWS, LABELS).profile.digest()
 
 
 def refusal(*arguments: Any) -> str:
     with pytest.raises(InputError) as caught:
-        dh.profile(*arguments)
+        dh.Task(*arguments)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -40,11 +40,11 @@ def test_tensors_of_every_float(kind: str) -> None:
         torch.nn.Parameter(rows.clone()),
     ]  # fmt: skip
     for door in doors:
-        assert dh.profile(door, labels).digest() == DIGEST
-    assert dh.profile([rows[:33], rows[33:]], [labels[:33], labels[33:]]).digest() == DIGEST
+        assert dh.Task(door, labels).profile.digest() == DIGEST
+    assert dh.Task([rows[:33], rows[33:]], [labels[:33], labels[33:]]).profile.digest() == DIGEST
     with torch.inference_mode():
-        assert dh.profile(rows * 1, labels.to(torch.int32)).digest() == DIGEST
-    assert dh.evaluate(rows, labels, rows, labels).profile == dh.profile(ROWS, LABELS, ROWS, LABELS)
+        assert dh.Task(rows * 1, labels.to(torch.int32)).profile.digest() == DIGEST
+    assert dh.evaluate(rows, labels, rows, labels).profile == dh.Task(ROWS, LABELS, ROWS, LABELS).profile
 
 
 @needs("torch")
@@ -66,11 +66,11 @@ def test_tensors_of_integers_and_bits() -> None:
 
     for kind in (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.int64):
         codes = torch.tensor(np.abs(ROWS * 8).astype(np.int64)).to(kind)
-        assert dh.profile(codes, LABELS) == dh.profile(codes.to(torch.int64).numpy(), LABELS)
+        assert dh.Task(codes, LABELS).profile == dh.Task(codes.to(torch.int64).numpy(), LABELS).profile
     for codes in (torch.tensor(ROWS > 0), torch.tensor(np.packbits(ROWS > 0, axis=1))):
-        expected = dh.profile(codes.numpy(), LABELS, distance="hamming")
-        assert dh.profile(codes, LABELS, distance="hamming") == expected
-    assert dh.profile(ROWS, torch.tensor(LABELS > 4)) == dh.profile(ROWS, LABELS > 4)
+        expected = dh.Task(codes.numpy(), LABELS, distance="hamming").profile
+        assert dh.Task(codes, LABELS, distance="hamming").profile == expected
+    assert dh.Task(ROWS, torch.tensor(LABELS > 4)).profile == dh.Task(ROWS, LABELS > 4).profile
 
 
 @needs("torch")
@@ -110,7 +110,7 @@ def test_safetensors_as_pytorch_writes_them(tmp_path: Path) -> None:
         save_file(
             {"embeddings": torch.tensor(ROWS).to(kind), "labels": torch.tensor(LABELS)}, tmp_path / "a.safetensors"
         )
-        assert dh.profile(tmp_path / "a.safetensors").digest() == DIGEST
+        assert dh.Task(tmp_path / "a.safetensors").profile.digest() == DIGEST
 
 
 @needs("datasets")
@@ -130,12 +130,12 @@ def test_columns_of_datasets(kind: str, form: str | None) -> None:
         assert refusal(dataset["e"], LABELS).startswith("embeddings must ")  # a matrix in each row
         return
     dataset = Dataset.from_dict(columns, features=Features(features)).with_format(form)
-    assert dh.profile(dataset["e"], dataset["y"]).digest() == DIGEST
-    assert dh.profile(dataset["e"], dataset["c"]).digest() == DIGEST
-    assert dh.profile(ROWS, dataset["words"]) == dh.profile(ROWS, WORDS)
+    assert dh.Task(dataset["e"], dataset["y"]).profile.digest() == DIGEST
+    assert dh.Task(dataset["e"], dataset["c"]).profile.digest() == DIGEST
+    assert dh.Task(ROWS, dataset["words"]).profile == dh.Task(ROWS, WORDS).profile
     order = RNG.permutation(80)
     shuffled = dataset.select(order)
-    assert dh.profile(shuffled["e"], shuffled["y"]) == dh.profile(ROWS[order], LABELS[order])
+    assert dh.Task(shuffled["e"], shuffled["y"]).profile == dh.Task(ROWS[order], LABELS[order]).profile
 
 
 @needs("datasets")
@@ -145,7 +145,7 @@ def test_datasets_with_a_transform_give_what_it_makes() -> None:
     dataset = Dataset.from_dict({"e": ROWS.tolist()}).with_transform(
         lambda batch: {"e": [[-x for x in row] for row in batch["e"]]}
     )
-    assert dh.profile(dataset["e"], LABELS, ROWS, LABELS) == dh.profile(-ROWS, LABELS, ROWS, LABELS)
+    assert dh.Task(dataset["e"], LABELS, ROWS, LABELS).profile == dh.Task(-ROWS, LABELS, ROWS, LABELS).profile
 
 
 @needs("datasets")

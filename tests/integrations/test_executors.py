@@ -114,16 +114,16 @@ def test_the_profile_is_the_same_for_arrays_and_files(workers: Any, tmp_path: Pa
     gallery, gallery_labels = rows[::-1][:1200] + 1, labels[::-1][:1200]
     for given in ((rows, labels), (tmp_path / "emb.npy", labels), (rows, labels, gallery, gallery_labels)):
         cluster = dh.Cluster(workers, scratch=tmp_path, tasks=6)
-        assert dh.profile(*given, executor=cluster).digest() == dh.profile(*given).digest()
+        assert dh.Task(*given, executor=cluster).profile.digest() == dh.Task(*given).profile.digest()
 
 
 @LIBRARIES
 def test_a_worker_that_is_killed_in_the_middle(workers: Any, tmp_path: Path) -> None:
     mark = tmp_path / "killed"
     kills = KillsOnce(workers, mark) if isinstance(workers, Executor) else lambda: KillsOnce(workers(), mark)
-    found = dh.profile(*samples(), executor=dh.Cluster(kills, tasks=15))
+    found = dh.Task(*samples(), executor=dh.Cluster(kills, tasks=15)).profile
     assert mark.exists()
-    assert found.digest() == dh.profile(*samples()).digest()
+    assert found.digest() == dh.Task(*samples()).profile.digest()
 
 
 MPI = """
@@ -136,7 +136,7 @@ from test_executors import KillsOnce, samples
 if __name__ == "__main__":
     with MPIPoolExecutor() as executor:
         cluster = dh.Cluster(KillsOnce(executor, Path(sys.argv[1], "killed")), tasks=15)
-        found = dh.profile(*samples(), executor=cluster, checkpoint=Path(sys.argv[1], "kept"))
+        found = dh.Task(*samples(), executor=cluster, checkpoint=Path(sys.argv[1], "kept")).profile
     print(found.digest(), cluster.summary.tasks)
 """
 
@@ -165,7 +165,7 @@ def test_mpi_ends_with_a_worker_that_is_killed_and_a_checkpoint_goes_on(tmp_path
     again = run()
     assert again.returncode == 0, again.stderr
     digest, n_task = again.stdout.split()
-    assert digest == dh.profile(*samples()).digest()
+    assert digest == dh.Task(*samples()).profile.digest()
     assert int(n_task) <= 15 - 1  # the others were kept
 
 
@@ -182,7 +182,7 @@ def test_what_these_libraries_have_and_is_no_executor_is_refused_with_a_remedy(
     }
     value, remedy = made[library]()
     with pytest.raises(InvalidTypeError, match=rf"^executor must be an executor of PEP 3148 .*, but is .*{remedy}"):
-        dh.profile([[0.0]], [0], executor=value)
+        dh.Task([[0.0]], [0], executor=value)
 
 
 @needs("fsspec")

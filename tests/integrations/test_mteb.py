@@ -42,7 +42,7 @@ def ranked(seed: int, n_kept: int) -> tuple[dict[str, Any], dict[str, Any], dict
 @pytest.mark.parametrize("seed", range(10))
 def test_bounds_hold_for_the_whole_ranking(seed: int, n_kept: int) -> None:
     whole, kept, qrels = ranked(seed, n_kept)
-    truth = dh.measure(dh.profile_run(whole, qrels), MEASURES)
+    truth = dh.evaluate(dh.Task.from_run(whole, qrels).profile, MEASURES)
     found = mteb_files.evaluate_predictions(kept, qrels, n_documents=30, measures=MEASURES)
     for name in MEASURES:
         for which, sign in (("lower", 1), ("upper", -1)):
@@ -59,7 +59,7 @@ def test_all_is_known_above_the_cut() -> None:
     whole = {"q": {f"d{i}": 1 - i // 2 / 64 for i in range(50)}}
     kept = {"q": {f"d{i}": 1 - i // 2 / 64 for i in range(20)}}
     qrels = {"q": {"d3": 1, "d8": 2}}
-    truth = dh.measure(dh.profile_run(whole, qrels), "nDCG@10")["nDCG@10"]
+    truth = dh.evaluate(dh.Task.from_run(whole, qrels).profile, "nDCG@10")["nDCG@10"]
     found = mteb_files.evaluate_predictions(kept, qrels, n_documents=50)["nDCG@10"]
     assert (found.lower, found.expected, found.upper) == (truth.lower, truth.expected, truth.upper)
     assert found.lower < found.upper
@@ -69,7 +69,7 @@ def test_reranking() -> None:
     """What is not listed is not ranked: as in a TREC run."""
     _, kept, qrels = ranked(0, 12)
     found = mteb_files.profile_predictions(kept, qrels, n_documents=None)
-    assert found == dh.profile_run(kept, qrels)
+    assert found == dh.Task.from_run(kept, qrels).profile
     some = mteb_files.profile_predictions({"q0": kept["q0"], "else": {"x": 1.0}}, qrels, n_documents=None)
     assert some.query_ids == ("q0",)
 

@@ -50,8 +50,8 @@ def test_its_values_are_between_the_bounds(
     if not run.keys() & qrels.keys():
         return
     expected = theirs(run, qrels, rel, judged_only)
-    as_there: dict[str, Any] = {"complete": False, "singletons": "zero", "score_dtype": "float32"}
-    report = dh.evaluate_run(run, qrels, measures=NAMES, rel=rel, judged_only=judged_only, **as_there)
+    how: dict[str, Any] = {"complete": False, "score_dtype": "float32", "rel": rel, "judged_only": judged_only}
+    report = dh.evaluate(dh.Task.from_run(run, qrels, **how), NAMES, singletons="zero")
     assert report.profile.query_ids is not None
     assert set(report.profile.query_ids) == set(expected)
     for name in report:
@@ -69,10 +69,10 @@ def test_its_values_are_between_the_bounds(
 
 def test_scores_that_only_float64_distinguishes() -> None:
     run, qrels = {"q": {"a": 0.5, "b": 0.500000001}}, {"q": {"a": 1}}
-    as_float32 = dh.evaluate_run(run, qrels, measures="RR", score_dtype="float32")["RR"]
+    as_float32 = dh.evaluate(dh.Task.from_run(run, qrels, score_dtype="float32"), "RR")["RR"]
     assert (as_float32.lower, as_float32.upper) == (0.5, 1)
     for dtype in (None, "float64"):
-        as_given = dh.evaluate_run(run, qrels, measures="RR", score_dtype=dtype)["RR"]  # type: ignore[arg-type]
+        as_given = dh.evaluate(dh.Task.from_run(run, qrels, score_dtype=dtype), "RR")["RR"]  # type: ignore[arg-type]
         assert (as_given.lower, as_given.upper) == (0.5, 0.5)
     assert theirs({"q": {"b": 0.5, "a": 0.500000001}}, {"q": {"a": 1}}, 1, False)["q"]["recip_rank"] == 0.5
 
@@ -104,8 +104,8 @@ def test_thousands_of_lines(rel: int, scores: int, judged_only: bool) -> None:
     flags = {"relevance_level": rel, "judged_docs_only_flag": judged_only}
     names = {*LINES, "num_ret", "num_rel", "num_rel_ret"}
     expected = pytrec_eval.RelevanceEvaluator(qrels, names, **flags).evaluate(run)
-    as_there: dict[str, Any] = {"complete": False, "singletons": "zero", "judged_only": judged_only}
-    report = dh.evaluate_run(run, qrels, rel=rel, **as_there)
+    task = dh.Task.from_run(run, qrels, rel=rel, complete=False, judged_only=judged_only)
+    report = dh.evaluate(task, singletons="zero")
     found = [line.split("\t") for line in trec_lines(report, LINES, by_query=True, summary=False)]
     counts = ("num_ret", "num_rel", "num_rel_ret")
     counted = [line.split("\t") for line in trec_lines(report, [*counts, "num_q"], by_query=True)]
@@ -132,7 +132,7 @@ def test_interpolated_precision(scores: int) -> None:
     run, qrels = random_run(scores, scores)
     names = [f"iprec_at_recall_{i / 10:.2f}" for i in range(11)]
     expected = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall", "11pt_avg"}).evaluate(run)
-    report = dh.evaluate_run(run, qrels, measures=[f"IPrec@{i / 10}" for i in range(11)], complete=False)
+    report = dh.evaluate(dh.Task.from_run(run, qrels, complete=False), [f"IPrec@{i / 10}" for i in range(11)])
     relevant, compared = report.profile.n_relevant, 0
     assert report.profile.query_ids is not None
     for i, name in enumerate(names):
@@ -155,7 +155,7 @@ def test_means_over_queries_and_geometric_ones(scores: int) -> None:
 
     run, qrels = random_run(scores + 1, scores)
     expected = pytrec_eval.RelevanceEvaluator(qrels, {"gm_map", "gm_bpref", "utility"}).evaluate(run)
-    report = dh.evaluate_run(run, qrels, complete=False, singletons="zero")
+    report = dh.evaluate(dh.Task.from_run(run, qrels, complete=False), singletons="zero")
     for line in trec_lines(report, ["gm_map", "gm_bpref", "utility"]):
         name, _, *values = line.split("\t")
         mean = np.mean([of[name.strip()] for of in expected.values()])

@@ -36,7 +36,7 @@ def test_uneven_batches(found: Found) -> None:
     assert one["mAP_lower"] < one["mAP"] < one["mAP_upper"]
     for result in found:
         assert result["uneven"]["first"] == result["uneven"]["second"] == one
-        assert result["uneven"]["digest"] == dh.profile(embeddings, labels).digest()
+        assert result["uneven"]["digest"] == dh.Task(embeddings, labels).profile.digest()
 
 
 def test_each_process_counts_its_share_of_the_queries(found: Found) -> None:

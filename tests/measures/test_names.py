@@ -129,7 +129,7 @@ def test_names_of_bounds_say_where_the_bounds_are(name: str) -> None:
                     parse(written)
                 assert str(caught.value).startswith(f"{written!r} is the ")
                 with pytest.raises(InputError, match=rf"read \.{side}"):
-                    dh.measure(dh.TieProfile.from_groups([[(0, 0, 2, 1)]], n_ranked=[2]), "mAP")[written]
+                    dh.evaluate(dh.TieProfile.from_groups([[(0, 0, 2, 1)]], n_ranked=[2]), "mAP")[written]
     assert parse("P-10").name == "P@10"
 
 

@@ -27,8 +27,8 @@ EMBEDDINGS = np.random.default_rng(0).integers(-3, 4, (180, 3)) + np.arange(180)
 GROUPS = [
     dh.TieProfile.from_groups([[(place, 0, tied, 1)]] * 20, n_ranked=[9] * 20) for place, tied in ((0, 1), (3, 3))
 ]
-BETTER, WORSE = (dh.measure(profile, "MRR") for profile in GROUPS)
-BOUNDED = [dh.measure(replace(profile, bounds_only=True), "MRR") for profile in GROUPS]  # as under a tolerance
+BETTER, WORSE = (dh.evaluate(profile, "MRR") for profile in GROUPS)
+BOUNDED = [dh.evaluate(replace(profile, bounds_only=True), "MRR") for profile in GROUPS]  # as under a tolerance
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def other() -> dh.Report:
 def full() -> str:
     """A page with all that a page can have, on the default measures."""
     one, two = (dh.evaluate(rows, LABELS) for rows in (EMBEDDINGS, EMBEDDINGS[:, :2]))
-    found = dh.collisions(EMBEDDINGS, LABELS, depth=5)
+    found = dh.collisions(dh.Task(EMBEDDINGS, LABELS), depth=5)
     return dh.html_report(one, two, names=("three", "two"), confidence=np.arange(180) % 50, collisions=found)
 
 
@@ -73,7 +73,7 @@ def test_a_page_has_the_numbers_and_loads_nothing(report: dh.Report) -> None:
 
 def test_sections_come_with_what_they_need(report: dh.Report, full: str) -> None:
     sections = {"classes", "reject", "comparison", "collisions"}
-    assert not sections & set(ids(dh.html_report(dh.measure(report.profile, "mAP"))))
+    assert not sections & set(ids(dh.html_report(dh.evaluate(report.profile, "mAP"))))
     assert sections <= set(ids(full))
     assert "three against two" in text(full)
 
@@ -91,7 +91,7 @@ def test_markup_in_names_stays_text() -> None:
 def test_a_grid_holds_what_the_report_says(report: dh.Report) -> None:
     page = dh.html_report(report, digits=3)
     columns = json.loads(re.findall(r'<script type="application/json">(.*?)</script>', page)[0])
-    found = report.per_class()
+    found = report.by_class()
     assert [column["name"] for column in columns] == ["class", "queries", "mAP (%)", "Hit@1 (%)"]
     assert columns[0]["text"] == found.rows["class"]
     assert columns[2]["keys"] == [round(value, 12) for value in found.per_row["mAP"].expected.tolist()]
@@ -369,7 +369,7 @@ def test_a_page_of_many_queries_opens_at_once(shown: Callable[..., Any]) -> None
     n = 60_000
     place, none, one = np.arange(n), np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
     profile = dh.TieProfile(np.arange(n + 1), place % 97, none, 1 + place % 3, one, 1000 * one, one)
-    text = dh.html_report(dh.measure(profile, labels=place // 4))
+    text = dh.html_report(dh.evaluate(profile, labels=place // 4))
     assert len(text) < 6_000_000
     page = shown(text)
     ready = page.evaluate("performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart")

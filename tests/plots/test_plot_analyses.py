@@ -15,9 +15,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plots.drawn import line, rows, segments, words
 
 import deadheat as dh
-from deadheat import collisions, exploit, plots
+from deadheat import Task, collisions, exploit, plots
 from deadheat.analyses import confidence as measures
 from deadheat.analyses.collisions import Kind
+from deadheat.analyses.model_trends import gap_trend, model_correlation
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.plots.ties import amplified, colours, least_reach
 from deadheat.reports.tables import value
@@ -124,7 +125,7 @@ def test_colours_keep_their_order_in_grey():
 
 
 def test_axes_say_what_is_there(ax: Any) -> None:
-    found = collisions(np.arange(6)[:, None], [0, 1] * 3, distance="cityblock", depth=8)
+    found = collisions(Task(np.arange(6)[:, None], [0, 1] * 3, distance="cityblock"), depth=8)
     plots.collision_image(found, ax=ax, amplify=0)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("rank", "query")
     assert words(ax) == ["relevant", "irrelevant", "mixed", "no rank"]
@@ -143,7 +144,7 @@ def test_bad_widening(amplify, error):
 
 def test_nothing_to_draw(ax: Any) -> None:
     with pytest.raises(ValueError, match=r"^collisions must have at least one query and one rank, but has shape"):
-        plots.collision_image(collisions([[1.0]], [0]), ax=ax)
+        plots.collision_image(collisions(Task([[1.0]], [0])), ax=ax)
     plots.collision_legend(ax.figure)
     (legend,) = ax.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["relevant", "irrelevant", "mixed"]
@@ -153,8 +154,8 @@ def test_nothing_to_draw(ax: Any) -> None:
 
 
 def test_ranges_are_drawn_between_the_bounds(ax: Any) -> None:
-    tied = exploit(np.zeros((9, 1)), [0, 0, 0, 1, 1, 1, 2, 2, 2], draws=5)
-    separated = exploit([[0], [1], [3], [7]], [0, 0, 1, 1], distance="euclidean", draws=2)
+    tied = exploit(Task(np.zeros((9, 1)), [0, 0, 0, 1, 1, 1, 2, 2, 2]), draws=5)
+    separated = exploit(Task([[0], [1], [3], [7]], [0, 0, 1, 1], distance="euclidean"), draws=2)
     plots.order_ranges({"tied": tied, "separated": separated}, ax=ax)
     (bar,) = ax.patches
     width = tied.bounds.upper - tied.bounds.lower
@@ -172,11 +173,12 @@ def test_ranges_are_drawn_between_the_bounds(ax: Any) -> None:
 
 LABELS = np.arange(60) % 20
 POINTS = np.random.default_rng(0).integers(0, 5, (60, 3))
-OPTIONS = {"group_size": 4, "distance": "euclidean"}
+LINE, PLANE, SPACE = (dh.Task(POINTS[:, :n], LABELS, distance="euclidean") for n in (1, 2, 3))
 
 
 def test_groups_have_a_dot_each_and_their_mean_an_interval(ax: Axes) -> None:
-    reports = {"one": dh.grouped(POINTS, LABELS, **OPTIONS), "two": dh.grouped(POINTS[:40], LABELS[:40], **OPTIONS)}
+    fewer = dh.Task(POINTS[:40], LABELS[:40], distance="euclidean")
+    reports = {"one": dh.grouped(SPACE, group_size=4), "two": dh.grouped(fewer, group_size=4)}
     assert plots.group_values(reports, "mAP", confidence_level=0.9, ax=ax) is ax
     assert (rows(ax), ax.get_xlabel()) == (["one", "two"], "mAP in a group of 4 (%)")
     dots, diamonds = ([each for each in ax.lines if each.get_marker() == marker] for marker in "oD")
@@ -194,17 +196,17 @@ def test_groups_have_a_dot_each_and_their_mean_an_interval(ax: Axes) -> None:
 
 
 def test_groups_under_a_tolerance_are_drawn_at_their_lower_values(ax: Axes) -> None:
-    report = dh.grouped(POINTS, LABELS, **OPTIONS, ties=Tolerance(0.1))
+    report = dh.grouped(SPACE.replace(ties=Tolerance(0.1)), group_size=4)
     plots.group_values({"wide": report}, "mAP", ax=ax)
     assert_array_equal(line(ax, "a group").get_xdata(), 100 * report["mAP"].per_group.lower)
     assert_array_equal(line(ax, "mean").get_xdata(), [100 * report["mAP"].lower])
 
 
 def test_models_are_points_with_what_ties_leave_open(ax: Axes) -> None:
-    models = {f"{n}": POINTS[:, :n] for n in (1, 2, 3)}
-    plain = {name: dh.evaluate(points, LABELS, distance="euclidean") for name, points in models.items()}
-    inside = {name: dh.grouped(points, LABELS, **OPTIONS) for name, points in models.items()}
-    found = dh.model_correlation(plain, inside)
+    models = {"1": LINE, "2": PLANE, "3": SPACE}
+    plain = {name: dh.evaluate(task) for name, task in models.items()}
+    inside = {name: dh.grouped(task, group_size=4) for name, task in models.items()}
+    found = model_correlation(plain, inside)
     assert plots.model_correlation(found, ax=ax) is ax
     assert ax.get_title() == f"3 models: Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
     shown = np.column_stack([found.first.expected, found.second.expected])
@@ -216,10 +218,11 @@ def test_models_are_points_with_what_ties_leave_open(ax: Axes) -> None:
 
 
 def test_gaps_are_drawn_with_their_intervals(ax: Axes) -> None:
-    gaps = {
-        f"{n}": dh.generalization_gap(POINTS[:, :n], LABELS, POINTS[::-1, :n] * 2, LABELS, **OPTIONS) for n in (1, 2, 3)
-    }
-    trend = dh.gap_trend(gaps, {"1": 100, "2": 10, "3": 1000}, name="parameters")
+    gaps = {}
+    for n, train in enumerate((LINE, PLANE, SPACE), 1):
+        test = dh.Task(POINTS[::-1, :n] * 2, LABELS, distance="euclidean")
+        gaps[f"{n}"] = dh.generalization_gap(train, test, group_size=4)
+    trend = gap_trend(gaps, {"1": 100, "2": 10, "3": 1000}, name="parameters")
     assert plots.gap_trend(trend, confidence_level=0.8, ax=ax) is ax
     assert (ax.get_xscale(), ax.get_xlabel(), ax.get_ylabel()) == ("log", "parameters", "gap in Hit@1 (points)")
     bars = [segments(each) for each in ax.collections]
@@ -231,5 +234,5 @@ def test_gaps_are_drawn_with_their_intervals(ax: Axes) -> None:
     first, *_, last = (100 * gap.expected for gap in trend.grouped)
     title = f"From parameters 10 to 1000, the gap in groups goes from {first:+.1f} to {last:+.1f} points"
     assert ax.get_title().replace("\n", " ") == title.replace("-", "−")
-    near = dh.gap_trend(gaps, {"1": 0, "2": 0.5, "3": 1})
+    near = gap_trend(gaps, {"1": 0, "2": 0.5, "3": 1})
     assert plots.gap_trend(near, ax=Figure().subplots()).get_xscale() == "linear"

@@ -22,7 +22,7 @@ def new() -> Axes:
 POINTS = np.random.default_rng(5).normal(size=(30, 4))
 LABELS = np.arange(30) % 5
 FORMATS = ["float64", "float32", "bfloat16", "int8", "1 bit"]
-FOUND = dh.quantization.compare_formats(POINTS, LABELS, formats=FORMATS, measures=["mAP", "Hit@1"])
+FOUND = dh.compare_formats(dh.Task(POINTS, LABELS), formats=FORMATS, measures=["mAP", "Hit@1"])
 
 
 def test_bounds_have_a_row_for_each_measure_and_report(ax: Axes) -> None:
@@ -67,7 +67,7 @@ def test_nothing_to_draw_is_refused(name: str, what: str) -> None:
 def reciprocal_ranks(queries: list[tuple[int, int] | None]) -> dh.Report:
     """A report on queries with one relevant item, in a group of `tied` items behind `closer` others; None has none."""
     groups = [[] if query is None else [(query[0], 0, query[1], 1)] for query in queries]
-    return dh.measure(dh.TieProfile.from_groups(groups, n_ranked=[6] * len(groups)), "MRR")
+    return dh.evaluate(dh.TieProfile.from_groups(groups, n_ranked=[6] * len(groups)), "MRR")
 
 
 A = reciprocal_ranks([(0, 1), (0, 2), (1, 1), (0, 1), None, (2, 1)])
@@ -145,7 +145,7 @@ def test_sizes_of_tie_groups(ax: Axes) -> None:
     assert_allclose([[x for x, _ in segments(each)[0]] for each in ax.collections], [[1.6, 6.7], [4, 5.5]])
     assert rows(ax) == ["one", "two"]
     with pytest.raises(ValueError, match=r"^profiles must have relevant items, but 'alone' has none$"):
-        dh.plots.tie_sizes({"alone": dh.profile([[0.0], [1.0]], [0, 1])})
+        dh.plots.tie_sizes({"alone": dh.Task([[0.0], [1.0]], [0, 1]).profile})
 
 
 # Single queries and classes
@@ -197,7 +197,7 @@ def test_classes_from_the_worst(ax: Axes) -> None:
     two = dh.plots.per_class(TIED, "Hit@1", n=2, ax=new())
     assert two.get_ylabel() == "the worst 2 of 3 classes"
     with pytest.raises(ValueError, match=r"^per_class needs the labels of the queries"):
-        dh.plots.per_class(dh.measure(TIED.profile))
+        dh.plots.per_class(dh.evaluate(TIED.profile))
 
 
 def test_a_class_without_a_value_is_left_out(ax: Axes) -> None:
@@ -224,7 +224,7 @@ def test_a_tolerance_has_no_expected_value(ax: Axes) -> None:
     assert_array_equal(dh.plots.cmc(report, k=2, ax=new()).lines[0].get_ydata(),
                        [100 * report[name].lower for name in ("Hit@1", "Hit@2")])  # fmt: skip
     worst = dh.plots.per_class(report, ax=new())
-    assert_array_equal([bar.get_width() for bar in worst.patches], 100 * report.per_class().per_row["mAP"].lower)
+    assert_array_equal([bar.get_width() for bar in worst.patches], 100 * report.by_class().per_row["mAP"].lower)
 
 
 # Fewer bits
@@ -232,7 +232,7 @@ def test_a_tolerance_has_no_expected_value(ax: Axes) -> None:
 
 def test_changes_are_paired_differences_on_a_linear_scale(ax: Axes) -> None:
     names = ["float64", "1 bit", "1 bit (float query)"]
-    found = dh.quantization.compare_formats(POINTS, LABELS, formats=names, measures="mAP")
+    found = dh.compare_formats(dh.Task(POINTS, LABELS), formats=names, measures="mAP")
     assert dh.plots.format_changes(found, ax=ax) is ax
     assert (ax.get_xscale(), ax.get_xlabel()) == ("linear", "mAP, difference to float64 (points)")
     (dots,) = [line for line in ax.lines if str(line.get_label()).startswith("expected")]
@@ -258,7 +258,7 @@ def test_a_change_has_a_sign_unless_it_is_too_small_for_it(points: float, text: 
 def test_a_row_far_out_is_an_arrow(ax: Axes) -> None:
     groups = [[(place, 0, 1, 1)] for place in (0, 1, 2, 3)]
     reports = {
-        name: dh.measure(dh.TieProfile.from_groups([*groups, [(last, 0, 1, 1)]] * 20, n_ranked=[2000] * 100), "MRR")
+        name: dh.evaluate(dh.TieProfile.from_groups([*groups, [(last, 0, 1, 1)]] * 20, n_ranked=[2000] * 100), "MRR")
         for name, last in {"base": 999, "near": 1000, "nearer": 1001, "far": 0}.items()
     }
     dh.plots.format_changes(reports, measure="MRR", ax=ax)
@@ -282,7 +282,7 @@ def test_measure_against_bytes(ax: Axes) -> None:
 
 def test_formats_of_one_size_stand_side_by_side(ax: Axes) -> None:
     formats = "int8,int8 float query,int8 per dimension"
-    found = dh.quantization.compare_formats(POINTS, LABELS, formats=formats, measures="mAP")
+    found = dh.compare_formats(dh.Task(POINTS, LABELS), formats=formats, measures="mAP")
     dh.plots.measure_against_bytes(found, ax=ax)
     places = {str(line.get_label()): line.get_xdata()[0] for line in ax.lines if ": " in str(line.get_label())}  # type: ignore[index]
     edge = min(line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 2)  # type: ignore[index,arg-type]

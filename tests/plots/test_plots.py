@@ -65,7 +65,7 @@ def test_a_title_stands_above_the_legend_and_gives_way_to_another() -> None:
 
 def test_new_axes_where_none_are_given() -> None:
     pyplot.switch_backend("agg")
-    found = dh.quantization.compare_formats(POINTS, LABELS, formats=["float32", "1 bit"], measures="mAP")
+    found = dh.compare_formats(dh.Task(POINTS, LABELS), formats=["float32", "1 bit"], measures="mAP")
     reports, report = found.reports, found.reports["1 bit"]
     for draw, drawn in (
         (dh.plots.bounds, reports), (dh.plots.measure_against_bytes, found), (dh.plots.cmc, reports),

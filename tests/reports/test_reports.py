@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat import profile_neighbors, profile_run
+from deadheat import Task
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.tolerance import Tolerance
@@ -22,7 +23,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError, UndefinedError
 from deadheat.measures import DEFAULT_MEASURES
 from deadheat.reports import export
 from deadheat.reports.averaging import Singletons
-from deadheat.reports.evaluating import evaluate, measure
+from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.support.means import exact_mean
@@ -42,7 +43,7 @@ def triple(result: Result) -> tuple[float, float, float]:
 
 
 def test_mean_over_queries_leaves_singletons_out() -> None:
-    report = measure(PROFILE, "mAP")
+    report = evaluate(PROFILE, "mAP")
     result = report["mAP"]
     assert triple(result) == (2 / 3, 2.25 / 3, 2.5 / 3)
     assert (report.n_query, report.n_singleton, result.n_query, result.n_undefined) == (4, 1, 3, 0)
@@ -53,7 +54,7 @@ def test_mean_over_queries_leaves_singletons_out() -> None:
     ("singletons", "precision", "recall"), [("zero", 0.0, 0.0), ("one", 1.0, 1.0), ("balanced", 0.0, 1.0)]
 )
 def test_singletons_count_as_a_value(singletons: Singletons, precision: float, recall: float) -> None:
-    report = measure(PROFILE, ["mAP", "Recall@1"], singletons=singletons)
+    report = evaluate(PROFILE, ["mAP", "Recall@1"], singletons=singletons)
     for name, filler, sums in (("mAP", precision, (2, 2.25, 2.5)), ("Recall@1", recall, (1, 1.5, 2))):
         assert triple(report[name]) == tuple((total + filler) / 4 for total in sums)
         assert [array[3] for array in report[name].per_query] == [filler] * 3
@@ -62,8 +63,8 @@ def test_singletons_count_as_a_value(singletons: Singletons, precision: float, r
 
 def test_a_mean_over_classes_gives_each_the_same_weight() -> None:
     labels = ["a", "b", "b", "c"]
-    assert triple(measure(PROFILE, "mAP", labels=labels)["mAP"]) == triple(measure(PROFILE, "mAP")["mAP"])
-    report = measure(PROFILE, "mAP", average="class", labels=labels)
+    assert triple(evaluate(PROFILE, "mAP", labels=labels)["mAP"]) == triple(evaluate(PROFILE, "mAP")["mAP"])
+    report = evaluate(PROFILE, "mAP", average="class", labels=labels)
     assert triple(report["mAP"]) == ((0.5 + 0.75) / 2, (0.75 + 0.75) / 2, (1 + 0.75) / 2)
     assert report.n_class == 2  # the class of the singleton has no query that counts
     assert report["mAP"].std == 0.25 / 2  # AP of query 0 is 1/2 or 1: deviation 1/4, weight 1/2
@@ -71,13 +72,13 @@ def test_a_mean_over_classes_gives_each_the_same_weight() -> None:
 
 def test_std_of_the_mean_adds_variances() -> None:
     two = TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 2, 1)], []], n_ranked=[2, 2, 2])
-    result = measure(two, "mAP")["mAP"]
+    result = evaluate(two, "mAP")["mAP"]
     assert result.std == math.sqrt(2 * 0.25**2) / 2
     np.testing.assert_array_equal(result.std_per_query, [0.25, 0.25, np.nan])
 
 
 def test_no_tie_means_one_value_and_no_deviation() -> None:
-    report = measure(NO_TIES)
+    report = evaluate(NO_TIES)
     assert tuple(report) == DEFAULT_MEASURES
     assert report.notes()[-1] == "No tie affects the result: lower = expected = upper."
     for result in report.values():
@@ -87,18 +88,18 @@ def test_no_tie_means_one_value_and_no_deviation() -> None:
 def test_undefined_values_are_left_out_and_counted() -> None:
     # AUC compares with irrelevant items; the second query has none.
     profile = TieProfile.from_groups([[(0, 0, 1, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 1])
-    report = measure(profile, "AUC")
+    report = evaluate(profile, "AUC")
     assert triple(report["AUC"]) == (1, 1, 1)
     assert (report["AUC"].n_query, report["AUC"].n_undefined) == (1, 1)
     assert "AUC is undefined for 1 query with a relevant item, left out of its mean." in str(report)
-    nowhere = measure(profile[1], "AUC")
+    nowhere = evaluate(profile[1], "AUC")
     assert all(map(math.isnan, (*triple(nowhere["AUC"]), nowhere["AUC"].std)))
     undefined = dict.fromkeys(("lower", "expected", "upper"))
     assert nowhere.to_dict()["measures"]["AUC"] == undefined | {"n_query": 0, "n_undefined": 1}
 
 
 def test_a_tolerance_has_bounds_and_no_expectation() -> None:
-    report = measure(WINDOWS, "mAP", singletons="one")
+    report = evaluate(WINDOWS, "mAP", singletons="one")
     np.testing.assert_array_equal([*triple(report["mAP"]), report["mAP"].std], [0.5, np.nan, 1, np.nan])
     assert "mAP          50.00         -  100.00" in str(report)
     assert json.loads(report.to_json())["measures"]["mAP"]["expected"] is None
@@ -112,8 +113,8 @@ def test_order_of_the_queries_changes_no_bit(drawn: list[tuple[int, int, int]], 
     order = np.array(data.draw(st.permutations(range(len(groups)))))
     labels = np.arange(len(groups)) % 3
     for average in ("query", "class"):
-        one = measure(profile, ["mAP", "nDCG@3"], average=average, labels=labels)
-        other = measure(profile[order], ["mAP", "nDCG@3"], average=average, labels=labels[order])
+        one = evaluate(profile, ["mAP", "nDCG@3"], average=average, labels=labels)
+        other = evaluate(profile[order], ["mAP", "nDCG@3"], average=average, labels=labels[order])
         for name in one:
             assert (*triple(one[name]), one[name].std) == (*triple(other[name]), other[name].std)
 
@@ -122,7 +123,7 @@ def test_order_of_the_queries_changes_no_bit(drawn: list[tuple[int, int, int]], 
 
 
 def test_to_dict_says_everything() -> None:
-    report = measure(PROFILE, "mAP")
+    report = evaluate(PROFILE, "mAP")
     content = report.to_dict(std=True)
     assert content.pop("deadheat")
     values = {"lower": 2 / 3, "expected": 0.75, "upper": 2.5 / 3, "std": 0.25 / 3, "n_query": 3, "n_undefined": 0}
@@ -136,7 +137,7 @@ def test_to_dict_says_everything() -> None:
 
 
 def test_columns_are_fractions() -> None:
-    report = measure(PROFILE, ["mAP", "Hit@1"])
+    report = evaluate(PROFILE, ["mAP", "Hit@1"])
     assert report.columns() == {
         "measure": ["mAP", "Hit@1"], "lower": [2 / 3, 1 / 3], "expected": [0.75, 0.5], "upper": [2.5 / 3, 2 / 3],
         "n_query": [3, 3], "n_undefined": [0, 0],
@@ -147,7 +148,7 @@ def test_columns_are_fractions() -> None:
 
 
 def test_latex_html_and_frame_show_the_same_table() -> None:
-    report = measure(WINDOWS, "mAP")
+    report = evaluate(WINDOWS, "mAP")
     rows = [" ".join(row.split()) for row in report.to_latex(std=True).splitlines()]
     assert rows[2] == r"measure (\%) & lower & expected & upper & std \\"
     assert rows[4] == r"mAP & 50.00 & - & 100.00 & - \\"
@@ -156,11 +157,11 @@ def test_latex_html_and_frame_show_the_same_table() -> None:
     assert '<th scope="col">measure (%)</th><th>0 to 100 %</th><th scope="col">lower</th>' in page
     assert f'aria-hidden="true">{bar}<td>50.00</td><td>-</td><td>100.00</td></tr>' in page
     assert page.endswith("that has no expectation.</p></div>")
-    single = measure(PROFILE, "mAP")["mAP"]._repr_html_()
+    single = evaluate(PROFILE, "mAP")["mAP"]._repr_html_()
     assert '<path d="M75.00 0V8"/></svg></td><td>66.67</td><td>75.00</td><td>83.33</td>' in single
     assert single.endswith("<p>Mean over 3 queries with a value.</p></div>")
-    assert "<td>75.00</td></tr>" in measure(NO_TIES)["mAP"]._repr_html_()
-    interval = measure(PROFILE).interval("mAP")
+    assert "<td>75.00</td></tr>" in evaluate(NO_TIES)["mAP"]._repr_html_()
+    interval = evaluate(PROFILE).interval("mAP")
     assert f"<td>{interval.lower.per_cent()}</td></tr>" in interval._repr_html_()
     frame = report.to_pandas(std=True)
     assert list(frame) == ["measure", "lower", "expected", "upper", "std", "n_query", "n_undefined"]
@@ -169,7 +170,7 @@ def test_latex_html_and_frame_show_the_same_table() -> None:
 
 def close_call(closer: int) -> Report:
     """On one query whose relevant item ties with another, so far down that little depends on it."""
-    return measure(TieProfile.from_groups([[(closer, 0, 2, 1)]], n_ranked=[closer + 2]), "mAP")
+    return evaluate(TieProfile.from_groups([[(closer, 0, 2, 1)]], n_ranked=[closer + 2]), "mAP")
 
 
 def test_two_decimals_unless_others_are_asked_for_or_distinguish_the_bounds() -> None:
@@ -186,14 +187,14 @@ def test_two_decimals_unless_others_are_asked_for_or_distinguish_the_bounds() ->
 @pytest.mark.parametrize(("digits", "message"), [(-1, "at least 0"), (2.5, "an integer"), (16, "at most 15")])
 def test_digits_are_checked(digits: object, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=f"^digits must be {message}, but is {digits}$"):
-        measure(PROFILE).to_text(digits=digits)
-    measure(PROFILE).to_text(digits=15)
+        evaluate(PROFILE).to_text(digits=digits)
+    evaluate(PROFILE).to_text(digits=15)
 
 
 def test_one_column_where_no_tie_affects_a_value() -> None:
     # The tie is at rank 2, so that it affects mAP and not the first rank.
     profile = TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 2, 1)]], n_ranked=[3])
-    alone, both = (measure(profile, names).to_text().splitlines() for names in ("Hit@1", "Hit@1, mAP"))
+    alone, both = (evaluate(profile, names).to_text().splitlines() for names in ("Hit@1", "Hit@1, mAP"))
     assert alone[:2] == ["measure (%)   value", "Hit@1        100.00"]
     said = "1 group in 1 query, of 2 items; none affects a value shown, so that lower = expected = upper."
     assert alone[3:] == [
@@ -203,24 +204,24 @@ def test_one_column_where_no_tie_affects_a_value() -> None:
 
 
 def test_the_number_to_report() -> None:
-    report = measure(PROFILE, "mAP, Hit@1")
+    report = evaluate(PROFILE, "mAP, Hit@1")
     assert report.summary() == f"{report['mAP']}, Hit@1 50.00 [33.33, 66.67] %"
     assert report.summary(digits=0) == "mAP 75 [67, 83] %, Hit@1 50 [33, 67] %"
     assert str(report["mAP"]) == report["mAP"].summary() == "mAP 75.00 [66.67, 83.33] %"
-    assert measure(NO_TIES)["mAP"].summary() == "mAP 75.00 %"
-    assert measure(WINDOWS)["mAP"].summary() == "mAP [50.00, 100.00] %"
+    assert evaluate(NO_TIES)["mAP"].summary() == "mAP 75.00 %"
+    assert evaluate(WINDOWS)["mAP"].summary() == "mAP [50.00, 100.00] %"
 
 
 def test_recall_is_explained_wherever_it_is_shown() -> None:
     line = "Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k."
-    report = measure(PROFILE, "mAP, Recall@10")
+    report = evaluate(PROFILE, "mAP, Recall@10")
     assert [text.splitlines().count(line) for text in (str(report), report.to_markdown())] == [1, 1]
     assert line.replace("'", "&#x27;") in report._repr_html_()
-    assert "Recall@k" not in str(measure(PROFILE, "mAP, Hit@1"))
+    assert "Recall@k" not in str(evaluate(PROFILE, "mAP, Hit@1"))
 
 
 def test_a_report_is_a_mapping_of_its_measures() -> None:
-    report = measure(PROFILE, ["AP", "map", "Hit@1"])
+    report = evaluate(PROFILE, ["AP", "map", "Hit@1"])
     assert dict(report) == {"mAP": report["mAP"], "Hit@1": report["Hit@1"]}
     assert list(report.items()) == list(zip(report, report.values(), strict=True))
     assert (list(report), len(report), len(report.items())) == (["mAP", "Hit@1"], 2, 2)
@@ -228,21 +229,21 @@ def test_a_report_is_a_mapping_of_its_measures() -> None:
     assert report["average-precision"] is report.get("AP") is report["mAP"]
     assert report.get("nonsense") is None
     assert {report: 1}[report] == 1
-    assert report != measure(PROFILE, "mAP, Hit@1")
+    assert report != evaluate(PROFILE, "mAP, Hit@1")
     assert triple(report["RR"]) == (2 / 3, 2.25 / 3, 2.5 / 3)  # not asked for, computed, and not shown
     assert list(report) == ["mAP", "Hit@1"]
     assert "MRR" not in str(report)
 
 
 def test_rankings_that_were_cut() -> None:
-    found = profile_neighbors([["a", "b"]], [[2.0, 1.0]], relevant=[{"a", "c"}], n_gallery=9)
+    found = Task.from_neighbors([["a", "b"]], [[2.0, 1.0]], relevant=[{"a", "c"}], n_gallery=9).profile
     cut = "n 1 query relevant items were not returned or may tie with the last returned"
-    assert str(measure(found, "Hit@1, mAP")).splitlines()[-1] == (
+    assert str(evaluate(found, "Hit@1, mAP")).splitlines()[-1] == (
         f"Needs more neighbours: i{cut}, so that mAP has bounds and no expected value. "
         "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
     )
-    assert str(measure(found, "Hit@1")).splitlines()[-1] == f"I{cut}; this affects no value shown."
-    assert [note[:4] for note in measure(found, "Hit@1, mAP").notes()] == ["1 qu", "Need"]  # of no ties
+    assert str(evaluate(found, "Hit@1")).splitlines()[-1] == f"I{cut}; this affects no value shown."
+    assert [note[:4] for note in evaluate(found, "Hit@1, mAP").notes()] == ["1 qu", "Need"]  # of no ties
 
 
 # From arrays
@@ -254,7 +255,7 @@ def test_evaluate_leave_one_out() -> None:
     assert said in str(report)
     assert repr(report) == "Report(mAP 87.50 [75.00, 100.00] %; 3 queries, euclidean, exact)"
     assert repr(report["mAP"]) == "Result('mAP', lower=0.75, expected=0.875, upper=1.0)"
-    assert repr(measure(report.profile, "mAP")) == "Report(mAP 87.50 [75.00, 100.00] %; 3 queries)"
+    assert repr(evaluate(report.profile, "mAP")) == "Report(mAP 87.50 [75.00, 100.00] %; 3 queries)"
 
 
 def test_evaluate_with_a_gallery_and_over_classes() -> None:
@@ -292,7 +293,7 @@ def test_tie_rule_in_words(ties: Any, distance: Any, rule: str) -> None:
 def test_bad_options_are_refused_before_the_work(
     options: dict[str, object], kind: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
     with pytest.raises(kind, match=f"^[^\\n]*{message}[^\\n]*$"):
         evaluate(np.eye(3), [1, 1, 2], **options)  # type: ignore[arg-type]
 
@@ -312,11 +313,35 @@ def test_nothing_relevant_anywhere_is_refused(singletons: Singletons) -> None:
         ({"threads": 0}, ValueError, "threads must be at least 1, but is 0"),
     ],
 )
-def test_what_measure_refuses(options: dict[str, Any], kind: type[Exception], message: str) -> None:
+def test_what_a_profile_refuses(options: dict[str, Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=f"^{message}$"):
-        measure(PROFILE, **options)
-    with pytest.raises(TypeError, match=r"^profile must be a TieProfile, but got list$"):
-        measure([[0.5]], **options)  # type: ignore[arg-type]
+        evaluate(PROFILE, **options)
+
+
+LINE = Task([[0.0], [1.0], [2.0]], [1, 1, 2], distance="euclidean")
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ((LINE,), {"distance": "l2"},
+         "distance belongs to the task: give it to dh.Task, or take task.replace(distance=...)"),
+        ((Task.from_profile(PROFILE),), {"threads": 1}, "threads belongs to the task: give it to dh.Task"),
+        ((LINE,), {"by_id": True}, "by_id is no argument of evaluate, which takes"),
+        ((LINE, "mAP"), {"measures": "mAP"}, "evaluate must be given a task and measures, and options by name"),
+        ((LINE, "mAP", "zero"), {}, "evaluate must be given a task and measures, and options by name"),
+        (([[0.0], [1.0]], [1, 1], "mAP"), {}, "gallery must be embeddings, but is 'mAP'; did you mean measures=?"),
+        (([[0.0], [1.0]], [1, 1]), {"metric": "l2"}, "metric is no argument of evaluate; did you mean distance=?"),
+    ],
+)  # fmt: skip
+def test_what_is_in_the_wrong_place_is_refused(given: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidTypeError, match=f"^{re.escape(message)}"):
+        evaluate(*given, **options)
+
+
+def test_a_task_is_not_made_of_anything_but_a_profile() -> None:
+    with pytest.raises(TypeError, match=r"^profile must be a TieProfile, but is list$"):
+        Task.from_profile([[0.5]])  # type: ignore[arg-type]
 
 
 # Classes and queries, worst first, against plain loops and by hand
@@ -324,7 +349,7 @@ def test_what_measure_refuses(options: dict[str, Any], kind: type[Exception], me
 # AP is 1/2 or 1; 1; 1/2; 1/3; undefined
 FIVE = TieProfile.from_groups([*GROUPS[:3], [(2, 0, 1, 1)], []], n_ranked=[3] * 5)
 LABELS = np.array(["b", "b", "a", "a", "c"])
-REPORT = measure(FIVE, "mAP, Hit@1", labels=LABELS)
+REPORT = evaluate(FIVE, "mAP, Hit@1", labels=LABELS)
 
 
 def test_queries_worst_first() -> None:
@@ -343,7 +368,7 @@ def test_class_means_are_those_of_a_loop(kind: type) -> None:
     names = rng.integers(0, 9, 80)
     labels = names.astype(kind)
     report = evaluate(rng.integers(0, 3, (80, 2)), labels, distance="euclidean", measures="mAP, P@5")
-    table = report.per_class(measures="P@5, mAP")
+    table = report.by_class(measures="P@5, mAP")
     assert list(table.per_row) == ["P@5", "mAP"]
     members = [names == int(label) for label in table.rows["class"]]
     assert sorted(map(int, table.rows["class"])) == sorted(set(names.tolist()))
@@ -358,31 +383,31 @@ def test_classes_do_not_depend_on_the_order_of_the_samples() -> None:
     rng = np.random.default_rng(4)
     rows, labels = rng.integers(0, 3, (60, 2)), rng.integers(0, 12, 60).astype(object)
     one, other = (evaluate(rows[i], labels[i], distance="euclidean") for i in (np.arange(60), rng.permutation(60)))
-    assert one.per_class().to_dict() == other.per_class().to_dict()
+    assert one.by_class().to_dict() == other.by_class().to_dict()
 
 
 def test_singletons_that_count_are_listed() -> None:
-    report = measure(FIVE, "mAP", labels=LABELS, singletons="zero")
-    assert (report.worst(1).rows["query"], report.per_class(1).rows["class"]) == ([4], ["c"])
+    report = evaluate(FIVE, "mAP", labels=LABELS, singletons="zero")
+    assert (report.worst(1).rows["query"], report.by_class(1).rows["class"]) == ([4], ["c"])
 
 
 def test_a_tolerance_orders_by_the_lower_bound() -> None:
     windows = replace(TieProfile.from_groups([[(0, 0, 2, 1)], [(1, 0, 1, 1)]], n_ranked=[2, 2]), bounds_only=True)
-    assert "0             1  [50.00, 100.00]" in str(measure(windows, "mAP").worst())
-    assert measure(windows, "mAP").worst().rows["query"] == [1, 0]
+    assert "0             1  [50.00, 100.00]" in str(evaluate(windows, "mAP").worst())
+    assert evaluate(windows, "mAP").worst().rows["query"] == [1, 0]
 
 
 def test_ids_of_a_run_and_no_labels() -> None:
     run = {"q-7": {"a": 2.0, "b": 1.0}, "q-8": {"a": 2.0, "b": 1.0}}
-    profile = profile_run(run, {"q-7": {"b": 1}, "q-8": {"a": 1}})
-    table = measure(profile, "mAP").worst()
+    profile = Task.from_run(run, {"q-7": {"b": 1}, "q-8": {"a": 1}}).profile
+    table = evaluate(profile, "mAP").worst()
     assert table.rows == {"query": ["q-7", "q-8"], "relevant": [1, 1]}
     with pytest.raises(InvalidValueError, match=r"^per_class needs the labels of the queries: "):
-        measure(profile).per_class()
+        evaluate(profile).by_class()
 
 
 def test_every_form() -> None:
-    table = REPORT.per_class()
+    table = REPORT.by_class()
     first, _, last = json.loads(table.to_json())["rows"]
     values = {"mAP": (1 / 2 + 1 / 3) / 2, "Hit@1": 0.0}
     measures = {name: dict.fromkeys(("lower", "expected", "upper"), each) for name, each in values.items()}
@@ -397,7 +422,7 @@ def test_every_form() -> None:
 
 
 def test_every_query_in_order() -> None:
-    table = REPORT.per_query()
+    table = REPORT.by_query()
     columns = table.columns()
     assert [*columns][:3] == ["query", "label", "relevant"]
     assert [columns["query"], columns["label"]] == [list(range(REPORT.n_query)), list(REPORT.labels)]
@@ -406,20 +431,20 @@ def test_every_query_in_order() -> None:
             np.testing.assert_array_equal(columns[f"{name}_{bound}"], values)
     np.testing.assert_array_equal(table.to_pandas()["mAP_lower"], REPORT["mAP"].per_query.lower)
     assert table.to_arrow().num_rows == REPORT.n_query
-    assert list(REPORT.per_query(measures="P@1").per_row) == ["P@1"]
+    assert list(REPORT.by_query(measures="P@1").per_row) == ["P@1"]
     assert "without a value of mAP" in str(table)
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, "3"])
 def test_how_many_is_checked(n: object) -> None:
-    for ask in (REPORT.per_class, REPORT.worst):
+    for ask in (REPORT.by_class, REPORT.worst):
         with pytest.raises((InvalidValueError, InvalidTypeError), match=r"^n must be "):
             ask(n)  # type: ignore[arg-type]
 
 
 def test_values_of_each_query_as_a_file() -> None:
     file = io.BytesIO()
-    export.write(measure(FIVE, "mAP", labels=LABELS.astype(np.bytes_)), file, Path("values.TSV"))
+    export.write(evaluate(FIVE, "mAP", labels=LABELS.astype(np.bytes_)), file, Path("values.TSV"))
     rows = [line.split("\t") for line in file.getvalue().decode().splitlines()]
     assert rows[0] == ["query", "label", "mAP_lower", "mAP_expected", "mAP_upper"]
     assert (rows[1], rows[5]) == (["0", "b", "0.5", "0.75", "1.0"], ["4", "c", "", "", ""])

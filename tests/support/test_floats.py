@@ -72,7 +72,7 @@ def test_flushing_to_zero_changes_nothing(distance, dtype, tail, threads):
 
 def test_subnormal_scores_are_told_apart():
     def tied():
-        return dh.profile_scores([[1e-310, 2e-310, 0.0]], [[1, 0, 0]]).tied.tolist()
+        return dh.Task.from_scores([[1e-310, 2e-310, 0.0]], [[1, 0, 0]]).profile.tied.tolist()
 
     assert tied() == in_mode("flushing", tied) == [1]
 
@@ -106,8 +106,9 @@ def plain_results():
     report, other = dh.evaluate(*SAMPLES), dh.evaluate(OTHERS, SAMPLES[1])
     by_class = dh.evaluate(*SAMPLES, average="class")
     board, versus = dh.leaderboard({"a": report, "b": other}), dh.compare(report, other)
-    groups = dh.grouped(*SAMPLES, group_size=3)
-    gap = dh.generalization_gap(*SAMPLES, OTHERS, SAMPLES[1], group_size=3)
+    task = dh.Task(*SAMPLES)
+    groups = dh.grouped(task, group_size=3)
+    gap = dh.generalization_gap(task, dh.Task(OTHERS, SAMPLES[1]), group_size=3)
     return (
         report,
         by_class,
@@ -116,14 +117,14 @@ def plain_results():
         groups,
         gap,
         dh.random_baseline(SAMPLES[1], draws=5),
-        dh.exploit(*SAMPLES, draws=5),
+        dh.exploit(task, draws=5),
     )
 
 
 def read_out(*results):
     """All that they say, as values, as text and as a picture."""
     report, by_class, board, versus, groups, gap, *_ = results
-    tables, plots = [report.per_class(), report.worst(7), report.per_query(), *results], dh.plots
+    tables, plots = [report.by_class(), report.worst(7), report.by_query(), *results], dh.plots
     differences = [versus[name] for name in versus.measures]
     return [
         [(each.lower, each.expected, each.upper, each.std, each.std_per_query.tolist()) for each in report.values()],
@@ -134,7 +135,7 @@ def read_out(*results):
         [(table.columns(), table.to_json(), str(table)) for table in tables],
         [table.to_text(digits=13) for table in (report, by_class, board, groups)],
         [(each.interval(), each.interval(method="t"), each.summary(9), str(each)) for each in by_class.values()],
-        [dh.receipt(*SAMPLES).content, repr(report)],
+        [dh.receipt(dh.Task(*SAMPLES)).content, repr(report)],
         [*map(drawn, (plots.mean_intervals({"a": report}, "mAP"), plots.cmc(report), plots.bounds(report)))],
     ]
 

@@ -71,7 +71,7 @@ def test_an_adapter_computes_what_it_says(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in BY_PLACE if name in INSTALLED])
 @pytest.mark.filterwarnings("ignore")
 def test_sorting_by_place_or_id_is_worth_what_exploit_says(name: str) -> None:
-    extremes = dh.exploit(np.zeros((CLASSES * SIZE, 1)), np.repeat(np.arange(CLASSES), SIZE))
+    extremes = dh.exploit(dh.Task(np.zeros((CLASSES * SIZE, 1)), np.repeat(np.arange(CLASSES), SIZE)))
     values = {order: each.value for order, each in audit(name).empty.by_order.items()}
     assert values["sorted by class"] == pytest.approx(extremes.highest.value, abs=1e-6)
     assert values["interleaved"] == pytest.approx(extremes.lowest.value, abs=1e-6)

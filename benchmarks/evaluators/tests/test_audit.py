@@ -27,7 +27,7 @@ def names(found: EvaluatorAudit, severity: str) -> list[str]:
 
 def sound(scores: Any, relevant: Any) -> float:
     """The lower bound of mAP."""
-    return dh.measure(dh.profile_scores(scores, relevant), "mAP", threads=1)["mAP"].lower
+    return dh.evaluate(dh.Task.from_scores(scores, relevant, threads=1), "mAP")["mAP"].lower
 
 
 def of_embeddings(embeddings: Any, labels: Any) -> float:
@@ -60,7 +60,7 @@ def test_a_sound_evaluator_passes(fn: Metric, form: str) -> None:
 
 def test_expectation_and_upper_bound_are_distinguished() -> None:
     def of(end: str, scale: int = 1) -> EvaluatorAudit:
-        return audit(lambda s, r: scale * getattr(dh.measure(dh.profile_scores(s, r), "mAP")["mAP"], end))
+        return audit(lambda s, r: scale * getattr(dh.evaluate(dh.Task.from_scores(s, r), "mAP")["mAP"], end))
 
     expected, upper = of("expected"), of("upper")
     assert (expected.ties, expected.passes(), expected.sigmas) == ("expectation", True, pytest.approx(0, abs=1e-6))
@@ -77,12 +77,13 @@ def test_a_stable_sort_gives_what_exploit_finds() -> None:
     place = found["place in the list"].figures
     assert answers["all zero, relevant items first"] == place["first"] == 1
     assert answers["all zero, relevant items last"] == place["last"] < 1
-    extremes = dh.exploit(np.zeros((24, 2)), np.repeat(np.arange(4), 6))
+    task = dh.Task(np.zeros((24, 2)), np.repeat(np.arange(4), 6))
+    extremes = dh.exploit(task)
     values = {name: each.value for name, each in found.empty.by_order.items()}
     assert values["sorted by class"] == pytest.approx(extremes.highest.value, abs=1e-12)
     assert values["interleaved"] == pytest.approx(extremes.lowest.value, abs=1e-12)
     assert found.truth == pytest.approx(extremes.bounds, abs=1e-12)
-    deviations = dh.measures.std(dh.profile(np.zeros((24, 2)), np.repeat(np.arange(4), 6)), "mAP")
+    deviations = dh.measures.std(task.profile, "mAP")
     above = (extremes.highest.value - extremes.bounds.expected) / (np.sqrt(np.sum(deviations**2)) / 24)
     assert found.sigmas == pytest.approx(above, abs=1e-9)
 
@@ -208,23 +209,33 @@ def of_profile(profile: dh.TieProfile, measure: str) -> Any:
 @pytest.mark.parametrize(
     ("fn", "form", "definition"),
     [
-        (lambda s, r: np.nanmean(of_profile(dh.profile_scores(s, r), "P@5")), "scores", "P@5, the highest score first"),
+        (
+            lambda s, r: np.nanmean(of_profile(dh.Task.from_scores(s, r).profile, "P@5")),
+            "scores",
+            "P@5, the highest score first",
+        ),
         (lambda s, r: 1 / (1 + np.argmax(r[np.argsort(-s)])), "query", "MRR, the highest score first"),
-        (lambda s, r: np.nanmean(of_profile(dh.profile_scores(-s, r), "MRR")), "scores", "MRR, the lowest score first"),
+        (
+            lambda s, r: np.nanmean(of_profile(dh.Task.from_scores(-s, r).profile, "MRR")),
+            "scores",
+            "MRR, the lowest score first",
+        ),
         (lambda s, r: 100 * sound(s, r), "scores", "mAP, the highest score first, in per cent"),
         (lambda s, r: sound(s.reshape(1, -1), r.reshape(1, -1)), "scores", "mAP, all pairs in one ranking"),
         (
-            lambda s, r: np.nanmean(of_profile(dh.profile_scores(s, r), "mAP@3") * r.sum(1) / np.minimum(3, r.sum(1))),
+            lambda s, r: np.nanmean(
+                of_profile(dh.Task.from_scores(s, r).profile, "mAP@3") * r.sum(1) / np.minimum(3, r.sum(1))
+            ),
             "scores",
             "mAP@3, the highest score first, over min(R, k)",
         ),
         (
-            lambda e, y: mean_over_classes(of_profile(dh.profile(e, y, distance="cosine"), "MAP@R"), y),
+            lambda e, y: mean_over_classes(of_profile(dh.Task(e, y, distance="cosine").profile, "MAP@R"), y),
             "embeddings",
             "MAP@R, cosine, leave one out, mean over classes",
         ),
         (
-            lambda e, y: np.nanmean(of_profile(dh.profile(e, y, e, y, distance="cityblock"), "R-Precision")),
+            lambda e, y: np.nanmean(of_profile(dh.Task(e, y, e, y, distance="cityblock").profile, "R-Precision")),
             "embeddings",
             "R-Precision, cityblock, the query itself in its ranking",
         ),

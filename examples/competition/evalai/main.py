@@ -18,7 +18,7 @@ SPLITS = {"dev": "dev_split", "test": "test_split"}  # codename of a phase, and 
 def evaluate(annotation_file: str, user_submission_file: str, phase_codename: str, **_: Any) -> dict[str, Any]:
     """Score a submission, a file of embeddings that ends in .npy or .npz, by labels in a file that ends in .npy."""
     try:
-        audit = dh.audit(user_submission_file, annotation_file, measures=MEASURES)
+        audit = dh.audit(dh.Task(user_submission_file, annotation_file), measures=MEASURES)
     except (DeadheatError, OSError, MemoryError) as error:
         raise ValueError(f"refused: {' '.join(str(error).split()) or 'not enough memory'}") from None
     found = audit.to_dict()["measures"]

@@ -22,7 +22,7 @@ struct ItemsOfColumns {
     Int64s items, starts;
 };
 
-/// What single rows leave out: row i stands for query queries[i], to which the items in its row of the mask are junk.
+/// Junk of single rows: row i stands for query queries[i], to which the items in its row of the mask are junk.
 struct Junk {
     Int64s queries;
     Matrix<const bool> mask;

@@ -31,9 +31,9 @@ T not_below(double value, bool exactly) {
     return edge >= value ? edge : next_number<T>(edge, std::numeric_limits<float>::min());
 }
 
-/// How far the score of something at a threshold may be off.
+/// Bound the error of the score of an item at a threshold.
 ///
-/// What is surely below a threshold v > S scores less than v + reach(v), because S + reach(S) grows with S as long as
+/// An item surely below a threshold v > S scores less than v + reach(v), because S + reach(S) grows with S as long as
 /// the relative error is below 1; likewise above it.
 double reach_at(double value, double absolute, double relative, double tiny) {
     if (!(relative < 1)) return absolute;
@@ -81,7 +81,7 @@ struct Bins {
                 static_cast<std::int32_t>(std::min(std::max((value(edges[k]) - base) * scale + T(1), T(0)), top));
     }
 
-    /// How many edges are in a bin with CROWD others before them.
+    /// Count the edges in a bin with CROWD others before them.
     Index crowded() const {
         Index n = 0;
         for (std::size_t k = CROWD; k < numbers.size(); ++k) n += numbers[k - CROWD] == numbers[k];

@@ -8,7 +8,7 @@
 
 namespace deadheat {
 
-/// How far the scores of each row may be off: a true score S by at most min(absolute, relative·|S| + tiny).
+/// Error bounds of the scores of each row: a true score S is off by at most min(absolute, relative·|S| + tiny).
 struct Errors {
     Span<const double> absolute;
     Span<const double> relative;  // infinite where it is not known

@@ -28,7 +28,7 @@ struct Groups {
     }
 };
 
-/// What has been counted for one query, and by how much its cuts "closer" are after those "tied or closer".
+/// The counts of one query, and how far its cuts "closer" are after those "tied or closer".
 struct CountsOfQuery {
     const std::int32_t *relevant;
     Span<const std::int32_t> within, nearer;

@@ -1,4 +1,4 @@
-// What a tile leaves open: the intervals of open items, and the places of single items between cuts.
+// Items that a tile leaves open: their intervals, and the places of single items between cuts.
 #pragma once
 
 #include <limits>
@@ -25,7 +25,7 @@ struct Items {
 struct OpenItemLoops {
     /// Count single items between the cuts of their rows, `each` cuts to an interval.
     ///
-    /// Where an item may lie in an interval its pair is listed: cuts[0, p] becomes its number, and between cuts[1, p] and
+    /// If an item may lie in an interval, its pair is listed: cuts[0, p] becomes its number, and between cuts[1, p] and
     /// cuts[2, p] is the number of cuts that it is above. Returns how many there are.
     Index (*place_pairs)(Items items, Intervals intervals, Index each, Matrix<std::int64_t> cuts);
 };

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Index FEW = 64;  // intervals that are all compared, which needs no jumps, rather than searched
 
-/// How many of a few ascending numbers are up to another one.
+/// Count those of a few ascending numbers that are up to `most`.
 Index count_up_to(const double *numbers, Index n, double most) {
     Index count = 0;
     for (Index k = 0; k < n; ++k) count += numbers[k] <= most;

@@ -27,7 +27,7 @@ struct PlacedRows {
     Index levels;                   // different numbers that a row has at most
 };
 
-/// How the rows of queries meet those of their groups.
+/// Meetings of the rows of queries and of their groups.
 struct GroupMeetings {
     Matrix<const std::uint16_t> counts;  // (n_row, n_group · MEETINGS)
     Matrix<const std::int32_t> kind;     // as `count_meetings` gives it

@@ -42,7 +42,7 @@ std::int32_t kind_of_meeting(const PlacedRows &placed, Index row, Index column) 
     return one_table ? NOTHING - 1 - table : kind;
 }
 
-/// How a row and a column meet, where that is of some kind; `out` begins as zeros.
+/// Count the meetings of a row and a column of some kind; `out` begins as zeros.
 void meet(const PlacedRows &placed, Index row, Index column, std::int32_t kind, std::uint16_t *out) {
     const Index words = placed.left.columns / LEVELS, levels = placed.levels;
     const std::uint64_t *left = placed.left.row(row), *right = placed.right.row(column);
@@ -63,7 +63,7 @@ public:
             for (Index k = 0; k < levels * words_; ++k) row(i)[k % words_] |= masks(i, k);
     }
     std::uint64_t *row(Index i) { return bits_.data() + i * words_; }
-    /// Whether a row and one of others have no place in common.
+    /// True if a row and one of others have no place in common.
     bool disjoint(Index i, Supports &others, Index j) {
         std::uint64_t common = 0;
         for (Index w = 0; w < words_; ++w) common |= row(i)[w] & others.row(j)[w];

@@ -9,7 +9,7 @@ namespace deadheat {
 /// Up to so many edges a row, a score is compared with each of them, and rows need no bins.
 constexpr Index FEW_EDGES = 32;
 
-/// What is counted: columns from `start` on, how much each weighs, and for each row the columns to leave out, ascending.
+/// Columns to count: from `start` on, the weight of each, and for each row the columns to leave out, ascending.
 struct TileColumns {
     Index start;
     Span<const std::int32_t> weight;
@@ -17,7 +17,7 @@ struct TileColumns {
     Matrix<const std::int32_t> excluded;
 };
 
-/// What each row keeps for counting; bins only beyond FEW_EDGES.
+/// Tables of each row for counting; bins only beyond FEW_EDGES.
 template <class T, class Code>
 struct RowTables {
     Matrix<const T> edges;

@@ -6,7 +6,7 @@
 //     scores ──scale──> bins ──gather──> codes ──┬─────────────────────────> slots ──> counts
 //                                                └──marked──> closer look ──┘  └────> open items
 //
-// Where most of a row is below all edges, the rest is copied together first. Vectors are read and written whole, so rows
+// If most of a row is below all edges, the rest is copied together first. Vectors are read and written whole, so rows
 // that do not fill them are copied to where there is room.
 #include "counting/tiles.h"
 
@@ -144,7 +144,7 @@ private:
             scores[*next - columns_.start] = BELOW_ALL;
     }
 
-    /// Whether most of a row is below an edge, to judge by some of its scores.
+    /// Return whether most of a row is below an edge, judged by some scores.
     static bool few_above(const T *scores, Index n_column, T edge) {
         const Index sample = std::min<Index>(n_column, 64);
         Index n = 0;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double LEAST = 0x1p-50, MOST = 0x1p60;  // the largest number of a row that is rounded: products stay normal
 
-// What float32 rounds. A product of units and sum is off by 4 · 2^-24 of |Σ|, at most 2 · whole · size; then two terms of
+// Roundings of float32. A product of units and sum is off by 4 · 2^-24 of |Σ|, at most 2 · whole · size; then two terms of
 // the bound and two sums follow, 2^-22 of each. So 2^-19 · whole · size and a part of 2^-18 of each term hold all of it.
 constexpr double OF_WHOLE = 0x1p-19, MORE = 1 + 0x1p-18;
 

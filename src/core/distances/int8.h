@@ -47,7 +47,7 @@ struct Int8Loops {
     /// rows alone.
     void (*reaching)(const Int8Rows &left, Index row, Int8Limits of_rows, const Int8Rows &right, Index column,
                      Int8Limits of_columns, Reaching &found);
-    /// Whether the processor multiplies bytes fast enough for this to be worth while.
+    /// Return whether the processor multiplies bytes fast enough for this to pay.
     bool (*fast)();
 };
 

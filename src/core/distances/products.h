@@ -1,6 +1,6 @@
 // Matrix products, left · rightᵀ, by one thread: of rows that are packed once into panels, and used in many products.
 //
-// How exact they are. The products of `chunk` dimensions after one another are added up, from zero, in the order of the
+// Exactness. The products of `chunk` dimensions after one another are added up, from zero, in the order of the
 // dimensions; that sum is then added to the sum of the chunks before it. A product of two numbers may be rounded, or be
 // added unrounded (fused). So at most
 //
@@ -22,7 +22,7 @@
 
 namespace deadheat {
 
-/// How many roundings can follow each other in a product of rows of so many dimensions.
+/// Return the most successive roundings in a product of rows of `dim` dimensions.
 constexpr Index product_roundings(Index dim, Index chunk) { return std::min(dim, chunk) + (dim + chunk - 1) / chunk - 1; }
 
 /// Rows packed for products, on either side: panels of `width` rows, each dimension by dimension; the last is filled up
@@ -76,7 +76,7 @@ inline const ProductLoopsOf<double> &ProductLoops::of<double>() const {
 
 DEADHEAT_DECLARE_LOOPS(ProductLoops, product_loops)
 
-/// What `multiply` of the loops gives where subnormal numbers count as zero.
+/// Run `multiply` of the loops with subnormal numbers counted as zero.
 template <class T>
 void multiply(const Panels<T> &left, Index row, const Panels<T> &right, Index column, Index chunk, Matrix<T> out);
 

@@ -42,7 +42,7 @@ Size size_of_product(double a, double b) {
     return {product << zeros, x.exponent + y.exponent - zeros};
 }
 
-/// Whether a·b = c·d, for numbers b and d above 0.
+/// Return whether a·b = c·d, for b and d above 0.
 bool equal_products(float a, float b, float c, float d) {
     return static_cast<double>(a) * b == static_cast<double>(c) * d;  // products of two floats are exact in float64
 }
@@ -59,7 +59,7 @@ T pivot(Span<const T> row) {
     return first == row.end() ? T(1) : std::abs(*first);
 }
 
-/// Whether a·pivot(b) = b·pivot(a) exactly, element by element.
+/// Return whether a·pivot(b) = b·pivot(a) exactly, element by element.
 template <class T>
 bool same_direction(Span<const T> a, Span<const T> b) {
     const T pivot_a = pivot(a), pivot_b = pivot(b);

@@ -20,7 +20,7 @@ struct ScaledRows {
     bool divide;
 };
 
-/// What is added up over the numbers a and b of two rows: a·b, |a·b|, min(a, b) or −|a − b|.
+/// The terms of a sum over the numbers a and b of two rows: a·b, |a·b|, min(a, b) or −|a − b|.
 enum class PairSum { products, sizes, overlaps, differences };
 
 template <class T>
@@ -76,7 +76,7 @@ inline void compensated_dots(Matrix<const double> left, Matrix<const double> rig
     std::get<CompensatedDots>(row_loops())(left, right, out);
 }
 
-/// Whether row i of one equals row i of the other exactly, or with `directions` is a positive multiple of it.
+/// Note whether row i of one equals row i of the other exactly, or with `directions` is a positive multiple of it.
 template <class T>
 void same_rows(Matrix<const T> raw, Matrix<const T> other, bool directions, Span<bool> out);
 

@@ -119,7 +119,7 @@ void Dot2Thresholds::add(const Dot2Rows &pairs, Span<const std::int64_t> left, S
     }
 }
 
-/// Where among the thresholds from low to high of a row a number is, as nearly as floats show without their errors.
+/// Guess the place of a number among the thresholds from low to high of a row, by the floats without their errors.
 Index Dot2Thresholds::guess(const Dot2Number &number, Index row, Index low, Index high) const {
     const double *values = values_.row(row);
     if (high - low <= MANY) {

@@ -15,7 +15,7 @@ using Doubles = Vector<double>;
 constexpr int WIDTH = LANES<double>;
 constexpr int GROUP = 4;  // vectors of sums side by side
 
-/// What a·b is beyond the float nearest to it, exactly but where it underflows.
+/// Return a·b less its nearest float `product`, exactly but where it underflows.
 inline Doubles rest_of(Doubles a, Doubles b, Doubles product) {
 #if defined(__AVX512F__)
     return _mm512_fmsub_pd(a, b, product);

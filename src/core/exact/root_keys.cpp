@@ -6,7 +6,7 @@ namespace {
 
 constexpr int BIAS = 1 << 20;  // beyond all exponents
 
-/// Whether b − a, of keys with a ≤ b, is at least `slack` units of the last word of b.
+/// Return whether b − a, of keys a ≤ b, is at least `slack` units of the last word of b.
 bool surely_less(const Limb *a, const Limb *b, int n_bit_word, int slack) {
     const Limb steps = b[0] - a[0];
     if (steps > 1) return true;

@@ -13,7 +13,7 @@ namespace deadheat {
 /// Words of bits in the next longer key: 1, 7, 17, then all, so that the last one costs more than those before together.
 constexpr int longer(int n_bit_word, int most) { return std::min(most, n_bit_word < 7 ? 7 : 5 * n_bit_word / 2); }
 
-/// What the words of a product, without the last 64 of its bits, may be off: see `write_ratio`.
+/// Error bound of the words of a product without the last 64 of its bits: see `write_ratio`.
 constexpr int RATIO_SLACK = 8;
 
 /// The exponent and `n_bit_word` words of leading bits of a number that is not 0.
@@ -26,8 +26,8 @@ void write_ratio(Natural number, Natural inverse, int n_bit_word, Limb *words);
 /// −1 or 1 where keys differ by at least `slack` units of the last word, else 0.
 int compare_keys(const Limb *a, const Limb *b, int n_bit_word, int slack);
 
-/// Whether √(x/y) is seen to be a power of two, as where both are written with the same limbs; b is then multiplied by it,
-/// so that a/√x compares with b/√y as a does with b.
+/// Return whether √(x/y) is seen to be a power of two, as where both have the same limbs; b is then multiplied by it, so
+/// that a/√x compares with b/√y as a does with b.
 bool scale_to_root(Natural x, Natural y, Natural &b);
 
 /// Compare a/√x with b/√y, of positive numbers, by a²·y and b²·x.

@@ -31,7 +31,7 @@ bool are_sparse(Matrix<const T> rows) {
     return SPARSE * n <= rows.rows * rows.columns;
 }
 
-/// Whether all numbers fit 64 bits, and all sums of products 128, with their signs.
+/// Return whether numbers fit 64 bits, and sums of products 128, all with their signs.
 bool are_short(const ExactRows &left, const ExactRows &right) {
     const int both = left.width() + right.width() + static_cast<int>(std::bit_width(static_cast<std::size_t>(left.dim())));
     return std::max(left.width(), right.width()) < 64 && both < 128;

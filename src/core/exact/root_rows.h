@@ -16,7 +16,7 @@ namespace deadheat {
 /// behind that are rare enough to be multiplied out.
 constexpr int MOST_INVERSE_LIMBS = 34;
 
-/// What divides cosines: the squares of the rows of both sides, and about one over the roots of those on the right
+/// Divisors of cosines: the squares of the rows of both sides, and about one over the roots of those on the right
 /// (root_keys.h). Copies share them.
 struct Divisors {
     std::shared_ptr<const Numbers> left_squares, right_squares, inverses;

@@ -7,7 +7,7 @@
 
 namespace deadheat {
 
-/// Which thresholds of a block of queries are known, by row and group, and where each of them is kept.
+/// The places of the known thresholds of a block of queries, by row and group.
 class ThresholdPlaces {
 public:
     ThresholdPlaces(Index n_row, Index n_group)

@@ -12,7 +12,7 @@
 
 namespace deadheat {
 
-/// What the closeness of a pair of rows is made of.
+/// Kinds of numbers for the closeness of two rows.
 enum class KeyKind { product, distance, difference, cosine };
 
 /// A natural number with a sign, its limbs in an arena.

@@ -89,7 +89,7 @@ constexpr Square SQUARES[SQUARE][SQUARE] = {{square<1, 1>, square<1, 2>, square<
                                             {square<2, 1>, square<2, 2>, square<2, 3>},
                                             {square<3, 1>, square<3, 2>, square<3, 3>}};
 
-/// How many slices to take next: 4 are better cut in halves than into 3 and 1.
+/// Return the number of slices to take next: 4 are better cut in halves than into 3 and 1.
 inline int next(int left) { return left == 4 ? 2 : std::min(left, SQUARE); }
 
 void dots(const double *left, int left_count, const double *right, int right_count, Index padded, std::int64_t *places) {

@@ -17,7 +17,7 @@ public:
 private:
     bool ratios() const { return roots_.kind() == KeyKind::cosine; }
 
-    /// How many words of bits the longest keys have: all bits of numbers, and as many as all inverses allow.
+    /// Return the words of bits in the longest keys: all bits of numbers, and as many as all inverses allow.
     int most_words(std::int64_t begin, std::int64_t end) const {
         int most = ratios() ? MOST_INVERSE_LIMBS : 0;
         for (std::int64_t k = begin; k < end; ++k)

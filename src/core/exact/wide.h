@@ -90,8 +90,8 @@ inline Natural leading(Natural a, int n) {
     return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
 }
 
-/// Whether two numbers are written with the same limbs, which is quick to see; the same number can be written in several
-/// ways.
+/// Return whether two numbers are written with the same limbs, which is quick to see; the same number can be written in
+/// several ways.
 inline bool same_limbs(Natural a, Natural b) {
     return a.length == b.length && a.exponent == b.exponent &&
            std::memcmp(a.limbs, b.limbs, static_cast<std::size_t>(a.length) * sizeof(Limb)) == 0;

@@ -7,7 +7,7 @@
 
 namespace deadheat {
 
-/// What a line looks like: fields between blanks, of which the first and third are ids and one is a number.
+/// Form of a line: fields between blanks, of which the first and third are ids and one is a number.
 struct LineForm {
     Index n_field, number;
     bool open_end;  // whether the last field goes on to the end of the line, blanks and all

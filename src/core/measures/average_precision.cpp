@@ -153,7 +153,7 @@ double slot_value(Count k, Count t, Count base) {
 /// (Hoeffding) into a linear part, c_s = a_s − mean(a) + (m − 1) δ_s with δ_s = (w_s − mean(w))/(size − 2) and w_s = (s − 1)
 /// b_s + Σ_{t>s} b_t, and a part that is orthogonal to it.
 ///
-/// Where all slots count, b_t is taken less the smallest: a constant drops out, and the differences keep their digits.
+/// If all slots count, b_t is taken less the smallest: a constant drops out, and the differences keep their digits.
 double precision_variance(Count k, Count n, Count size, Count m, Count slots) {
     const Count base = slots == size ? k + size : 0;
     double sum_b = 0.0, pairs_b = 0.0;

@@ -49,7 +49,7 @@ struct Items {
         return mean * discounts_between(k, std::min(k + size, c), table);
     }
 
-    /// Whether so many items are all of one grade.
+    /// True if all `size` items have one grade.
     bool of_one_grade(Count size) const { return std::find(counts.begin(), counts.end(), size) != counts.end(); }
 };
 

@@ -23,7 +23,7 @@ Doubles real(Counts counts) { return __builtin_convertvector(counts, Doubles); }
 
 Bits bits_of(Lanes lanes) { return signs<N>(__builtin_convertvector(lanes, Some<std::int32_t, N>)); }
 
-/// What the expectation is taken of.
+/// The function that is averaged.
 struct Function {
     int kind;
     bool centred, squared;

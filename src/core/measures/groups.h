@@ -1,5 +1,5 @@
-// What several families of measures share: a tie profile as the loops see it, the last rank that counts, and where values
-// are stored.
+// Shared by several families of measures: a tie profile as the loops see it, the last rank that counts, and the storage of
+// values.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@ struct Groups {
         return cutoff == 0 ? n_relevant[query] : std::min(std::max(n_ranked[query], n_relevant[query]), cutoff);
     }
 
-    /// What a query without any group is worth: nothing, if there is anything to find.
+    /// Return the value of a query without any group: 0, or NaN if nothing is relevant.
     double nothing(Index query) const { return n_relevant[query] > 0 ? 0.0 : NOT_A_NUMBER; }
 };
 
-/// Where lower, expected and upper value of each query go, (3, n_query).
+/// The lower, expected and upper value of each query, (3, n_query).
 struct Values {
     Matrix<double> out;
 

@@ -16,21 +16,21 @@ public:
     Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop);
 
     Span<const std::int64_t> queries() const { return queries_; }
-    /// Whether anything is left to tiles.
+    /// True if anything is left to tiles.
     bool tiled() const { return tiled_; }
     /// The level at which tiles are best computed.
     int level() const { return level_; }
-    /// Whether the int8 filter may be tried, as long as it has left little open.
+    /// True as long as the int8 filter, if tried, has left little open.
     std::atomic<bool> far{true};
     Matrix<const std::int32_t> excluded() const { return excluded_; }
     std::vector<std::unique_ptr<Counter>> &counters() { return counters_; }
 
-    /// What is counted in by one thread: its own counts, with `counting` held, or others.
+    /// Return tallies into the block's own counts, for a thread with `counting` held.
     std::vector<Tally> own_tallies();
     /// Count a square for every sequence of cuts.
     template <class T>
     void count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies);
-    /// What a score of the int8 filter is not above for any item of a band that may be as close as a relevant one.
+    /// Return the int8 filter's limit of each query in a band: items that may be as close as a relevant one score no less.
     std::vector<float> limits(Index band) const;
     /// Leave out those of some rows and columns that tiles leave out.
     void leave_out(Numbers64 &rows, Numbers64 &columns) const;

@@ -18,7 +18,7 @@ constexpr std::size_t SAMPLE = 1 << 10;      // items that show whether double-d
 constexpr double ENOUGH_DECIDED = 1.0 / 6;   // as it takes a tenth of the time of integers
 constexpr std::size_t MOST_EDGES = 4;        // tables that are kept: those of bands that have been passed are not
 
-/// How many bins to spread over so many edges: about two each, as long as a row of them stays in cache.
+/// Return the number of bins for `n_edge` edges: about two each, as long as a row of bins stays in cache.
 Index n_bins(Index n_edge) {
     const double bits = std::ceil(std::log2(2.0 * static_cast<double>(std::max<Index>(1, n_edge))));
     return Index{1} << static_cast<int>(std::clamp(bits, 9.0, 11.0));

@@ -35,7 +35,7 @@ struct EdgeTable {
     Table<std::uint32_t> long_codes;  // in place of the others where there are many edges
 };
 
-/// How the queries of a block meet a member of each of their groups.
+/// Meetings of the queries of a block with a member of each group.
 struct Meetings {
     Numbers64 queries;
     Table<std::uint16_t> counts;
@@ -53,13 +53,13 @@ struct Square {
     Index band;
 };
 
-/// What one thread counts into, and what it leaves to exact arithmetic.
+/// Counts of one thread, and the items it leaves to exact arithmetic.
 struct Tally {
     Matrix<std::int32_t> counts;
     OpenItems open;
 };
 
-/// How to see more of a square.
+/// Finer scores of a square.
 struct Finer {
     /// Float64 scores of items, (row in the block, column), from those of the whole square if `all`.
     std::function<void(const Numbers64 &rows, const Numbers64 &columns, bool all, Span<double> scores)> scores;

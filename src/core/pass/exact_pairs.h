@@ -17,7 +17,7 @@ namespace deadheat {
 /// Thrown where a pass has been given up; nobody outside ever sees it.
 struct Stopped {};
 
-/// Which pairs some work is for: their rows among those that are ready, and their numbers among all that were asked for.
+/// The pairs of some work: their rows among those that are ready, and their numbers among all that were asked for.
 template <class Rows>
 struct ReadyPairs {
     const Rows &rows;
@@ -33,7 +33,7 @@ public:
     ExactPairs(KeyKind kind, Source query, Source item, bool same) : kind_(kind), query_(query), item_(item), same_(same) {}
 
     KeyKind kind() const { return kind_; }
-    /// Whether closeness in double-double is worth a try before integers: not of differences, which have none, nor where
+    /// Return whether to try closeness in double-double before integers: not of differences, which have none, nor where
     /// rows hold few numbers, whose integers take as little time.
     bool tries_dot2() const;
     /// All rows as short integers, if they are such, and few enough to be kept; else null.

@@ -15,7 +15,7 @@ constexpr Index MANY = 4;              // a part of a square, relevant items inc
 constexpr Index SAMPLED_ROWS = 16;     // queries to judge by
 constexpr Index SAMPLED_COLUMNS = 512;
 
-/// What belongs to items, as float32 not above it.
+/// Round the offsets of items down to float32.
 std::vector<float> offsets(const Scores &scores, Span<const std::int64_t> items) {
     std::vector<float> found(items.size());
     if (!scores.offset.empty())
@@ -54,12 +54,12 @@ Numbers64 take_out_rows(Numbers64 &rows, Numbers64 &columns, Index first, Index 
     return many;
 }
 
-/// Whether so many rows and items of the others leave so little open that it pays.
+/// Return whether the rows, and the items of other rows, left open are few enough.
 bool pays(std::size_t n_item, std::size_t rows_left, Index n_row, Index n_column) {
     return rows_left * FEW_ROWS <= at(n_row) && n_item * FEW_ITEMS <= at(n_row * n_column);
 }
 
-/// Every so manieth of some numbers.
+/// Return about `n` evenly spaced ones of some numbers.
 Numbers64 sample(Span<const std::int64_t> numbers, Index n) {
     Numbers64 some;
     for (std::size_t p = 0; p < numbers.size(); p += std::max<std::size_t>(1, numbers.size() / at(n)))

@@ -28,7 +28,7 @@ private:
     Numbers64 left_open_[2];
 };
 
-/// Whether few items pass the filter, to judge by some queries and columns.
+/// Return whether few items pass the filter, judged by some queries and columns.
 bool few_pass_int8(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop);
 
 }  // namespace deadheat

@@ -44,7 +44,7 @@ public:
     ShortNumber number(const IntegerTile &tile, Index row, Index place, std::int64_t item) const;
     /// −1, 0 or 1, as one number is less than, equal to or greater than another of the same query.
     int compare(const ShortNumber &one, const ShortNumber &other) const;
-    /// Whether the tile of items and queries is that of queries and items, transposed.
+    /// True if the tile of items and queries is that of queries and items, transposed.
     bool symmetric() const { return query_ == &item_memory_; }
 
 private:

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t MOST_OPEN = 1 << 18;     // items left open for a mirrored block before it decides them, if it is free
 constexpr std::size_t READY_BYTES = 64 << 20;  // what the rows of all blocks may take that are kept ready
 
-/// How many items private counts have left open.
+/// Count the items left open by private counts.
 std::size_t n_open(const std::vector<Tally> &tallies) {
     std::size_t n = 0;
     for (const Tally &tally : tallies) n += tally.open.rows.size();

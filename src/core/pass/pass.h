@@ -33,7 +33,7 @@ struct Section {
     Numbers64 blocks;
 };
 
-/// Where the groups of a profile are written: see profiles/profile.py.
+/// Output arrays for the groups of a profile: see profiles/profile.py.
 struct Groups64 {
     Span<const std::int64_t> starts;
     Span<std::int32_t> closer;
@@ -54,7 +54,7 @@ private:
     std::function<void()> poll_;
 };
 
-/// What is counted can be asked for from several threads at once.
+/// A counting pass, which several threads may use at once.
 class Pass {
 public:
     explicit Pass(const Problem &problem) : problem_(problem) {}

@@ -1,4 +1,4 @@
-// What a counting pass is given: scores, who is relevant to whom, how much each column weighs, and what tied means.
+// Input of a counting pass: scores, the relevant items of queries, weights of columns, and the meaning of "tied".
 #pragma once
 
 #include <memory>
@@ -57,11 +57,11 @@ struct OpenItems {
     }
 };
 
-/// What "tied" means for some queries, where it is not the exact closeness: what Python made of them.
+/// The cuts of some queries under a rule of Python's, where "tied" is not by the exact closeness.
 class Decision {
 public:
     virtual ~Decision() = default;
-    /// How many cuts of sequence number `counter` each item is above, known to be between the cuts of its intervals.
+    /// Count the cuts of sequence number `counter` that each item is above; it lies between those of its intervals.
     virtual Numbers64 cuts_below(Index counter, const OpenItems &items) = 0;
 };
 
@@ -74,7 +74,7 @@ public:
                                             std::vector<Cuts> &cuts) const = 0;
 };
 
-/// Where the numbers of rows are that have few of them: see counting/same_pattern.h.
+/// Places of the numbers in rows of few different ones: see counting/same_pattern.h.
 struct Patterns {
     Matrix<const std::uint64_t> query, item;
     Span<const std::int32_t> query_table, item_table, item_kind;

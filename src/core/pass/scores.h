@@ -38,7 +38,7 @@ struct Level {
     ScoreErrors errors;
 };
 
-/// What bounds the errors of a level for all columns of a band and a query of size q, next to ScoreErrors:
+/// Error bounds of a level for all columns of a band and a query of size q, in addition to ScoreErrors:
 ///
 ///     absolute = part·q·size + tiny, or part·(q + size) + tiny; and `beside`
 ///     relative·|score| + relative_tiny
@@ -93,9 +93,9 @@ public:
     /// Queries, or columns, made ready for a level.
     Ready ready_queries(int level, Span<const std::int64_t> queries, bool int8 = false) const;
     Ready ready_columns(int level, Span<const std::int64_t> items, bool int8 = false) const;
-    /// How many bytes a row takes that is made ready for a level.
+    /// Return the bytes of a row that is made ready for a level.
     Index bytes_of_row(int level) const;
-    /// What scores of a level are made from, for some rows and columns from these on, multiples of 48.
+    /// Compute products, or other sums, of a level from these rows and columns on, multiples of 48.
     template <class T>
     void products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const;
     /// Scores of any queries from the products with these items, in their place.
@@ -105,7 +105,7 @@ public:
     template <class T>
     void tile(int level, Span<const std::int64_t> queries, Span<const std::int64_t> columns, Matrix<T> out) const;
 
-    /// How far scores of a level may be off for a query and any column of a band.
+    /// Bound the errors of scores of a level for a query and any column of a band.
     Reach reach(int level, std::int64_t query, const Band &band) const;
 
     // Pairs ----------------------------------------------------------------------------------------------------------

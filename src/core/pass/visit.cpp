@@ -15,7 +15,7 @@ constexpr Index MUCH = 256;                          // intervals that are much
 constexpr Index PANEL = 48;                          // a multiple of the rows in any panel
 constexpr Index PADDING = 16;  // columns more than are used: rows a power of two apart would share lines of the cache
 
-/// How long the sides of squares are into which so many rows are cut, about equally.
+/// Return the side of the squares into which `n` rows are cut, about equally.
 Index side_of_squares(Index n) {
     const Index parts = std::max<Index>((n + SIDE - 1) / SIDE, 1), each = (n + parts - 1) / parts;
     return (each + PANEL - 1) / PANEL * PANEL;

@@ -12,7 +12,7 @@ struct TwoParts {
     double rest;
 };
 
-/// What a + b is beyond the float nearest to it, `total`, exactly (Knuth); of numbers or of vectors of them.
+/// Return a + b − total exactly, where `total` is the float nearest to a + b (Knuth); of numbers or vectors.
 template <class Number>
 inline Number rest_of_sum(Number a, Number b, Number total) {
     const Number part = total - a;
@@ -26,7 +26,7 @@ inline Number high_half(Number a) {
     return c - (c - a);
 }
 
-/// What a·b is beyond the float nearest to it, `product`, exactly (Dekker); of numbers or of vectors of them.
+/// Return a·b − product exactly, where `product` is the float nearest to a·b (Dekker); of numbers or vectors.
 template <class Number>
 inline Number rest_of_product(Number a, Number b, Number product) {
     const Number x = high_half(a), y = high_half(b), u = a - x, v = b - y;

@@ -1,5 +1,5 @@
-// What vector extensions cannot say: gathering, comparing into bits, and packing. Each has a form for AVX-512 and AVX2, and
-// a plain one. For files that are compiled once for each instruction set.
+// Operations that vector extensions lack: gathering, comparing into bits, and packing. Each has a form for AVX-512 and AVX2,
+// and a plain one. For files that are compiled once for each instruction set.
 #pragma once
 
 #include <bit>
@@ -82,7 +82,7 @@ inline Bits signs(Some<std::int32_t, N> some) {
     return bits;
 }
 
-/// Where a ≥ b.
+/// Mark the lanes with a ≥ b.
 template <class T, int N>
 inline Bits at_least(Some<T, N> a, Some<T, N> b) {
 #if defined(__AVX512F__)

@@ -1,4 +1,4 @@
-// Which of the instruction sets that the vector loops are compiled for this process uses.
+// Choice of this process among the instruction sets that the vector loops are compiled for.
 //
 // The loops of a stage that gain from wide vectors lie in NAME.vector.cpp, which is compiled once for each instruction set,
 // in a namespace of that name, and fills a table of functions there; NAME.h declares the tables and what calls the chosen

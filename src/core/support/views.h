@@ -29,7 +29,7 @@ struct Matrix {
     operator Matrix<const T>() const { return {data, rows, columns, stride}; }
 };
 
-/// Whether two views are of the same numbers.
+/// Return whether two views are of the same numbers.
 template <class T>
 bool same_memory(Matrix<const T> a, Matrix<const T> b) {
     return a.data == b.data && a.rows == b.rows && a.columns == b.columns && a.stride == b.stride;

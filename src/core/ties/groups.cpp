@@ -47,14 +47,14 @@ void note_starts(const double *score, const double *bound, Index n, bool *starts
     }
 }
 
-/// Whether no number is below the one before; looked at all at once, which is faster than to stop.
+/// Return whether no number is below the one before; all are compared, which is faster than to stop.
 bool ascending(Span<const double> numbers) {
     bool all = true;
     for (std::size_t k = 1; k < numbers.size(); ++k) all &= numbers[k - 1] <= numbers[k];
     return all;
 }
 
-/// Where the threshold lies that is a score which may be off: beyond what the roundings here can change.
+/// Bound a threshold that is a score which may be off by `reach`, with slack for the roundings here.
 void set_cut(double value, double reach, double &low, double &high) {
     const double slack = OF_END * (std::fabs(value) + reach) + LEAST_END;
     low = (value - reach) - slack;

@@ -12,7 +12,7 @@ namespace deadheat {
 
 using Flags = Matrix<bool>;
 
-/// What is put into a new order together; for entries, shape (n_row, width).
+/// Matrices that are reordered together; for entries, shape (n_row, width).
 struct Entries {
     Matrix<std::int64_t> columns, count, irrelevant;
     Matrix<double> score, bound;
@@ -38,14 +38,14 @@ Index unsure_runs(Matrix<const bool> starts, Matrix<const std::int64_t> count, M
 void number_groups(Matrix<const bool> starts, Matrix<const std::int64_t> count, Matrix<std::int64_t> group,
                    Matrix<std::int64_t> first, Matrix<std::int32_t> total);
 
-/// Whether no column has two relevant items or irrelevant ones with them; and of each row how many columns have any, the
-/// largest bound, and whether a score is 0 exactly.
+/// Return whether no column has two relevant items or irrelevant ones with them; set, for each row, the number of columns
+/// that have any, the largest bound, and whether a score is 0 exactly.
 bool single_items(const Entries &entries, Span<std::int64_t> n_entry, Span<double> reach, Span<bool> has_zero);
 
-/// Whether ascending scores are surely different in every row, if each may be off by the row's reach.
+/// Return whether ascending scores surely differ in every row, if each may be off by the row's reach.
 bool all_distinct(Matrix<const double> score, Span<const double> reach, Span<const std::int64_t> n_entry);
 
-/// Where the threshold of each group lies: between `low` and `high`; infinite in padding.
+/// Bound the threshold of each group by `low` and `high`; infinite in padding.
 ///
 /// An exact score is the threshold itself: `low`, and `high` is the next number. `bound` has a column for each of the
 /// scores, or one for all of them.

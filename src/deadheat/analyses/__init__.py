@@ -1,1 +1,1 @@
-"""Questions beyond one report, each answered by itself: in come embeddings or reports, out goes one result."""
+"""Analyses beyond a single report: each takes embeddings or reports and returns one result."""

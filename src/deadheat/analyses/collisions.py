@@ -1,4 +1,4 @@
-"""Collisions: in come embeddings and labels, out goes which neighbours of a query are equally far, or nearly so.
+"""Collisions: neighbours of a query that are equally far, or nearly so, from embeddings and labels.
 
     rank              1    2    3    4    5    6    7    8
     distance         .1   .2   .2   .3   .4   .4   .4   .5
@@ -21,23 +21,20 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.counting.ranking import Ranked, Rankings
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.registry import ALIASES
-from deadheat.engine.literals import DistanceName, TiesName
+from deadheat.engine.literals import DistanceName
+from deadheat.engine.task import Task, rows_of
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import arrays, conversion, samples
+from deadheat.inputs import arrays, conversion
 from deadheat.inputs import labels as input_labels
-from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair
 from deadheat.reports.tables import Table, TabularResult, count
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Bool, Float64, Int64, slices
 from deadheat.support.floats import plain_floats
-from deadheat.support.progress import Progress, Reporting
+from deadheat.support.progress import Reporting
 from deadheat.support.triple import ByName
 
 Bounds = tuple[Float64, Float64]
@@ -47,7 +44,7 @@ PAIRS_AT_ONCE = 1 << 15  # pairs whose exact distances are held at a time
 
 
 class Kind(IntEnum):
-    """What is at a rank. Where marks overlap in a picture, the highest is seen.
+    """Kind of collision at a rank. Where marks overlap in a plot, the highest is visible.
 
     BEYOND: the ranking has ended. NONE: no collision. IRRELEVANT, RELEVANT, MIXED: a collision of items all of which
     are irrelevant, all of which are relevant, or some of each.
@@ -62,14 +59,14 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True)
 class Count:
-    """How many collisions of a kind there are.
+    """Number of collisions of a kind.
 
     Attributes
     ----------
     groups : int
         Groups of colliding items that begin within the depth.
     items : int
-        How many of their items are at ranks within the depth, over all queries.
+        Number of their items at ranks within the depth, over all queries.
     queries : int
         Queries that have such a group.
     largest : int
@@ -113,7 +110,7 @@ class Counts:
         return Counts(*map(operator.add, vars(self).values(), vars(other).values()))
 
     def columns(self) -> dict[str, list[str] | list[int]]:
-        """The kinds, and of each its groups, items, queries and largest group; the last entry is all kinds together."""
+        """Return groups, items, queries and largest group of each kind; the last entry is all kinds together."""
         counts = {kind: getattr(self, kind) for kind in ("relevant", "irrelevant", "mixed", "together")}
         return {"kind": list(counts)} | {name: [getattr(each, name) for each in counts.values()] for name in COUNTED}
 
@@ -140,14 +137,14 @@ class Groups:
 
 
 class GroupedRanks:
-    """Some queries, the ranks that they have (n, n_gallery), and the groups in these: of ties, and of collisions."""
+    """Ranks of some queries, (n, n_gallery), and their groups of ties and of collisions."""
 
     def __init__(self, queries: Int64, valid: Bool, relevant: Bool, tie_starts: Bool, starts: Bool) -> None:
         self.queries, self.valid = queries, valid
         self.ties, self.colliding = (Groups(begins[valid], relevant[valid]) for begins in (tie_starts, starts))
 
     def matrices(self, depth: int) -> Matrices:
-        """Kind, relevance and size for the first so many ranks."""
+        """Return kind, relevance and size for the first `depth` ranks."""
         groups, ties = self.colliding, self.ties
         place = np.arange(len(ties.of_place))
         relevant_first = place - ties.first[ties.of_place] < ties.relevant[ties.of_place]
@@ -163,7 +160,7 @@ class GroupedRanks:
         return matrix[:, :depth]
 
     def counts(self, depth: int) -> Counts:
-        """The counts within the first so many ranks."""
+        """Return the counts within the first `depth` ranks."""
         groups = self.colliding
         row, rank = (index[groups.first] for index in np.nonzero(self.valid))
         inside = np.minimum(groups.size, depth - rank)
@@ -181,7 +178,7 @@ class GroupedRanks:
 
 
 def linked(rankings: Rankings, block: Ranked, starts: Bool, width: Fraction) -> Bool:
-    """Where a tie group starts that is at most `width` farther than the one before it."""
+    """Return a mask of the starts of tie groups that are at most `width` farther than the one before."""
     farther_starts, is_linked = starts.copy(), np.zeros_like(starts)
     farther_starts[:, 0] = False
     row, rank = np.nonzero(farther_starts)
@@ -196,10 +193,10 @@ def linked(rankings: Rankings, block: Ranked, starts: Bool, width: Fraction) -> 
 
 
 def decided(nearer: Bounds, farther: Bounds, width: float) -> tuple[Bool, Bool]:
-    """Whether gaps are at most `width` as far as bounds on the closeness of both show it, and where they do not.
+    """Return whether bounds on closeness show that gaps are at most `width`, and where they do not decide.
 
-    A difference that is rounded to something other than the width is on that side of it, since rounding keeps the
-    order. Where it is rounded to the width itself and both sides are known exactly, the sign of what was rounded off
+    A difference that is rounded to something other than the width is on the same side of it, since rounding keeps the
+    order. Where it is rounded to the width itself and both sides are known exactly, the sign of the rounding error
     decides.
     """
     with np.errstate(over="ignore", invalid="ignore"):
@@ -212,7 +209,7 @@ def decided(nearer: Bounds, farther: Bounds, width: float) -> tuple[Bool, Bool]:
 
 
 def settled(rankings: Rankings, queries: Int64, nearer: Int64, farther: Int64, width: Fraction) -> Bool:
-    """Whether the exact distances of pairs of items to a query differ by at most `width`."""
+    """Return whether the exact distances of pairs of items to a query differ by at most `width`."""
     metric, links = rankings.metric, np.empty(len(queries), dtype=np.bool_)
     for part in slices(len(queries), PAIRS_AT_ONCE):
         near, far = (
@@ -233,15 +230,15 @@ class Collisions(TabularResult):
     kind : (n_query, depth) int8
         A `Kind` for each rank, nearest first.
     relevant : (n_query, depth) bool
-        Whether the item at that rank is relevant, where the relevant items of a tie come first. This order is one of
-        many, and only for drawing; False beyond the end.
+        True if the item at that rank is relevant, with the relevant items of a tie first. This order is one of many,
+        and only for plots; False beyond the end.
     size : (n_query, depth) int32
         Items in the group that the item at this rank belongs to, beyond the depth too: 1 without a collision, 0 beyond
         the end.
     counts : Counts
     distance : str
     rule : str
-        What colliding meant: ``"exact"``, ``"within 1e-10"``, or a rounding such as ``"float16 similarity"``.
+        The rule of collisions: ``"exact"``, ``"within 1e-10"``, or a rounding such as ``"float16 similarity"``.
     """
 
     kind: NDArray[np.int8] = field(repr=False)
@@ -252,20 +249,20 @@ class Collisions(TabularResult):
     rule: str
 
     def tables(self) -> list[Table]:
-        """Groups, items, queries and largest group of each kind."""
+        """Return groups, items, queries and largest group of each kind."""
         return [_table(self.distance, self.rule, self.counts)]
 
     def notes(self) -> list[str]:
         return [_looked_at(self.counts)]
 
     def to_dict(self) -> dict[str, Any]:
-        """The counts, and what was counted, as plain Python values that JSON can hold; not the matrices."""
+        """Return the counts and their options as plain Python values that JSON can hold, without the matrices."""
         n_query, depth = self.kind.shape
         about = {"distance": self.distance, "rule": self.rule, "n_query": n_query, "depth": depth}
         return {**about, "counts": asdict(self.counts)}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """The counts, a row a kind."""
+        """Return the counts, a row for each kind."""
         return self.counts.columns()
 
 
@@ -277,28 +274,28 @@ class CollisionTable(TabularResult, ByName[Counts]):
     ----------
     by_distance : dict of str to Counts
     rules : dict of str to str
-        What colliding meant for each distance: a rounding is of the similarity or of the distance.
+        The rule of collisions for each distance: a rounding is of the similarity or of the distance.
     """
 
     by_distance: dict[str, Counts]
     rules: dict[str, str]
 
     def __getitem__(self, distance: str) -> Counts:
-        """The counts for a distance; raises ValueError for one that was not asked for."""
+        """Return the counts for a distance; raises ValueError for one that was not asked for."""
         return self.by_distance[checks.choice(distance, self.by_distance, "distance", ALIASES)]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.by_distance)
 
     def tables(self) -> list[Table]:
-        """Groups, items, queries and largest group of each kind, a table a distance."""
+        """Return a table for each distance: groups, items, queries and largest group of each kind."""
         return [_table(name, self.rules[name], counts) for name, counts in self.by_distance.items()]
 
     def notes(self) -> list[str]:
         return [_looked_at(next(iter(self.by_distance.values())))]
 
     def to_text(self, **options: Any) -> str:
-        """The tables as plain text, all with the same widths, and what was looked at: what `print` shows."""
+        """Return the tables as plain text, all with the same widths, and the notes, as `print` shows them."""
         tables = self.tables(**options)
         lines = Table(tables[0].header, [row for table in tables for row in (table.header, *table.rows)]).to_text()
         height = 1 + len(tables[0].rows)
@@ -309,7 +306,7 @@ class CollisionTable(TabularResult, ByName[Counts]):
         return {"distances": {name: {"rule": self.rules[name], "counts": asdict(self[name])} for name in self}}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """The counts, a row a distance and kind."""
+        """Return the counts, a row for each distance and kind."""
         parts = [counts.columns() for counts in self.by_distance.values()]
         joined = {name: [value for part in parts for value in part[name]] for name in parts[0]}
         return {"distance": [name for name in self for _ in parts[0]["kind"]], **joined}
@@ -326,84 +323,52 @@ def _looked_at(counts: Counts) -> str:
 
 @overload
 def collisions(
-    embeddings: EmbeddingsLike, labels: LabelsLike | None = ..., gallery: EmbeddingsLike | None = ...,
-    gallery_labels: LabelsLike | None = ..., *, distance: DistanceName = ..., ties: TiesName | Ties = ...,
-    within: float | None = ..., depth: int | None = ..., junk: ArrayLike | None = ..., exclude: OwnRows | None = ...,
-    threads: int | None = ..., progress: bool | Progress = ...,
-) -> Collisions: ...  # fmt: skip
+    task: Task, *, distances: None = None, within: float | None = ..., depth: int | None = ...
+) -> Collisions: ...
 
 
 @overload
 def collisions(
-    embeddings: EmbeddingsLike, labels: LabelsLike | None = ..., gallery: EmbeddingsLike | None = ...,
-    gallery_labels: LabelsLike | None = ..., *, distance: list[DistanceName] | tuple[DistanceName, ...],
-    ties: TiesName | Ties = ..., within: float | None = ..., depth: int | None = ..., junk: ArrayLike | None = ...,
-    exclude: OwnRows | None = ..., threads: int | None = ..., progress: bool | Progress = ...,
-) -> CollisionTable: ...  # fmt: skip
+    task: Task, *, distances: Iterable[DistanceName], within: float | None = ..., depth: int | None = ...
+) -> CollisionTable: ...
 
 
 @plain_floats
 def collisions(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = None,
-    gallery: EmbeddingsLike | None = None,
-    gallery_labels: LabelsLike | None = None,
+    task: Task,
     *,
-    distance: DistanceName | Iterable[DistanceName] = "cosine",
-    ties: TiesName | Ties = "exact",
+    distances: Iterable[DistanceName] | None = None,
     within: float | None = None,
     depth: int | None = None,
-    junk: ArrayLike | None = None,
-    exclude: OwnRows | None = None,
-    threads: int | None = None,
-    progress: bool | Progress = False,
 ) -> Collisions | CollisionTable:
-    """Find, for each query and rank, whether the item there collides with a neighbour in rank, and what the group is.
+    """Find, for each query and rank, whether the item there collides with a neighbour in rank, and its group.
 
     Two items collide where their distances to the query are equal: as real numbers, or once rounded to the type that
-    `ties` names. With `within`, two neighbours in rank collide where their distances differ by at most so much, and a
+    `ties` names. With `within`, two neighbours in rank collide where their distances differ by at most that much, and a
     chain of such neighbours is one group, whose ends may lie farther apart than that. The distances are the real
     numbers here too: no rounded value decides.
 
     Parameters
     ----------
-    embeddings : (n_query, dim) array, path or list of paths
-        The queries, as arrays or files in any form that `deadheat.profile` takes.
-    labels : (n_query,) integers or strings, or path, optional
-        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
-    gallery : (n_gallery, dim) array, path or list of paths, optional
-        What queries are ranked against. By default each is ranked against all others: leave one out.
-    gallery_labels : (n_gallery,) integers or strings, or path, optional
-        Its labels. By default they are in the files of the gallery.
-    distance : str, or a list of str
-        ``"cosine"``, ``"euclidean"``, ``"inner_product"``, ``"cityblock"`` or ``"hamming"``. A name gives the
-        collisions rank by rank, in memory that grows with n_query · depth, 6 bytes each. A list of one or more gives
-        counts alone, distance by distance, in memory that does not grow with the number of queries.
-    ties : {"exact", "float16", "bfloat16", "float32"} or Rounded
-        Which items tie: those whose distances are equal as real numbers, or once rounded to a type.
+    task : Task
+        Made of embeddings, with ties that are exact or rounded. The collisions come rank by rank, in memory that grows
+        with n_query · depth, 6 bytes each.
+    distances : list of str, optional
+        Return the counts alone, for each of these distances instead of the task's, in memory that does not grow with
+        the number of queries.
     within : float, optional
-        0 or more, in the unit of the distance, taken as the exact number that the float is; 0 is exact ties. This is
-        not a `deadheat.Tolerance`, which has no groups: that moves each relevant item by eps, either way, against all
-        others, to see how far a measure can move; this links neighbours in rank, whatever they are.
+        0 or more, in the unit of the distance, taken as the exact number that the float is; 0 is exact ties. It is not
+        a `deadheat.Tolerance`, which has no groups: a tolerance moves each relevant item by eps, either way, against
+        all others, to see how far a measure can change; `within` links neighbours in rank, relevant or not.
     depth : int, optional
-        How many ranks to look at; by default all of them.
-    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
-        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
-    exclude : (n_query,) integers, or a pair of ids, optional
-        Where queries are in the gallery: the row that each query is, which is not ranked for it, or -1; or
-        ``(query_ids, gallery_ids)``, where equal ids are one item. By default such rows are looked for, with a warning.
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use.
-    progress : bool or callable
-        True for a bar on standard error, or a function that is called with (done, total), in queries, for each distance
-        in turn.
+        The number of ranks to look at; by default all of them.
 
     Returns
     -------
     Collisions or CollisionTable
-        For one distance three matrices (n_query, depth) and the counts; for a list of distances the counts. **Ties:**
-        a mixed group is where lower and upper bounds of measures differ; with `within` above 0 a group need hold
-        no tie at all. A group that the depth cuts has the kind and the size of the whole.
+        Three matrices (n_query, depth) and the counts; with `distances` the counts. **Ties:** lower and upper bounds of
+        measures differ only through mixed groups; with `within` above 0 a group need hold no tie at all. A group that
+        the depth cuts has the kind and the size of the whole.
 
     Raises
     ------
@@ -422,10 +387,11 @@ def collisions(
 
     >>> from deadheat.analyses.collisions import Kind
     >>> line, labels = [[0], [2], [-2], [3], [9]], ["a", "a", "b", "b", "b"]
-    >>> found = collisions(line[:1], labels[:1], line[1:], labels[1:], distance="euclidean")
+    >>> task = Task(line[:1], labels[:1], line[1:], labels[1:], distance="euclidean")
+    >>> found = collisions(task)
     >>> [Kind(code).name for code in found.kind[0]]
     ['MIXED', 'MIXED', 'NONE', 'NONE']
-    >>> collisions(line[:1], labels[:1], line[1:], labels[1:], distance="euclidean", within=1).size
+    >>> collisions(task, within=1).size
     array([[3, 3, 3, 1]], dtype=int32)
     >>> print(found)
     euclidean, exact  groups  items  queries  largest
@@ -436,29 +402,26 @@ def collisions(
     <BLANKLINE>
     1 query, 4 ranks looked at.
 
-    Seen from (0, 0), the points (3, 4) and (5, 0) are equally far, but not along the streets:
+    Seen from (0, 0), the points (3, 4) and (5, 0) are equally far, but not by city block:
 
-    >>> table = collisions([[0, 0]], ["a"], [[3, 4], [5, 0]], ["a", "b"], distance=["euclidean", "cityblock"])
+    >>> streets = Task([[0, 0]], ["a"], [[3, 4], [5, 0]], ["a", "b"])
+    >>> table = collisions(streets, distances=["euclidean", "cityblock"])
     >>> table["euclidean"].mixed.groups, table["cityblock"].mixed.groups
     (1, 0)
     """
-    one = isinstance(distance, str)
-    listed = [distance] if one else checks.listed(distance, "distance", "a name, or several")
-    names = list(dict.fromkeys(map(distance_registry.named, listed)))
+    task = rows_of(task, "collisions")
+    width, most = checked_reach(within, depth, task.options.rule)
+    if distances is None:
+        return collisions_of(task, width, most)
+    listed = [distances] if isinstance(distances, str) else checks.listed(distances, "distances", "names of distances")
+    names = list(dict.fromkeys(distance_registry.named(name, argument="distances") for name in listed))
     if not names:
-        raise InvalidValueError("distance", "must name at least one distance, but got none")
-    shared: dict[str, Any] = {"ties": ties, "junk": junk, "exclude": exclude, "threads": threads, "progress": progress}
-    passes = [CountingOptions.checked(distance=each, **shared) for each in names]
-    width, most = checked_reach(within, depth, passes[0].rule)
-    pair = samples.open_pair(embeddings, labels, gallery, gallery_labels)
-    queries_in_gallery(pair, passes[0])
-    if isinstance(distance, str):
-        return collisions_of_pair(pair, passes[0], width, most)
-    return counts_of_pair(pair, passes, width, most)
+        raise InvalidValueError("distances", "must name at least one distance, but got none")
+    return counts_of([task.replace(distance=name) for name in names], width, most)
 
 
 def checked_reach(within: Any, depth: Any, rule: Ties) -> tuple[Fraction | None, int | None]:
-    """The greatest gap that collides, None for ties alone, and how many ranks to look at, None for all of them."""
+    """Return the greatest gap that collides, None for ties alone, and the number of ranks, None for all of them."""
     most = None if depth is None else checks.positive_integer(depth, "depth")
     if within is None:
         return None, most
@@ -469,33 +432,26 @@ def checked_reach(within: Any, depth: Any, rule: Ties) -> tuple[Fraction | None,
     return Fraction(width) or None, most
 
 
-def collisions_of_pair(
-    pair: Pair, options: CountingOptions, width: Fraction | None = None, depth: int | None = None
-) -> Collisions:
-    """`collisions` of queries and a gallery that have been opened, rank by rank, for one distance."""
-    counts, rule, matrices = _searched(pair, options, width, depth, rank_by_rank=True)
-    return Collisions(*matrices, counts, options.distance, rule)
+def collisions_of(task: Task, width: Fraction | None = None, depth: int | None = None) -> Collisions:
+    """Return the collisions of a task rank by rank."""
+    counts, rule, matrices = _searched(task, width, depth, rank_by_rank=True)
+    return Collisions(*matrices, counts, task.options.distance, rule)
 
 
-def counts_of_pair(
-    pair: Pair, passes: Iterable[CountingOptions], width: Fraction | None = None, depth: int | None = None
-) -> CollisionTable:
-    """The counts alone, for the distance of each pass, in memory that does not grow with the queries."""
-    found = {options.distance: _searched(pair, options, width, depth, rank_by_rank=False) for options in passes}
+def counts_of(tasks: Iterable[Task], width: Fraction | None = None, depth: int | None = None) -> CollisionTable:
+    """Return the counts alone, for the distance of each task, in memory that does not grow with the queries."""
+    found = {task.options.distance: _searched(task, width, depth, rank_by_rank=False) for task in tasks}
     by_distance = {name: counts for name, (counts, *_) in found.items()}
     return CollisionTable(by_distance, {name: rule for name, (_, rule, _) in found.items()})
 
 
 def _searched(
-    pair: Pair, options: CountingOptions, width: Fraction | None, depth: int | None, *, rank_by_rank: bool
+    task: Task, width: Fraction | None, depth: int | None, *, rank_by_rank: bool
 ) -> tuple[Counts, str, Matrices]:
-    """The counts, what colliding meant, and, if asked for, kind, relevance and size rank by rank."""
-    options = options.fitted(pair)
+    """Return the counts, the rule of collisions and, if asked for, kind, relevance and size rank by rank."""
+    options, pair = task.options, task.pair
     (embeddings, labels), (gallery, gallery_labels) = pair.query, pair.gallery or (None, None)
-    rankings = Rankings(
-        embeddings, gallery, distance=options.distance, ties=options.rule, junk=options.junk,
-        exclude=options.exclude, threads=options.threads,
-    )  # fmt: skip
+    rankings = Rankings(embeddings, gallery, options)
     most = int(rankings.candidates.n_ranked().max()) if depth is None else depth
     if rank_by_rank:
         _require_memory(rankings.n_query, most)
@@ -528,20 +484,20 @@ def collisions_of_distances(
     depth: int | None = None,
     leave_one_out: bool = False,
 ) -> Collisions:
-    """Find the collisions in a matrix of distances, as a system sees them that ranks by these numbers as they are.
+    """Find the collisions in a matrix of distances, as seen by a system that ranks by these numbers as they are.
 
     Parameters
     ----------
     distances : (n_query, n_gallery)
         Real numbers of at most 64 bits; lower is nearer.
     relevant : (n_query, n_gallery) bool
-        What is relevant to each query.
+        True for an item that is relevant to the query.
     within : float, optional
-        Neighbours in rank collide whose distances differ by at most so much; by default, equal ones.
+        Neighbours in rank collide if their distances differ by at most this; by default, if they are equal.
     depth : int, optional
-        How many ranks to look at; by default all of them.
+        The number of ranks to look at; by default all of them.
     leave_one_out : bool
-        Whether item i is query i, and so is not ranked for it.
+        If true, item i is query i, and is not ranked for it.
 
     Returns
     -------
@@ -551,7 +507,7 @@ def collisions_of_distances(
     Raises
     ------
     TypeError, ValueError
-        If an argument breaks its rule, or item i cannot be query i because there are not as many.
+        If an argument breaks its rule, or the matrix is not square with `leave_one_out`.
 
     Examples
     --------

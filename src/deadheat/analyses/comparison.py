@@ -1,4 +1,4 @@
-"""Two reports on the same queries: how far they differ, whether chance explains it, and what the ties can change.
+"""Comparison of two reports on the same queries: differences, significance tests, and the effect of ties.
 
 In come two `Report`s; out goes a `Comparison`, which has a `Difference` for each measure: A − B query by query, for the
 worst case for A, the expected values, and the best case for A. A `Leaderboard` has a `Comparison` for each pair.
@@ -38,17 +38,17 @@ class Comparison(TabularResult):
     ----------
     a, b : Report
     names : tuple of str
-        What a and b are called in tables; in everything else they are "A" and "B".
+        Names of a and b in tables; in everything else they are "A" and "B".
     measures : tuple of str
         The measures that the table shows.
     test : PairedTest
-        How differences are tested.
+        Settings of the paired tests.
 
     Examples
     --------
-    >>> from deadheat import TieProfile, compare, measure
+    >>> from deadheat import compare, evaluate, TieProfile
     >>> groups = [[[(0, 0, 1, 1)]] * 6, [[(0, 0, 2, 1)]] + [[(1, 0, 1, 1)]] * 5]
-    >>> a, b = (measure(TieProfile.from_groups(rows, n_ranked=[2] * 6), ["mAP", "Hit@1"]) for rows in groups)
+    >>> a, b = (evaluate(TieProfile.from_groups(rows, n_ranked=[2] * 6), ["mAP", "Hit@1"]) for rows in groups)
     >>> print(compare(a, b))
     measure (%)       A                     B                  A - B    95 % interval       p  worst-case p
     mAP          100.00  54.17 [50.00, 58.33]   45.83 [41.67, 50.00]   [37.50, 50.00]  0.0312        0.0625
@@ -71,7 +71,7 @@ class Comparison(TabularResult):
     _differences: dict[str, Difference] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Difference:
-        """The difference for a measure; raises ValueError for an unknown name."""
+        """Return the difference for a measure; raises ValueError for an unknown name."""
         name = self.a.own_name(name)
         if self.b.own_name(name) != name:
             came = f"{self.a.rel} and {self.b.rel}: name one, as in 'AP(rel=2)'"
@@ -84,7 +84,7 @@ class Comparison(TabularResult):
         return iter(self.measures)
 
     def _difference(self, name: str) -> Difference:
-        """A − B for each query of A; NaN where either has no value."""
+        """Return A − B for each query of A; NaN where either has no value."""
         a, of_other = self.a[name].per_query, self.b[name].per_query
         b = Triple(*(np.append(row, np.nan)[self._place_in_b] for row in of_other))  # −1 is the last place
         sizes = np.maximum(a.upper, b.upper)
@@ -98,7 +98,7 @@ class Comparison(TabularResult):
         )
 
     def false_discovery(self, *, worst_case: bool = False, method: Literal["bh", "by"] = "by") -> dict[str, float]:
-        """P-values of the measures in the table, adjusted so that few of those called significant are false.
+        """Adjust the p-values of the measures in the table to control the false discovery rate.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Comparison(TabularResult):
         Returns
         -------
         dict of str to float
-            Of the measures that have a p-value.
+            Adjusted p-values, by measure, of the measures that have one.
         """
         stats = require("scipy.stats", "stats", "adjusting p-values")
         checks.choice(method, ("by", "bh"), "method")
@@ -128,8 +128,8 @@ class Comparison(TabularResult):
         Parameters
         ----------
         max_drop : float
-            The drop of the mean that is allowed, as a fraction in [0, 1]. What rounding alone could have made does not
-            count.
+            The drop of the mean that is allowed, as a fraction in [0, 1]. A drop that rounding alone could have made
+            does not count.
         gate_by : {"lower", "expected", "certain"}
             The drop: of the lower bound, which an embedding that collapses cannot pass; of the expected value; or the
             one that is certain however the ties fall, ``Difference.lower``, in which B's ties are broken in the best
@@ -149,9 +149,9 @@ class Comparison(TabularResult):
         --------
         B ties the relevant item of each query with another one:
 
-        >>> from deadheat import TieProfile, measure
+        >>> from deadheat import evaluate, TieProfile
         >>> groups = [[[(0, 0, 1, 1)]] * 2, [[(0, 0, 2, 1)]] * 2]
-        >>> a, b = (measure(TieProfile.from_groups(rows, n_ranked=[2] * 2), "Hit@1") for rows in groups)
+        >>> a, b = (evaluate(TieProfile.from_groups(rows, n_ranked=[2] * 2), "Hit@1") for rows in groups)
         >>> compare(a, b).dropped(), compare(a, b).dropped(0.5, "expected"), compare(a, b).dropped(0, "certain")
         (('Hit@1',), (), ())
         """
@@ -167,7 +167,7 @@ class Comparison(TabularResult):
         return tuple(name for name, drop in drops.items() if drop > allowed + ROUNDING)
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """One table: a row for each measure, in per cent."""
+        """Return one table with a row for each measure, in per cent."""
         (a, b), shown = self.names, self._shown()
         level = f"{100 * self.test.confidence_level:g} % interval"
         header = ["measure (%)", a, b, f"{a} - {b}", level, "p"]
@@ -181,7 +181,7 @@ class Comparison(TabularResult):
         return [Table(header, rows)]
 
     def notes(self) -> list[str]:
-        """What the numbers are of, who is significantly ahead in what, and what to beware of."""
+        """Return notes on the numbers, the system that is significantly ahead in each measure, and caveats."""
         shown, by_class = self._shown(), self.test.resample == "class"
         tied, n_unit = any(map(has_ties, shown)), min(each.n_unit for each in shown)
         values = "Per cent; expected [lower, upper] over all tie-breakings. " if tied else "Per cent. "
@@ -193,7 +193,7 @@ class Comparison(TabularResult):
         return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *few, *self._caveats, *remarks]
 
     def _about_disagreement(self, shown: Sequence[Difference]) -> list[str]:
-        """Where interval and test seem to say different things, which of them decides and why; mostly nothing."""
+        """Return a note, if interval and test disagree on significance, on which of them decides and why."""
         if self.test.alternative != "two-sided":
             return []
         outside = {each.name: each.interval().expected.low > 0 or each.interval().expected.high < 0 for each in shown}
@@ -216,7 +216,7 @@ class Comparison(TabularResult):
         return f"{pairs}; {n_left_out} without a value in {a} or {b} left out." if n_left_out else f"{pairs}."
 
     def _verdict(self, shown: Sequence[Difference], tied: bool) -> str:
-        """Who is significantly ahead in what, and whether ties could undo that."""
+        """Return the system that is significantly ahead in each measure, and whether ties could change that."""
         certain, on_average = (" whatever the ties do" if tied else "", ", but not for every tie-breaking")
         ahead: dict[tuple[str, str], list[str]] = {(end, side): [] for end in (certain, on_average) for side in "AB"}
         for each in shown:
@@ -230,7 +230,7 @@ class Comparison(TabularResult):
         return f"{'; '.join(parts)} (p < {self.test.alpha:g})."
 
     def explain(self) -> str:
-        """What each column means, how it is tested, and how many queries each wins."""
+        """Explain each column, how it is tested, and how many queries each system wins."""
         (a, b), shown, test = map(printable, self.names), self._shown(), self.test
         units = "classes" if test.resample == "class" else "queries"
         asked = {
@@ -263,7 +263,7 @@ class Comparison(TabularResult):
         return [self[name] for name in self.measures]
 
     def columns(self) -> dict[str, list[Any]]:
-        """The rows of the table: fractions, NaN where a value is undefined; `low` and `high` are the interval's."""
+        """Return the rows of the table: fractions, NaN where undefined; `low` and `high` are the interval's ends."""
         shown = self._shown()
         low, high = map(list, zip(*(each.interval().expected for each in shown), strict=True))
         others = ("pvalue", "pvalue_worst_case", *COUNTS)
@@ -276,7 +276,7 @@ class Comparison(TabularResult):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain Python values that JSON can hold; None where a value is undefined."""
+        """Return the comparison as plain Python values that JSON can hold; None where a value is undefined."""
         return {
             "deadheat": program(),
             "test": dict(vars(self.test)),
@@ -293,7 +293,7 @@ def about(report: Report) -> dict[str, Any]:
 
 
 def listed(names: list[str]) -> str:
-    """Names as a sentence has them.
+    """Join names for a sentence.
 
     Examples
     --------
@@ -318,39 +318,39 @@ def compare(
     n_resamples: int = 9999,
     seed: int = 0,
 ) -> Comparison:
-    """Compare two systems on the same queries: paired tests, and who wins however the ties fall.
+    """Compare two systems on the same queries: paired tests, and wins that hold however the ties fall.
 
     Parameters
     ----------
     a, b : Report
-        Of the same queries, with the same average. They are matched by `query_ids` where both profiles have them, and
-        by position otherwise; where both reports know the classes of the queries, these must agree. A query that only
-        one of them has is left out if it has no relevant item, and an error if it has.
+        Reports on the same queries, with the same average. They are matched by `query_ids` where both profiles have
+        them, and by position otherwise; where both reports know the classes of the queries, these must agree. A query
+        that only one of them has is left out if it has no relevant item, and an error if it has.
     names : (str, str)
-        What the two are called in the table and in the notes.
+        Names of the two in the table and in the notes.
     measures : str or iterable of str, optional
-        What the table shows; by default what both reports show. Any other measure can be asked for by its name.
+        The measures in the table; by default those that both reports show. Any other can be asked for by its name.
     resample : {"query", "class"}, optional
         The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
-        wherever labels are known and there is no separate gallery: the queries of a class rise and fall together then.
+        if labels are known and there is no separate gallery, since the queries of a class are then correlated.
     labels : (n_query,), optional
         The labels of the queries of `a`, to take their classes as units; by default those that the reports know.
     alternative : {"two-sided", "greater", "less"}
-        What the p-values ask: whether A and B differ, A is better than B, or A is worse.
+        The alternative hypothesis: A and B differ, A is better than B, or A is worse.
     confidence_level : float
-        Of each interval by itself, strictly between 0 and 1.
+        The level of each single interval, strictly between 0 and 1.
     method : {"percentile", "BCa"}
         The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`.
     n_resamples : int
-        How often the bootstrap draws, and how many random swaps the permutation test makes. Where there are no more
-        swaps than that (up to 13 units that differ, by default), every one is tried and the test is exact.
+        The number of bootstrap resamples, and of random swaps in the permutation test. Where there are no more swaps
+        than that (up to 13 units that differ, by default), every one is tried and the test is exact.
     seed : int
-        Of all that is drawn. The same seed gives the same result on any machine.
+        The seed of all random draws. The same seed gives the same result on any machine.
 
     Returns
     -------
     Comparison
-        Tests are run when they are asked for.
+        Tests are run on demand.
 
     Raises
     ------
@@ -363,28 +363,28 @@ def compare(
     **Ties:** the worst case for A is its lower value against B's upper one, for each query; `Difference.winner` and
     `Difference.pvalue_worst_case` hold however the ties fall, in A and in B.
 
-    For n queries each test takes time of n_resamples × n, in memory that does not grow with it: for 100 000 queries a
-    few seconds, and the interval some ten.
+    For n queries each test takes time proportional to n_resamples × n, in memory that does not grow with it: a few
+    seconds for 100 000 queries, and about ten for the interval.
 
     Nothing depends on the order of the queries, and comparing B with A gives the same p-values as A with B.
 
-    Each p-value stands for itself. With 20 measures, or 20 systems, one of 20 falls below 0.05 by chance: decide on the
-    measure beforehand, or see `Comparison.false_discovery`.
+    P-values are not adjusted for several tests. With 20 measures, or 20 systems, one of 20 falls below 0.05 by chance:
+    decide on the measure beforehand, or see `Comparison.false_discovery`.
 
     Examples
     --------
     A finds the relevant item first in three queries of three. B ties it with another one in two of them:
 
-    >>> from deadheat import TieProfile, measure
-    >>> a = measure(TieProfile.from_groups([[(0, 0, 1, 1)]] * 3, n_ranked=[2] * 3), "MRR")
-    >>> b = measure(TieProfile.from_groups([[(0, 0, 1, 1)]] + [[(0, 0, 2, 1)]] * 2, n_ranked=[2] * 3), "MRR")
+    >>> from deadheat import evaluate, TieProfile
+    >>> a = evaluate(TieProfile.from_groups([[(0, 0, 1, 1)]] * 3, n_ranked=[2] * 3), "MRR")
+    >>> b = evaluate(TieProfile.from_groups([[(0, 0, 1, 1)]] + [[(0, 0, 2, 1)]] * 2, n_ranked=[2] * 3), "MRR")
     >>> difference = compare(a, b)["MRR"]
     >>> round(difference.lower, 4), round(difference.expected, 4), round(difference.upper, 4)
     (0.0, 0.1667, 0.3333)
     >>> difference.n_wins_a, difference.n_wins_b, difference.n_open, difference.n_equal
     (0, 0, 2, 1)
 
-    Swapping any of the two queries that differ gives a smaller sum; one swap of four gives so large a one, and the
+    Swapping either query that differs gives a smaller sum; one of the four swaps gives a sum as large, and the
     two-sided p-value is twice 1/4:
 
     >>> difference.pvalue, difference.pvalue_worst_case
@@ -417,7 +417,7 @@ def compare(
 
 
 def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:
-    """The averaging of A, with the labels of B where only B knows them; leave one out if either may be that."""
+    """Return the averaging of A, with labels of B where only B has them; leave one out if either may be that."""
     classes = a.labels
     if classes is None and b.classes is not None:
         classes = np.append(b.classes, -1)[place_in_b]
@@ -426,7 +426,7 @@ def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:
 
 
 def _matched(a: Report, b: Report, both: str) -> tuple[Int64, int]:
-    """Where each query of A is in B, or -1, and how many there are: by ids if both have them, else by position."""
+    """Find each query of A in B, or -1, and the number of queries: by ids if both have them, else by position."""
     ids_a, ids_b = a.profile.query_ids, b.profile.query_ids
     if ids_a is None or ids_b is None or ids_a == ids_b:
         if a.n_query != b.n_query:

@@ -32,7 +32,7 @@ from deadheat.support.triple import Triple
 
 @dataclass(frozen=True)
 class PairedTest:
-    """How differences are tested: the arguments of `compare` of the same names, checked once."""
+    """Settings of the paired tests: the arguments of `compare` of the same names, checked once."""
 
     resample: str
     alternative: str
@@ -46,7 +46,7 @@ class PairedTest:
         cls, *, resample: str | None = None, alternative: str = "two-sided", confidence_level: float = 0.95,
         method: str = "percentile", n_resamples: int = 1, seed: int = 0,
     ) -> PairedTest:  # fmt: skip
-        """Without `resample`, the units are queries."""
+        """Check the settings; without `resample`, the units are queries."""
         return cls(
             resample=checks.choice("query" if resample is None else resample, get_args(Average), "resample"),
             alternative=checks.choice(alternative, permutation.ALTERNATIVES, "alternative"),
@@ -58,7 +58,7 @@ class PairedTest:
 
     @property
     def alpha(self) -> float:
-        """Below which a p-value is called significant."""
+        """The significance level: a p-value below it is called significant."""
         return round(1 - self.confidence_level, 12)
 
 
@@ -75,7 +75,7 @@ class Difference(PlainFloats):
     `expected` is the exact mean over all ways. **Undefined:** a pair of which A or B has no value is left out, and
     counted; with no pair left, or without expected values (a tolerance), means and p-values are NaN.
 
-    What rounding alone could have made of equal values counts as equal: differences below 2^-47 of the larger value.
+    Values count as equal if rounding alone could make them differ: by less than 2^-47 of the larger value.
 
     Attributes
     ----------
@@ -85,9 +85,9 @@ class Difference(PlainFloats):
         A.lower − B.upper, A.expected − B.expected and A.upper − B.lower, each (n_query,), for the queries of A in
         their order. NaN for pairs that are left out.
     a, b : Triple[float]
-        Of A and of B, over the pairs that count.
+        Means of A and of B, over the pairs that count.
     names : tuple of str
-        What A and B are called in tables and pictures.
+        Names of A and B in tables and plots.
     lower, expected, upper : float
         Mean differences, over queries or over classes as the reports have it.
     n_pair, n_left_out : int
@@ -95,9 +95,9 @@ class Difference(PlainFloats):
     n_wins_a, n_wins_b : int
         Queries that A wins however the ties fall (A.lower > B.upper), and that B wins so.
     n_equal : int
-        Queries with one and the same value however the ties fall.
+        Queries where both have the same value however the ties fall.
     n_open : int
-        The other queries, where the ties decide who wins, or whether anybody does.
+        The other queries, where the ties decide which one wins, or whether either does.
     """
 
     name: str
@@ -145,17 +145,17 @@ class Difference(PlainFloats):
 
     @property
     def winner(self) -> Literal["A", "B"] | None:
-        """Who has the larger mean however the ties fall: "A", "B", or None where ties decide it or both are equal."""
+        """The one with the larger mean however the ties fall: "A", "B", or None where ties decide or both are equal."""
         return "A" if self.lower > 0 else "B" if self.upper < 0 else None
 
     def drop(self, gate_by: GateBy = "lower") -> float:
-        """Return by how much B is below A, negative where it is above: see `Comparison.dropped`."""
+        """Return the drop from A to B, negative where B is above A: see `Comparison.dropped`."""
         checks.choice(gate_by, get_args(GateBy), "gate_by")
         return {"lower": self.a.lower - self.b.lower, "expected": self.expected, "certain": self.lower}[gate_by]
 
     @property
     def ahead(self) -> Literal["A", "B"] | None:
-        """Who is significantly ahead, by `pvalue` at 1 − the confidence level; None where nobody is shown to be.
+        """The one significantly ahead, by `pvalue` at 1 − the confidence level; None if neither is.
 
         By `pvalue_worst_case` where there are no expected values (a tolerance).
         """
@@ -163,7 +163,7 @@ class Difference(PlainFloats):
 
     @property
     def ahead_worst_case(self) -> Literal["A", "B"] | None:
-        """Who is significantly ahead however the ties fall, by `pvalue_worst_case`."""
+        """The one significantly ahead however the ties fall, by `pvalue_worst_case`."""
         return self._ahead(self.pvalue_worst_case, self.lower + self.upper)
 
     def _ahead(self, pvalue: float, difference: float) -> Literal["A", "B"] | None:
@@ -178,7 +178,7 @@ class Difference(PlainFloats):
 
     @property
     def is_exact(self) -> bool:
-        """Whether the permutation test tries every swap."""
+        """True if the permutation test tries every swap."""
         return permutation.is_exact(self._units[0][[0, 2]], self.test.n_resamples)
 
     def interval(
@@ -189,10 +189,10 @@ class Difference(PlainFloats):
         n_resamples: int | None = None,
         seed: int | None = None,
     ) -> Intervals:
-        """Confidence intervals for the three mean differences, over the units that the test swaps.
+        """Return confidence intervals for the three mean differences, over the units that the test swaps.
 
-        A is better however the ties fall, and more so than the drawing of queries explains, if ``lower.low`` is above
-        0. Parameters are those of `Result.interval`; by default what `compare` was given.
+        If ``lower.low`` is above 0, A is better however the ties fall, and by more than the sampling of queries
+        explains. Parameters are those of `Result.interval`; by default those given to `compare`.
         """
         asked = {"confidence_level": confidence_level, "method": method, "n_resamples": n_resamples, "seed": seed}
         changes: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
@@ -214,8 +214,8 @@ class Difference(PlainFloats):
     def pvalue(self) -> float:
         """The p-value of the paired permutation test on the expected values.
 
-        How often a mean difference as large would come out if A and B did not differ, so that for each query (or
-        class) either could as well have been the other.
+        The probability of a mean difference as large if A and B did not differ, so that for each query (or class) they
+        were exchangeable.
         """
         tail = self._tails[1]
         return math.nan if math.isnan(self.expected) else permutation.pvalue(tail, tail, self.test.alternative)
@@ -225,17 +225,17 @@ class Difference(PlainFloats):
         """The worst-case p-value: the largest of the paired permutation test over all tie-breakings of A and of B.
 
         Two-sided, it is twice the smaller of the two one-sided ones, each at its own worst case, and 1 where the ties
-        decide who is ahead. Below 1 some way for the ties to fall has that very p-value.
+        decide who is ahead. If it is below 1, some tie-breaking has exactly that p-value.
         """
         worst, best = self._tails[0], self._tails[2]
         return math.nan if math.isnan(self.lower) else permutation.pvalue(worst, best, self.test.alternative)
 
     def wilcoxon(self) -> float:
-        """The p-value of Wilcoxon's signed-rank test on the expected differences, from SciPy.
+        """Return the p-value of Wilcoxon's signed-rank test on the expected differences, from SciPy.
 
-        It asks whether the differences lie symmetrically about 0, which is less than what the permutation test of the
-        mean asks, and drops queries that do not differ. Differences are ranked to 12 decimals. Where classes are the
-        units, it takes the means of their differences.
+        It tests whether the differences are symmetric about 0, which is less than the permutation test of the mean
+        tests, and drops queries that do not differ. Differences are ranked to 12 decimals. Where classes are the units,
+        it takes the means of their differences.
 
         Returns
         -------
@@ -256,7 +256,7 @@ class Difference(PlainFloats):
         return notebook_row(self.name, self, [wins, pvalues], f"{' - '.join(self.names)} (%)")
 
     def to_dict(self) -> dict[str, Any]:
-        """The difference as plain Python values that JSON can hold; None where a value is undefined."""
+        """Return the difference as plain Python values that JSON can hold; None where a value is undefined."""
         interval = self.interval()
         content = {
             **{name: getattr(self, name) for name in Triple._fields},
@@ -276,7 +276,7 @@ class Difference(PlainFloats):
 
     @cached_property
     def _units(self) -> tuple[Float64, Float64]:
-        """The parts of the independent units in the sum of differences (3, n_unit), and the queries of each."""
+        """Contribution of each independent unit to the sum of differences, (3, n_unit), and its count of queries."""
         rows = np.stack(self.per_query)[:, self._kept]
         if self._classes is None:
             return rows, np.ones(rows.shape[1])
@@ -303,11 +303,11 @@ class Difference(PlainFloats):
 
     @cached_property
     def _b_leads(self) -> bool:
-        """Whether draws are made of B − A, so that B compared with A gets the same ones as A compared with B."""
+        """True if draws are made of B − A, so that comparing B with A gets the same ones as comparing A with B."""
         return self.lower + self.upper < 0
 
     def _mean(self, row: int) -> float:
-        """The mean of a row of differences; 0 where rounding of the values could have made it."""
+        """Return the mean of a row of differences; 0 where rounding of the values could have made it."""
         rows, sizes = self._units
         total, n_value = exact_total(rows[row])
         if not n_value:
@@ -316,7 +316,7 @@ class Difference(PlainFloats):
 
 
 def p_value(value: float) -> str:
-    """A p-value with four decimals, or as a power of ten below that; a dash where it is undefined.
+    """Format a p-value with four decimals, or as a power of ten below that; a dash where it is undefined.
 
     Examples
     --------
@@ -327,5 +327,5 @@ def p_value(value: float) -> str:
 
 
 def _b_minus_a(rows: Sequence[Float64] | Float64) -> Triple[Float64]:
-    """From A − B: what is worst for A is best for B."""
+    """Return B − A from A − B: the worst case for A is the best for B."""
     return Triple(*(0.0 - row for row in reversed(rows)))

@@ -1,46 +1,37 @@
-"""Two sets, or two halves of one: how far they differ in a measure, plain and in groups of equally many classes.
+"""Differences of a measure between two sets, or two halves of one, plain and in groups of equally many classes.
 
 In come the embeddings of a training and of a test set, or of one set; out go a `GeneralizationGap` (figure 3 of
 arXiv:2306.13357) or a `SplitHalf` (Table 1), whose differences are each a `Gap`.
 
 A split takes the groups of one draw and gives the first half of them to one side and as many to the other. That is a
-random half of the classes, and random groups of them, each split as likely as any other; so all splits are the repeats
-of one `GroupedReport`.
+random half of the classes, in random groups, all splits being equally likely; so all splits are the draws of one
+`GroupedReport`.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.analyses.grouped import (
     Drawing,
     GroupedReport,
     GroupedResult,
     ends_of,
-    grouped_pair,
+    grouped_of,
     sorted_classes,
     table_with_errors,
 )
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.own_gallery import queries_in_gallery
-from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.literals import DistanceName, TiesName
-from deadheat.engine.ties.rule import Ties
-from deadheat.errors import InputError, InvalidValueError
-from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
+from deadheat.engine.task import Task, rows_of
+from deadheat.errors import InvalidValueError
 from deadheat.measures import names as measure_names
 from deadheat.reports.averaging import SummaryOptions
-from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.evaluating import report_of
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.reports.statistics.intervals import (
@@ -55,16 +46,15 @@ from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimal
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import PlainFloats, plain_floats
-from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple, columns_of_bounds
 
 
 @dataclass(frozen=True, eq=False)
 class Gap(PlainFloats):
-    """The value on one set less that on another, for samples drawn independently of each other.
+    """The value on one set minus that on another, for samples drawn independently of each other.
 
-    **Ties:** `lower` is the smallest difference that ties allow, train's lower less test's upper value, and `upper` the
-    largest; `expected` is the difference of the expected values. **Undefined:** NaN where a set has no value.
+    **Ties:** `lower` is the smallest difference that ties allow, train's lower minus test's upper value, and `upper`
+    the largest; `expected` is the difference of the expected values. **Undefined:** NaN where a set has no value.
 
     Attributes
     ----------
@@ -73,7 +63,7 @@ class Gap(PlainFloats):
     train_errors, test_errors : Triple
         Their standard errors.
     n_unit : tuple of int
-        How many groups, or classes, these come from in train and in test.
+        The number of groups, or classes, that these come from in train and in test.
     """
 
     train: GroupedResult | Result
@@ -100,12 +90,12 @@ class Gap(PlainFloats):
         return Triple(*(math.hypot(*pair) for pair in self._error_pairs()))
 
     def interval(self, *, confidence_level: float = 0.95) -> Intervals:
-        """Confidence intervals for the difference of the two populations' values.
+        """Return confidence intervals for the difference of the two populations' values.
 
         Parameters
         ----------
         confidence_level : float
-            Of each of the three intervals by itself, strictly between 0 and 1.
+            The level of each of the three intervals, strictly between 0 and 1.
 
         Returns
         -------
@@ -119,40 +109,40 @@ class Gap(PlainFloats):
         return Intervals(worst, middle, best, float(confidence_level), "t", sum(self.n_unit), unit).within(-1, 1)
 
     def margin(self, *, confidence_level: float = 0.95) -> float:
-        """The margin of error t·se: half the width of `interval`, before its ends are cut to [-1, 1].
+        """Return the margin of error t·se: half the width of `interval`, before its ends are cut to [-1, 1].
 
         If both populations have the same value, the observed difference is at most this, at the confidence level: the
-        "bound on difference" of Table 1 of arXiv:2306.13357. Where ties leave the difference open, the largest margin
-        of lower, expected and upper. NaN where there is no interval.
+        "bound on difference" of Table 1 of arXiv:2306.13357. Where the difference depends on ties, it is the largest
+        margin of lower, expected and upper. NaN where there is no interval.
         """
         intervals = self._intervals(confidence_level, centred=True)
         return max((ends.high for ends in intervals if not math.isnan(ends.high)), default=math.nan)
 
     def bound(self, *, confidence_level: float = 0.95) -> float:
-        """What the two populations' values differ by at most, either way, at a confidence level: |gap| + t·se.
+        """Return the confidence limit for the absolute difference of the two populations' values: |gap| + t·se.
 
-        That is the observed difference and its `margin`. In full, max(|L|, |U|), where L is the low end of the interval
-        for `lower` and U the high end of that for `upper`: however the ties fall. As L and U leave out
-        (1 - confidence_level)/2 each, the level is at least the one asked for. NaN where there is no interval.
+        That is the observed difference plus its `margin`. In full, it is max(|L|, |U|), where L is the low end of the
+        interval for `lower` and U the high end of that for `upper`, and holds however the ties fall. As L and U leave
+        out (1 - confidence_level)/2 each, the level is at least the one asked for. NaN where there is no interval.
         """
         interval = self.interval(confidence_level=confidence_level)
         return max(abs(interval.lower.low), abs(interval.upper.high))
 
     def _intervals(self, level: float, *, centred: bool = False) -> list[Interval]:
-        """The intervals for lower, expected and upper, round the values or (`centred`) round 0."""
+        """Return the intervals for lower, expected and upper, around the values or (`centred`) around 0."""
         values = [0.0] * 3 if centred else [self.lower, self.expected, self.upper]
         both = zip(values, self._error_pairs(), strict=True)
         return [welch_interval(value, pair, self.n_unit, level) for value, pair in both]
 
     def _error_pairs(self) -> list[tuple[float, float]]:
-        """Those of train and test that belong to lower, expected and upper."""
+        """Return the standard errors of train and test that belong to lower, expected and upper."""
         return list(zip(self.train_errors, reversed(self.test_errors), strict=True))
 
     def _repr_html_(self) -> str:
         return notebook_row(self.train.name, self, title="difference (%)")
 
     def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
-        """The values, intervals, margin and bound as plain Python values that JSON can hold; None where undefined."""
+        """Return values, intervals, margin and bound as Python values that JSON can hold; None where undefined."""
         interval = self.interval(confidence_level=confidence_level)
         return {
             **{name: plain(getattr(self, name)) for name in Triple._fields},
@@ -166,72 +156,34 @@ class Gap(PlainFloats):
         return f"Gap(lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
 
 
-_ARGUMENTS = re.compile(r"\b(embeddings|labels|gallery|gallery_labels|junk|exclude)\b")
-
-
 @plain_floats
 def generalization_gap(
-    train: EmbeddingsLike,
-    train_labels: LabelsLike | None,
-    test: EmbeddingsLike,
-    test_labels: LabelsLike | None = None,
+    train: Task,
+    test: Task,
     *,
-    train_gallery: EmbeddingsLike | None = None,
-    train_gallery_labels: LabelsLike | None = None,
-    test_gallery: EmbeddingsLike | None = None,
-    test_gallery_labels: LabelsLike | None = None,
-    train_junk: ArrayLike | None = None,
-    test_junk: ArrayLike | None = None,
-    train_exclude: OwnRows | None = None,
-    test_exclude: OwnRows | None = None,
     group_size: int = 10,
     measure: str = "Hit@1",
     seed: int = 0,
-    repeats: int = 1,
-    distance: DistanceName = "cosine",
-    ties: TiesName | Ties = "exact",
-    threads: int | None = None,
-    progress: bool | Progress = False,
+    draws: int = 1,
 ) -> GeneralizationGap:
-    """How much better an embedding is on the classes it was trained on, measured in groups, and as a whole [1]_.
+    """Return the gap between the classes that an embedding was trained on and others, in groups and as a whole [1]_.
 
-    The gap of the plain measure is a gap of two sets with, as a rule, different numbers of classes, and is not zero
-    where the embedding is equally good on both. That of the grouped measure compares like with like.
+    The gap of the plain measure is between sets that usually have different numbers of classes, and is not zero where
+    the embedding is equally good on both. That of the grouped measure compares equal numbers of classes.
 
     Parameters
     ----------
-    train : (n_train, dim) array, path or list of paths
-        Embeddings of the classes that the model was trained on, in any form that `deadheat.profile` takes.
-    test : (n_test, dim) array, path or list of paths
-        Embeddings of other classes.
-    train_labels, test_labels : (n_train,) and (n_test,) integers or strings, or paths, optional
-        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
-    train_gallery, test_gallery : (n_item, dim) arrays, paths or lists of paths, optional
-        What `train` and `test` are ranked against. By default each is ranked against all others: leave one out.
-    train_gallery_labels, test_gallery_labels : (n_item,) integers or strings, or paths, optional
-        The labels of the galleries. By default they are in the files of the galleries.
-    train_junk, test_junk : (n_item,) or (n_query, n_item) arrays of bool, optional
-        Items that are neither ranked for `train` or `test` nor relevant.
-    train_exclude, test_exclude : (n_query,) integers, or a pair of ids, optional
-        The row of its gallery that each of `train` or `test` is, or -1: see `exclude` of `deadheat.evaluate`.
+    train, test : Task
+        Embeddings of the classes that the model was trained on, and of other classes; under one distance and one
+        meaning of ties.
     group_size : int
         Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
     measure : str
         The name of one measure.
     seed : int
         The draw of groups follows from it and from the set of labels, and from nothing else.
-    repeats : int
-        How many times to draw groups; means are over the groups of all of them.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
-    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
-        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use.
-    progress : bool or callable
-        True for a bar on standard error, or a function that is called with (done, total): inside the groups of either
-        set, then over all of either set.
+    draws : int
+        The number of draws of groups; means are over the groups of all of them.
 
     Returns
     -------
@@ -251,57 +203,27 @@ def generalization_gap(
     --------
     Pairs of points, near in one set and mixed up in the other:
 
-    >>> near, mixed = [[0], [1], [5], [6]], [[0], [5], [1], [6]]
-    >>> gap = generalization_gap(near, list("aabb"), mixed, list("aabb"), group_size=2, distance="euclidean")
+    >>> labels = list("aabb")
+    >>> near = Task([[0], [1], [5], [6]], labels, distance="euclidean")
+    >>> mixed = Task([[0], [5], [1], [6]], labels, distance="euclidean")
+    >>> gap = generalization_gap(near, mixed, group_size=2)
     >>> gap.grouped.expected, gap.plain.expected
     (1.0, 1.0)
     """
     name = measure_names.parse(measure).name
-    summary, drawing = SummaryOptions.checked(name), Drawing.checked(group_size, seed, repeats)
-    options = CountingOptions.checked(distance=distance, ties=ties, threads=threads, progress=progress)
-    given: dict[str, tuple[Any, ...]] = {
-        "train": (train, train_labels, train_gallery, train_gallery_labels, train_junk, train_exclude),
-        "test": (test, test_labels, test_gallery, test_gallery_labels, test_junk, test_exclude),
-    }
-    sets = {}
-    for part, (*samples, junk, exclude) in given.items():
-        names = (part, f"{part}_labels", f"{part}_gallery", f"{part}_gallery_labels")
-        with _named(part):
-            own = replace(options, junk=junk, exclude=exclude)
-            pair = open_pair(*samples, names=names)
-            query, items = pair.query, pair.gallery
-            query = query._replace(embeddings=distance_registry.opened(query.embeddings, own.distance, names[0]))
-            if items is not None:
-                items = items._replace(embeddings=distance_registry.opened(items.embeddings, own.distance, names[2]))
-        sets[part] = pair._replace(query=query, gallery=items), own
-    return gap_of_pairs(name, sets, drawing, summary)
+    summary, drawing = SummaryOptions.checked(name), Drawing.checked(group_size, seed, draws)
+    sets = rows_of(train, "a gap", "train"), rows_of(test, "a gap", "test")
+    return gap_of(*sets, name, drawing, summary)
 
 
-def gap_of_pairs(
-    measure: str, sets: Mapping[str, tuple[Pair, CountingOptions]], drawing: Drawing, summary: SummaryOptions
-) -> GeneralizationGap:
-    """`generalization_gap` of two sets that the inputs have opened, each with its options, by name."""
-    inside, whole, found = [], [], {}
-    for part, (pair, options) in sets.items():
-        with _named(part):
-            remedy = f"leave out {part}_gallery, or give {part}_exclude=, the row of it that each query is"
-            found[part] = queries_in_gallery(pair, options, remedy)
-            inside.append(grouped_pair(pair, drawing, options, summary))
-    for part, (pair, options) in sets.items():
-        whole.append(evaluate_pair(pair, options, summary, found[part]))
-    return GeneralizationGap(measure, inside[0], inside[1], whole[0], whole[1])
-
-
-@contextmanager
-def _named(part: str) -> Iterator[None]:
-    """Name the set in messages about arguments that both have."""
-    try:
-        yield
-    except InputError as error:
-        title, rule = error.args
-        names, colon, file = title.partition(":")
-        own = _ARGUMENTS.sub(lambda found: part if found[0] == "embeddings" else f"{part}_{found[0]}", names)
-        raise type(error)(f"{own}{colon}{file}", rule) from None
+def gap_of(train: Task, test: Task, measure: str, drawing: Drawing, summary: SummaryOptions) -> GeneralizationGap:
+    """Return the gap between two sets, for options that are checked."""
+    meanings = [(task.options.distance, task.options.rule.describe(task.options.distance)) for task in (train, test)]
+    if meanings[0] != meanings[1]:
+        came = " and ".join(f"{distance} with ties {ties}" for distance, ties in meanings)
+        raise InvalidValueError("train and test", f"must have one distance and one meaning of ties, but have {came}")
+    inside = grouped_of(train, drawing, summary), grouped_of(test, drawing, summary)
+    return GeneralizationGap(measure, *inside, report_of(train, summary), report_of(test, summary))
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,15 +254,15 @@ class GeneralizationGap(TabularResult):
         """The gap of the measure on each set as a whole; its standard errors are those of means by whole classes.
 
         Classes are drawn independently, with all of their queries; the mean over queries is a ratio of sums over
-        classes, whose standard error is that of the linearised ratio. This takes each class's values as its own,
-        although all classes are in each other's gallery, and it holds for sets of just so many classes.
+        classes, whose standard error is that of the linearised ratio. This treats the values of each class as
+        independent, although all classes are in each other's gallery, and holds only for these numbers of classes.
         """
         train, n_train = errors_by_class(self.train_whole, self.measure)
         test, n_test = errors_by_class(self.test_whole, self.measure)
         return Gap(self.train_whole[self.measure], self.test_whole[self.measure], train, test, (n_train, n_test))
 
     def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
-        """Both gaps with their intervals as plain Python values that JSON can hold; None where one is undefined."""
+        """Return both gaps with their intervals as plain Python values that JSON can hold; None where undefined."""
         return {
             "measure": self.measure,
             "group_size": self.train_groups.group_size,
@@ -350,7 +272,7 @@ class GeneralizationGap(TabularResult):
         }
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Six rows: in groups and plain, each with train, test and gap; three values and the standard error."""
+        """Return six rows, train, test and gap, in groups and plain: three values and the standard error."""
         titles, values, errors = zip(*self._rows(), strict=True)
         return {
             "measure": [title for title, _ in titles],
@@ -360,7 +282,7 @@ class GeneralizationGap(TabularResult):
         }
 
     def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
-        """The values and the gaps, in per cent; with a level, a table of what sampling leaves of the gaps."""
+        """Return the values and the gaps, in per cent; with a level, also a table of confidence limits of the gaps."""
         rows, errors = [], []
         for (title, part), value, error in self._rows():
             rows.append((f"{title}: train" if part == "train" else f"  {part}", value))
@@ -369,7 +291,7 @@ class GeneralizationGap(TabularResult):
         return [values] if confidence_level is None else [values, self._bounds(confidence_level, digits)]
 
     def notes(self) -> list[str]:
-        """How many classes there are, and how many of them are in no group."""
+        """Return the number of classes, and of those that are in no group."""
         train, test = self.train_groups, self.test_groups
         counts = [count(report.n_class, "class", "classes") for report in (train, test)]
         left_over = f"{len(train.left_over[0])} and {len(test.left_over[0])} of them in no group"
@@ -394,7 +316,7 @@ class GeneralizationGap(TabularResult):
 
 
 def errors_by_class(report: Report, name: str) -> tuple[Triple[float], int]:
-    """Standard errors of means over queries, with whole classes as the independent units, and how many these are."""
+    """Return standard errors of means over queries, with whole classes as independent units, and their number."""
     assert report.classes is not None
     rows = np.stack(report[name].per_query)
     counted = ~np.isnan(rows[0])
@@ -409,60 +331,30 @@ _HALVES_ROWS = ("plain", "grouped", "upper_limit", "difference", "margin")
 
 @plain_floats
 def split_half(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = None,
-    gallery: EmbeddingsLike | None = None,
-    gallery_labels: LabelsLike | None = None,
+    task: Task,
     *,
     group_size: int = 10,
     measure: str = "Hit@1",
-    splits: int = SPLITS,
+    draws: int = SPLITS,
     seed: int = 0,
-    distance: DistanceName = "cosine",
-    ties: TiesName | Ties = "exact",
-    junk: ArrayLike | None = None,
-    exclude: OwnRows | None = None,
-    threads: int | None = None,
-    progress: bool | Progress = False,
 ) -> SplitHalf:
-    """How far two random halves of the classes differ in a grouped measure, and the bound on it: Table 1 of [1]_.
+    """Measure how far two random halves of the classes differ in a grouped measure, with its bound: Table 1 of [1]_.
 
-    Both halves are of one population, so that whatever lies between them is sampling. A grouped measure comes with a
-    margin of error that says how much that may be; this shows both.
+    Both halves are of one population, so that they differ by sampling alone. A grouped measure has a margin of error
+    for that difference; this shows both.
 
     Parameters
     ----------
-    embeddings : (n_query, dim) array, path or list of paths
-        The queries, as arrays or files in any form that `deadheat.profile` takes.
-    labels : (n_query,) integers or strings, or path, optional
-        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
-    gallery : (n_gallery, dim) array, path or list of paths, optional
-        What queries are ranked against. By default each is ranked against all others: leave one out.
-    gallery_labels : (n_gallery,) integers or strings, or path, optional
-        Its labels. By default they are in the files of the gallery.
+    task : Task
+        Made of embeddings.
     group_size : int
         Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
     measure : str
         The name of one measure.
-    splits : int
-        How many random pairs of halves; the values are means over them, and the spread is their standard deviation.
+    draws : int
+        The number of random pairs of halves; values are means over them, and the spread is their standard deviation.
     seed : int
         The draws of groups follow from it and from the set of labels, and from nothing else.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
-    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
-        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
-    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
-        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
-    exclude : (n_query,) integers, or a pair of ids, optional
-        Where queries are in the gallery: the row that each query is, which is not ranked for it, or -1; or
-        ``(query_ids, gallery_ids)``, where equal ids are one item. By default such rows are looked for, with a warning.
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use.
-    progress : bool or callable
-        True for a bar on standard error, or a function that is called with (done, total): inside the groups, then over
-        everything.
 
     Returns
     -------
@@ -490,49 +382,41 @@ def split_half(
     Four classes of two points, the last two mixed up with each other. They are in one group in the first split:
 
     >>> points, labels = [[0], [1], [20], [21], [50], [52], [51], [53]], list("aabbccdd")
-    >>> halves = split_half(points, labels, group_size=2, splits=3, distance="euclidean")
+    >>> halves = split_half(Task(points, labels, distance="euclidean"), group_size=2, draws=3)
     >>> halves.differences.expected, halves.grouped.per_group.expected
     (array([1., 0., 0.]), array([0., 1., 1., 1., 1., 1.]))
     """
     name = measure_names.parse(measure).name
-    summary = SummaryOptions.checked(name)
-    drawing = Drawing.checked(group_size, seed, checks.positive_integer(splits, "splits", MOST_RESAMPLES))
-    options = CountingOptions.checked(
-        distance=distance, ties=ties, junk=junk, exclude=exclude, threads=threads, progress=progress
-    )
-    pair = open_pair(embeddings, labels, gallery, gallery_labels)
-    return split_pair(name, pair, drawing, options, summary)
+    drawing = Drawing.checked(group_size, seed, checks.positive_integer(draws, "draws", MOST_RESAMPLES))
+    return split_of(rows_of(task, "halves"), name, drawing, SummaryOptions.checked(name))
 
 
-def split_pair(
-    measure: str, pair: Pair, drawing: Drawing, options: CountingOptions, summary: SummaryOptions
-) -> SplitHalf:
-    """`split_half` of queries and a gallery that the inputs have opened; the repeats of `drawing` are the splits."""
-    n_class = len(sorted_classes(pair.query.labels, None if pair.gallery is None else pair.gallery.labels).names)
+def split_of(task: Task, measure: str, drawing: Drawing, summary: SummaryOptions) -> SplitHalf:
+    """Return the halves of a set, for options that are checked; the draws of `drawing` are the splits."""
+    query, gallery, _ = task.pair
+    n_class = len(sorted_classes(query.labels, None if gallery is None else gallery.labels).names)
     if n_class < 2 * drawing.group_size:
         rule = f"must be at most half the number of classes, {n_class}, but is {checks.shown(drawing.group_size)}"
         raise InvalidValueError("group_size", rule)
-    found = queries_in_gallery(pair, options)
-    groups = grouped_pair(pair, drawing, options, summary)
-    return SplitHalf(measure, groups, evaluate_pair(pair, options, summary, found))
+    return SplitHalf(measure, grouped_of(task, drawing, summary), report_of(task, summary))
 
 
 @dataclass(frozen=True, eq=False)
 class SplitHalf(TabularResult):
-    """A measure, plain and in groups, and what lies between random halves of the classes.
+    """A measure, plain and in groups, and its difference between random halves of the classes.
 
     Printed, it has the columns of Table 1 as rows: the plain value; the grouped one; its upper confidence limit, value
     + t·se (the "bound" there); the difference of two halves; and the margin of error of that difference, t·se (the
     "bound on difference").
 
-    `to_text`, `to_markdown`, `to_latex`, `to_dict` and `to_json` take ``confidence_level=`` (default 0.95). Where the
-    source takes z, Student's t stands here: its groups are few.
+    `to_text`, `to_markdown`, `to_latex`, `to_dict` and `to_json` take ``confidence_level=`` (default 0.95). Student's t
+    replaces the z of the source, because groups are few.
 
     Attributes
     ----------
     measure : str
     groups : GroupedReport
-        One repeat for each split.
+        One draw for each split.
     whole : Report
         The measure without groups.
     """
@@ -543,7 +427,7 @@ class SplitHalf(TabularResult):
 
     @property
     def plain(self) -> Result:
-        """The value on everything at once."""
+        """The value on the whole set."""
         return self.whole[self.measure]
 
     @property
@@ -555,7 +439,7 @@ class SplitHalf(TabularResult):
     def gaps(self) -> tuple[Gap, ...]:
         """The difference of the two halves of each split."""
         n_group, n_half, values, found = self.groups.n_group, self.groups.n_group // 2, self.grouped.per_group, []
-        for start in range(0, n_group * self.groups.repeats, n_group):
+        for start in range(0, n_group * self.groups.draws, n_group):
             first, second = (
                 GroupedResult(self.measure, Triple(*(each[at : at + n_half] for each in values)), n_half, 1)
                 for at in (start, start + n_half)
@@ -565,27 +449,27 @@ class SplitHalf(TabularResult):
 
     @cached_property
     def differences(self) -> Triple[Float64]:
-        """The absolute difference of each split, (n_split,): the least that ties allow, of expected values, largest."""
+        """The absolute difference of each split, (n_split,): least over ties, that of expected values, largest."""
         least = [max(0.0, gap.lower, -gap.upper) for gap in self.gaps]
         largest = [max(abs(gap.lower), abs(gap.upper)) for gap in self.gaps]
         return Triple(*map(np.array, (least, [abs(gap.expected) for gap in self.gaps], largest)))
 
     def margins(self, *, confidence_level: float = 0.95) -> Float64:
-        """The margin of error of the difference of each split, (n_split,): `Gap.margin`."""
+        """Return the margin of error of the difference of each split, (n_split,): `Gap.margin`."""
         return np.array([gap.margin(confidence_level=confidence_level) for gap in self.gaps])
 
     def upper_limit(self, *, confidence_level: float = 0.95) -> Triple[float]:
-        """The grouped values' upper ends of the confidence interval, value + t·se: the "bound" of Table 1."""
+        """Return the upper confidence limits of the grouped values, value + t·se: the "bound" of Table 1."""
         found = self.grouped.interval(confidence_level=confidence_level)
         return Triple(found.lower.high, found.expected.high, found.upper.high)
 
     def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
-        """The rows as plain Python values that JSON can hold; None where one is undefined."""
+        """Return the rows as plain Python values that JSON can hold; None where one is undefined."""
         rows = self._rows(confidence_level)
         content: dict[str, Any] = {
             "measure": self.measure,
             **{name: getattr(self.groups, name) for name in ("group_size", "n_class", "n_group")},
-            "splits": self.groups.repeats,
+            "draws": self.groups.draws,
             "seed": self.groups.seed,
             "confidence_level": confidence_level,
         }
@@ -594,21 +478,21 @@ class SplitHalf(TabularResult):
         return content
 
     def columns(self, *, confidence_level: float = 0.95) -> Mapping[str, Sequence[Any]]:
-        """A row for each column of Table 1: its three values, and the standard deviation over the splits."""
+        """Return a row for each column of Table 1: its three values, and the standard deviation over the splits."""
         _, values, spreads = zip(*self._rows(confidence_level), strict=True)
         return {"what": list(_HALVES_ROWS), **columns_of_bounds(values), "spread": list(spreads)}
 
     def tables(self, *, digits: int = DIGITS, confidence_level: float = 0.95) -> list[Table]:
-        """The values in per cent, differences in percentage points."""
+        """Return a table of the values in per cent, and of differences in percentage points."""
         rows = self._rows(confidence_level)
         spreads = [spread for *_, spread in rows]
         return [table_with_errors([(title, value) for title, value, _ in rows], spreads, digits, "s.d.")]
 
     def notes(self) -> list[str]:
-        """How halves were drawn, and what is in none of them."""
+        """Return a note on the draw of halves, and on classes in neither."""
         groups, n_half = self.groups, self.groups.n_group // 2
         rest = groups.n_class - 2 * n_half * groups.group_size
-        halves = f"{count(groups.repeats, 'split', 'splits')} of {groups.n_class} classes into halves"
+        halves = f"{count(groups.draws, 'split', 'splits')} of {groups.n_class} classes into halves"
         each = f"of {count(n_half, 'group', 'groups')} of {groups.group_size} each, drawn with seed {groups.seed}"
         out = f"; {rest} classes are in no half each time" if rest else ""
         return [f"{halves} {each}{out}. s.d.: over the splits."]
@@ -632,5 +516,5 @@ def _mean(values: Float64) -> float:
 
 
 def _spread(values: Float64) -> float:
-    """The standard deviation over the splits; NaN for one split, and where one is undefined."""
+    """Return the standard deviation over the splits; NaN for one split, and where one is undefined."""
     return math.nan if np.isnan(values).any() else standard_error(values) * math.sqrt(len(values))

@@ -1,4 +1,4 @@
-"""Grouped measures: the same measure inside groups of equally many classes, averaged, so that data sets compare.
+"""Grouped measures: means over groups of equally many classes, comparable between data sets.
 
 In come embeddings, labels, perhaps a gallery, and the size of a group; out goes a `GroupedReport`. The labels are drawn
 into groups, the tie profile is taken inside each group, and the mean over the groups is the value:
@@ -18,18 +18,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.counting.within import Gallery, profile_within
-from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Ties
+from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
-from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
 from deadheat.measures import names as measure_names
 from deadheat.reports.averaging import Singletons, SummaryOptions
 from deadheat.reports.evaluating import report_on
@@ -59,31 +54,31 @@ from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import exact_mean, exact_means_of_runs
-from deadheat.support.progress import Progress, Reporting
+from deadheat.support.progress import Reporting
 from deadheat.support.triple import Triple, columns_of_bounds
 
 Label = int | str
 
 
 class Draw(NamedTuple):
-    """Classes, by their place among the sorted labels: those of each group, (n_group, group_size), and the rest."""
+    """The classes of each group, (n_group, group_size), and those left over, by their place among the sorted labels."""
 
     groups: Int64
     left_over: Int64
 
 
 class Drawing(NamedTuple):
-    """How groups are drawn: the arguments of `grouped` of the same names, checked."""
+    """Options of the draw of groups: the arguments of `grouped` of the same names, checked."""
 
     group_size: int
     seed: int
-    repeats: int
+    draws: int
 
     @classmethod
-    def checked(cls, group_size: int, seed: int, repeats: int) -> Drawing:
-        """The options, or an error that names the argument."""
+    def checked(cls, group_size: int, seed: int, draws: int) -> Drawing:
+        """Check the options; an error names the argument."""
         size = checks.whole_number(group_size, "group_size", 2)
-        return cls(size, checks.seed(seed), checks.whole_number(repeats, "repeats", 1, MOST_RESAMPLES))
+        return cls(size, checks.seed(seed), checks.whole_number(draws, "draws", 1, MOST_RESAMPLES))
 
 
 def draw(n_class: int, group_size: int, seed: int, repeat: int = 0) -> Draw:
@@ -116,7 +111,7 @@ class Classes(NamedTuple):
 
 
 def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = None) -> Classes:
-    """Number the classes of queries and gallery; a label that only one of both has is a class too."""
+    """Assign numbers to the classes of queries and gallery; a label that only one of them has is a class too."""
     query, gallery = input_labels.label_codes(labels, gallery_labels)
     codes, everything = query, labels.tolist()
     if gallery_labels is not None:
@@ -135,7 +130,7 @@ def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = N
 
 
 def items_of_groups(classes: Int64, groups: Int64) -> tuple[Int64, ...]:
-    """The samples of the classes in each group, (n_group, group_size), class by class, in order."""
+    """Return the samples of the classes in each group, (n_group, group_size), class by class, in order."""
     order = np.argsort(classes, kind="stable")
     starts = np.searchsorted(classes[order], np.arange(groups.max() + 2))
     return tuple(
@@ -155,18 +150,18 @@ class GroupedResult(PlainFloats):
     name : str
         The measure's name as deadheat writes it.
     lower, expected, upper : float
-        Means over the groups of all repeats. Sums are correctly rounded.
+        Means over the groups of all draws. Sums are correctly rounded.
     per_group : Triple
-        Arrays of shape (repeats * n_group,), one repeat after another: the mean over the group's queries. NaN where no
+        Arrays of shape (draws * n_group,), one draw after another: the mean over the group's queries. NaN where no
         query of the group has a value.
-    n_group, repeats : int
-        Groups in each repeat, and how often groups were drawn.
+    n_group, draws : int
+        The number of groups in each draw, and of draws.
     """
 
     name: str
     per_group: Triple[Float64]
     n_group: int
-    repeats: int
+    draws: int
 
     @cached_property
     def lower(self) -> float:
@@ -182,45 +177,45 @@ class GroupedResult(PlainFloats):
 
     @property
     def n_undefined(self) -> int:
-        """Groups, of all repeats, that have no value and are left out of the mean."""
+        """Groups, of all draws, that have no value and are left out of the mean."""
         return int(np.isnan(self.per_group.lower).sum())
 
     @property
     def n_unit(self) -> int:
-        """Independent units behind the mean: the groups of one repeat that have a value."""
-        return min(int((~np.isnan(values.lower)).sum()) for values in self._by_repeat())
+        """Independent units behind the mean: the groups of one draw that have a value."""
+        return min(int((~np.isnan(values.lower)).sum()) for values in self._by_draw())
 
     @cached_property
     def errors(self) -> Triple[float]:
         """Standard errors of lower, expected and upper: s/√N, with s the standard deviation over the N groups.
 
-        With `repeats`, s² is the mean over them of the variance inside each, and N the groups of one (`n_unit`): groups
-        of different repeats share their classes, so that more of them say no more of the classes.
+        With `draws`, s² is the mean over draws of the variance inside each, and N the number of groups in one
+        (`n_unit`): groups of different draws share their classes, so that more of them tell no more about classes.
         """
-        by_repeat = [[standard_error(values) for values in part] for part in self._by_repeat()]
-        return Triple(*(math.sqrt(math.fsum(np.square(each)) / len(each)) for each in zip(*by_repeat, strict=True)))
+        by_draw = [[standard_error(values) for values in part] for part in self._by_draw()]
+        return Triple(*(math.sqrt(math.fsum(np.square(each)) / len(each)) for each in zip(*by_draw, strict=True)))
 
     def interval(
         self, *, confidence_level: float = 0.95, method: str = "t", n_resamples: int = 9999, seed: int = 0
     ) -> Intervals:
-        """Confidence intervals for the grouped value of the population that the classes were drawn from.
+        """Return confidence intervals for the grouped value of the population that the classes were drawn from.
 
         Groups share no class, so that their values are independent, and their mean is about normal with variance σ²/N.
 
         Parameters
         ----------
         confidence_level : float
-            Of each of the three intervals by itself, strictly between 0 and 1.
+            The level of each of the three intervals, strictly between 0 and 1.
         method : {"t", "percentile", "BCa"}
             The mean ± Student's quantile times the standard error in `errors`, or SciPy's bootstrap over groups.
         n_resamples, seed : int
-            How often a bootstrap draws, and the seed of what it draws.
+            The number of bootstrap resamples, and the seed of their random numbers.
 
         Returns
         -------
         Intervals
-            For lower, expected and upper; `n` is the groups of one repeat. With `repeats`, a bootstrap is made of each
-            and its ends averaged. Ends are cut to [0, 1]. **Undefined:** NaN with fewer than two groups.
+            For lower, expected and upper; `n` is the number of groups of one draw. With `draws`, the ends of one
+            bootstrap for each are averaged. Ends are cut to [0, 1]. **Undefined:** NaN with fewer than two groups.
 
         Raises
         ------
@@ -229,26 +224,26 @@ class GroupedResult(PlainFloats):
 
         Notes
         -----
-        A mean over repeats scatters less than that of one draw, but its standard error is that of one: the interval is
+        A mean over draws scatters less than that of one draw, but its standard error is that of one: the interval is
         too wide rather than too narrow.
         """
         settings: dict[str, Any] = {"confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
-        by_repeat = [mean_intervals(*values, unit="group", method=method, **settings) for values in self._by_repeat()]
-        if self.repeats == 1:
-            return by_repeat[0].within(0, 1)
-        level, found = by_repeat[0].confidence_level, []
+        by_draw = [mean_intervals(*values, unit="group", method=method, **settings) for values in self._by_draw()]
+        if self.draws == 1:
+            return by_draw[0].within(0, 1)
+        level, found = by_draw[0].confidence_level, []
         for name in Triple._fields:
             ends = normal_interval(getattr(self, name), getattr(self.errors, name), level, self.n_unit - 1)
             if method in BOOTSTRAP:
-                each = zip(*(getattr(intervals, name) for intervals in by_repeat), strict=True)
+                each = zip(*(getattr(intervals, name) for intervals in by_draw), strict=True)
                 ends = Interval(*(math.fsum(values) / len(values) for values in each))
             found.append(ends)
         worst, middle, best = found
         few = about_few(self.n_unit, "group")
         return Intervals(worst, middle, best, level, method, self.n_unit, "group", few).within(0, 1)
 
-    def _by_repeat(self) -> list[Triple[Float64]]:
-        cuts = range(0, self.repeats * self.n_group, self.n_group)
+    def _by_draw(self) -> list[Triple[Float64]]:
+        cuts = range(0, self.draws * self.n_group, self.n_group)
         return [Triple(*(values[start : start + self.n_group] for values in self.per_group)) for start in cuts]
 
     def _repr_html_(self) -> str:
@@ -259,7 +254,7 @@ class GroupedResult(PlainFloats):
 
 
 def ends_of(result: Any, confidence_level: float) -> Interval:
-    """The interval that neither ties nor sampling leave: from the low end for lower to the high end for upper."""
+    """Return the interval over ties and sampling: from the low end for lower to the high end for upper."""
     found = result.interval(confidence_level=confidence_level)
     return Interval(found.lower.low, found.upper.high)
 
@@ -271,7 +266,7 @@ def table_with_errors(
     heading: str = "s.e.",
     confidence_level: float | None = None,
 ) -> Table:
-    """Titles and values in per cent, with standard errors, or what the heading says, and perhaps intervals, behind."""
+    """Return a table of values in per cent, with a column of errors under `heading`, and optional intervals."""
     columns, shown = columns_of_values([value for _, value in rows], digits)
     header, cells = ["measure (%)", *columns, heading], []
     for (title, value), values, error in zip(rows, shown, errors, strict=True):
@@ -285,40 +280,25 @@ _NAMED_LABELS = 10  # labels left over that the text of a report names
 
 @plain_floats
 def grouped(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = None,
-    gallery: EmbeddingsLike | None = None,
-    gallery_labels: LabelsLike | None = None,
+    task: Task,
     *,
     group_size: int = 10,
     measures: str | Iterable[str] | None = None,
     seed: int = 0,
-    repeats: int = 1,
-    distance: DistanceName = "cosine",
-    ties: TiesName | Ties = "exact",
-    junk: ArrayLike | None = None,
-    exclude: OwnRows | None = None,
+    draws: int = 1,
     singletons: Singletons = "skip",
-    threads: int | None = None,
-    progress: bool | Progress = False,
 ) -> GroupedReport:
-    """The mean of a measure over groups of exactly `group_size` classes: (1/N) Σ R@K(D_Gi), equation 4 of [1]_.
+    """Return the mean of a measure over groups of exactly `group_size` classes: (1/N) Σ R@K(D_Gi), equation 4 of [1]_.
 
-    A measure of retrieval falls as classes are added, because there is more to be mistaken for, so that its values on
-    sets with different numbers of classes do not compare. Inside groups of equally many classes they do. The labels
-    are split at random into N = n_class // group_size groups; inside each, the measure is the mean over the group's
-    queries, each ranked against the group's gallery; the grouped measure is the mean over the groups.
+    A measure of retrieval falls as classes are added, because there are more items to confuse, so that its values on
+    sets with different numbers of classes are not comparable. Inside groups of equally many classes they are. The
+    labels are split at random into N = n_class // group_size groups; inside each, the measure is the mean over the
+    group's queries, each ranked against the group's gallery; the grouped measure is the mean over the groups.
 
     Parameters
     ----------
-    embeddings : (n_query, dim) array, path or list of paths
-        The queries, as arrays or files in any form that `deadheat.profile` takes.
-    labels : (n_query,) integers or strings, or path, optional
-        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
-    gallery : (n_gallery, dim) array, path or list of paths, optional
-        What queries are ranked against. By default each is ranked against the others of its group.
-    gallery_labels : (n_gallery,) integers or strings, or path, optional
-        Its labels. By default they are in the files of the gallery.
+    task : Task
+        Made of embeddings.
     group_size : int
         Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
     measures : str or iterable of str, optional
@@ -326,27 +306,13 @@ def grouped(
         `deadheat.measures.DEFAULT_MEASURES`.
     seed : int
         The draw follows from it and from the set of labels, and from nothing else: see `draw`.
-    repeats : int
-        How many times to draw groups; the mean is over the groups of all of them. This lessens the noise of the draw.
-        It brings no new classes.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
-    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
-        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
-    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
-        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
-    exclude : (n_query,) integers, or a pair of ids, optional
-        Where queries are in the gallery: the row that each query is, which is not ranked for it, or -1; or
-        ``(query_ids, gallery_ids)``, where equal ids are one item. By default such rows are looked for, with a warning.
+    draws : int
+        The number of draws of groups; the mean is over the groups of all of them. More draws reduce the noise of
+        drawing, but add no classes.
     singletons : {"skip", "zero", "one", "balanced"}
-        What a query without a relevant item counts as: nothing; 0; 1; or 0 for measures of the precision kind and 1 for
+        The value of a query without a relevant item: none; 0; 1; or 0 for measures of the precision kind and 1 for
         those of the recall kind. A group in which no query has a value (as one whose labels only the gallery has) has
-        none either, and is left out of the mean, and counted in `GroupedResult.n_undefined`.
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use.
-    progress : bool or callable
-        True for a bar on standard error, or a function that is called with (done, total).
+        none either: it is left out of the mean, and counted in `GroupedResult.n_undefined`.
 
     Returns
     -------
@@ -361,11 +327,11 @@ def grouped(
 
     Notes
     -----
-    The source is silent on three points, which are choices here. **The remainder**: if `group_size` does not divide
-    the number of classes, the classes left at the end of the draw are in no group, and the report names them. Groups
-    of unequal sizes would not compare. **Repeats**: one draw by default, as equation 4 has it; with more, the standard
+    The source leaves three points open, which are choices here. **The remainder**: if `group_size` does not divide the
+    number of classes, the classes left at the end of the draw are in no group, and the report names them. Groups of
+    unequal sizes would not compare. **Repeats**: one draw by default, as equation 4 has it; with more, the standard
     error stays that of one draw (`GroupedResult.errors`). **Labels without queries**: the classes of the gallery that
-    no query has are drawn into groups like any other, because they are what a query is mistaken for.
+    no query has are drawn into groups like any other, because a query can be confused with them.
 
     References
     ----------
@@ -376,7 +342,7 @@ def grouped(
     Two points of each of five classes, and all points the same. The four in a group tie, so that the nearest one of the
     three others is the right one in one case of three:
 
-    >>> report = grouped(np.zeros((10, 2)), list("aabbccddee"), group_size=2, measures="Hit@1")
+    >>> report = grouped(Task(np.zeros((10, 2)), list("aabbccddee")), group_size=2, measures="Hit@1")
     >>> report["Hit@1"].lower, round(report["Hit@1"].expected, 4), report["Hit@1"].upper
     (0.0, 0.3333, 1.0)
     >>> report.n_group, report.left_over
@@ -385,32 +351,25 @@ def grouped(
     One query of each of two classes, and a gallery in which the first has its match at the same distance as an item of
     the other class:
 
-    >>> report = grouped([[0], [9]], ["a", "b"], [[1], [-1], [8]], ["a", "b", "b"], group_size=2, measures="Hit@1",
-    ...                  distance="euclidean")
+    >>> task = Task([[0], [9]], ["a", "b"], [[1], [-1], [8]], ["a", "b", "b"], distance="euclidean")
+    >>> report = grouped(task, group_size=2, measures="Hit@1")
     >>> report["Hit@1"].lower, report["Hit@1"].expected, report["Hit@1"].upper
     (0.5, 0.75, 1.0)
     """
-    summary = SummaryOptions.checked(measures, singletons)
-    drawing = Drawing.checked(group_size, seed, repeats)
-    options = CountingOptions.checked(
-        distance=distance, ties=ties, junk=junk, exclude=exclude, threads=threads, progress=progress
-    )
-    pair = open_pair(embeddings, labels, gallery, gallery_labels)
-    queries_in_gallery(pair, options)
-    return grouped_pair(pair, drawing, options, summary)
+    summary, drawing = SummaryOptions.checked(measures, singletons), Drawing.checked(group_size, seed, draws)
+    return grouped_of(rows_of(task, "groups"), drawing, summary)
 
 
-def grouped_pair(pair: Pair, drawing: Drawing, options: CountingOptions, summary: SummaryOptions) -> GroupedReport:
-    """`grouped` of queries and a gallery that have been opened; queries in the gallery are the caller's concern."""
-    options = options.fitted(pair)
-    query, gallery = pair.query, pair.gallery
+def grouped_of(task: Task, drawing: Drawing, summary: SummaryOptions) -> GroupedReport:
+    """Return the report inside groups, for options that are checked."""
+    options, (query, gallery, files) = task.options, task.pair
     classes = sorted_classes(query.labels, None if gallery is None else gallery.labels)
     n_class, size = len(classes.names), drawing.group_size
     if n_class < size:
         raise InvalidValueError(
             "group_size", f"must be at most the number of classes, {n_class}, but is {checks.shown(size)}"
         )
-    draws = tuple(draw(n_class, size, drawing.seed, repeat) for repeat in range(drawing.repeats))
+    draws = tuple(draw(n_class, size, drawing.seed, repeat) for repeat in range(drawing.draws))
     drawn = np.concatenate([each.groups for each in draws])
     groups, within = items_of_groups(classes.query, drawn), None
     if gallery is not None and classes.gallery is not None:
@@ -419,14 +378,14 @@ def grouped_pair(pair: Pair, drawing: Drawing, options: CountingOptions, summary
     sizes = map(len, groups if within is None else within.groups)
     with Reporting(options.progress, sum(map(operator.mul, map(len, groups), sizes))) as report:
         profile = profile_within(query.embeddings, classes.query, groups, within, options=options, report=report)
-    origin = {"distance": options.distance, "tie_rule": options.rule.describe(options.distance), "files": pair.files}
+    origin = {"distance": options.distance, "tie_rule": options.rule.describe(options.distance), "files": files}
     inside = report_on(profile, summary, threads=options.threads, **origin)
     return GroupedReport(summary.measures, size, drawing.seed, classes.names, draws, inside, groups)
 
 
 @dataclass(frozen=True, eq=False)
 class GroupedReport(TabularResult):
-    """Measures inside groups of equally many classes, and which classes these are.
+    """Measures inside groups of equally many classes, and the classes of each group.
 
     `report["Hit@1"]` is the `GroupedResult` for a measure, under any of its names; one that was not asked for is
     computed from the profile. Printing a report gives a table in per cent, in which ``s.e.`` is the standard error of
@@ -441,18 +400,19 @@ class GroupedReport(TabularResult):
     seed : int
     labels : tuple of int or str
         The distinct labels, sorted.
-    draws : tuple of Draw
-        For each repeat the groups and the classes left over, as places in `labels`.
+    drawn : tuple of Draw
+        For each draw the groups and the classes left over, as places in `labels`.
     inside : Report
         The queries of all groups, each ranked against the others of its group or against the group's gallery; its own
         means are over queries.
     items : tuple of (n_item,) int64
-        The queries in each group, of one repeat after another; those of `inside` are these, in order.
+        The queries in each group, one draw after another, in the order of the queries of `inside`.
 
     Examples
     --------
-    >>> from deadheat import grouped
-    >>> print(grouped([[0], [1], [5], [6], [9]], list("aabbc"), group_size=2, distance="euclidean", measures="Hit@1"))
+    >>> from deadheat import grouped, Task
+    >>> task = Task([[0], [1], [5], [6], [9]], list("aabbc"), distance="euclidean")
+    >>> print(grouped(task, group_size=2, measures="Hit@1"))
     measure (%)   value  s.e.
     Hit@1        100.00     -
     <BLANKLINE>
@@ -465,18 +425,18 @@ class GroupedReport(TabularResult):
     group_size: int
     seed: int
     labels: tuple[Label, ...] = field(repr=False)
-    draws: tuple[Draw, ...] = field(repr=False)
+    drawn: tuple[Draw, ...] = field(repr=False)
     inside: Report = field(repr=False)
     items: tuple[Int64, ...] = field(repr=False)
     _results: dict[str, GroupedResult] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> GroupedResult:
-        """The result for a measure; raises ValueError for an unknown name."""
+        """Return the result for a measure; raises ValueError for an unknown name."""
         name = measure_names.parse(name).name
         if name not in self._results:
             offsets = np.cumsum([0, *map(len, self.items)])
             per_group = Triple(*(exact_means_of_runs(values, offsets) for values in self.inside[name].per_query))
-            self._results[name] = GroupedResult(name, per_group, self.n_group, self.repeats)
+            self._results[name] = GroupedResult(name, per_group, self.n_group, self.draws)
         return self._results[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -488,14 +448,14 @@ class GroupedReport(TabularResult):
         return self.inside.profile
 
     @property
-    def repeats(self) -> int:
-        """How often groups were drawn."""
-        return len(self.draws)
+    def draws(self) -> int:
+        """Number of times that groups were drawn."""
+        return len(self.drawn)
 
     @property
     def n_group(self) -> int:
-        """Groups in each repeat."""
-        return len(self.draws[0].groups)
+        """Groups in each draw."""
+        return len(self.drawn[0].groups)
 
     @property
     def n_class(self) -> int:
@@ -504,15 +464,15 @@ class GroupedReport(TabularResult):
 
     @property
     def left_over(self) -> tuple[tuple[Label, ...], ...]:
-        """For each repeat, the labels that are in no group, sorted."""
-        return tuple(tuple(self.labels[place] for place in np.sort(drawn.left_over)) for drawn in self.draws)
+        """For each draw, the labels that are in no group, sorted."""
+        return tuple(tuple(self.labels[place] for place in np.sort(drawn.left_over)) for drawn in self.drawn)
 
     def group_labels(self, repeat: int = 0) -> tuple[tuple[Label, ...], ...]:
-        """The labels of each group of a repeat, in the order in which they were drawn."""
-        return tuple(tuple(self.labels[place] for place in group) for group in self.draws[repeat].groups.tolist())
+        """Return the labels of each group of a draw, in the order in which they were drawn."""
+        return tuple(tuple(self.labels[place] for place in group) for group in self.drawn[repeat].groups.tolist())
 
     def to_dict(self, *, confidence_level: float | None = None) -> dict[str, Any]:
-        """The report as plain values that JSON can hold, with intervals if a level is given; None where undefined."""
+        """Return the report as plain values for JSON, with intervals if a level is given; None where undefined."""
         whole, measures = self.inside.to_dict(), {}
         for name, result in ((name, self[name]) for name in self.measures):
             content = {bound: getattr(result, bound) for bound in Triple._fields}
@@ -523,26 +483,26 @@ class GroupedReport(TabularResult):
             measures[name] = {key: plain(value) for key, value in content.items()}
         return {
             **{key: whole[key] for key in ("deadheat", "distance", "ties", "singletons", "n_query", "n_singleton")},
-            **{name: getattr(self, name) for name in ("group_size", "n_group", "repeats", "seed", "n_class")},
+            **{name: getattr(self, name) for name in ("group_size", "n_group", "draws", "seed", "n_class")},
             "left_over": [list(labels) for labels in self.left_over],
             "measures": measures,
             "profile": whole["profile"],
         }
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """A row a measure: its three values, and the standard error that the table shows."""
+        """Return a row for each measure: its three values, and the standard error that the table shows."""
         values = columns_of_bounds(self[name] for name in self.measures)
         return {"measure": list(self.measures), **values, "standard_error": self._shown_errors()}
 
     def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
-        """A row a measure, in per cent; with a level, a column of intervals, which hold for whatever the ties do."""
+        """Return a row for each measure, in per cent; with a level, also intervals that hold however ties fall."""
         rows = [(name, self[name]) for name in self.measures]
         table = table_with_errors(rows, self._shown_errors(), digits, confidence_level=confidence_level)
         return [table._replace(bounds=[result for _, result in rows])]
 
     def notes(self) -> list[str]:
-        """How the groups were drawn, what has no value, and what a report says of its queries and ties."""
-        often = f", {self.repeats} times over" if self.repeats > 1 else ""
+        """Return notes on the draw of groups, on measures without a value, and on queries and ties."""
+        often = f", {self.draws} times over" if self.draws > 1 else ""
         groups = f"{count(self.n_group, 'group', 'groups')} of {self.group_size} labels each"
         undefined = {name: self[name].n_undefined for name in self.measures}
         return [
@@ -557,11 +517,11 @@ class GroupedReport(TabularResult):
         return [each.lower if self.profile.bounds_only else each.expected for each in errors]
 
     def _about_left_over(self) -> str:
-        left_over = self.left_over[0]  # as many in every repeat
+        left_over = self.left_over[0]  # as many in every draw
         if not left_over:
             return "No label is left over."
         said = f"{len(left_over)} of {count(self.n_class, 'label', 'labels')} left over"
-        if self.repeats > 1:
+        if self.draws > 1:
             return f"{said} each time."
         named = ", ".join(map(repr, left_over[:_NAMED_LABELS]))
         more = len(left_over) - _NAMED_LABELS

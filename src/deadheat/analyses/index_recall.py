@@ -1,8 +1,8 @@
-"""How many of the true neighbours an approximate index returns: ids and embeddings come in, a table goes out.
+"""Recall of approximate indexes against an exact search: ids and embeddings come in, a table goes out.
 
-One exact search by the embeddings serves all indexes, in this process or by the workers of a cluster, and each index is
-compared with what it finds: per query, how many of the ids are among the k nearest and those that tie with the k-th.
-By a published ground truth ids and distances come in, and no vector; the distances say what ties, within a tolerance.
+One exact search by the embeddings serves all indexes, in this process or by the workers of a cluster. Each index is
+compared with its result: per query, the number of ids among the k nearest items and those that tie with the k-th. With
+a published ground truth, ids and distances come in, and no vectors; the distances decide ties, within a tolerance.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ _QUERIES = 64  # of so many queries, which share the rows of the base
 
 
 class Returned(NamedTuple):
-    """What one index returned, as far as it counts."""
+    """The items returned by one index that count."""
 
     query: Int64  # (n,), ascending
     item: Int64  # (n,)
 
     @classmethod
     def of(cls, candidates: Candidates, ids: Any, base_ids: Any, counts: Any, k: int, title: str) -> Returned:
-        """Check what an index returned; no more than the first k items of each row count, and no query itself."""
+        """Check the ids that an index returned, drop the query itself, and keep the first k items of each row."""
         rows = _filled_rows(ids, counts, candidates.n_query, title)
         items = item_ids.gallery_rows(rows, base_ids, len(candidates.ranked), title, ("base", "base_ids"))
         item_ids.require_distinct(rows, items, title)
@@ -75,7 +75,7 @@ class Returned(NamedTuple):
 
 
 def _filled_rows(ids: Any, counts: Any, n_query: int, title: str) -> item_ids.Rows:
-    """What an index returned for each query, without padding."""
+    """Return the ids that an index returned for each query, without padding."""
     rows = item_ids.id_rows(ids, title)
     if len(rows.lengths) != n_query:
         rule = f"must have a row for each query, but has {len(rows.lengths)} for {n_query} queries"
@@ -84,7 +84,7 @@ def _filled_rows(ids: Any, counts: Any, n_query: int, title: str) -> item_ids.Ro
 
 
 def _by_id(found: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64) -> Triple[Float64]:
-    """Lower, expected and upper recall over the tied items that one search may have kept."""
+    """Return lower, expected and upper recall over the tied items that one search may have kept."""
     with np.errstate(invalid="ignore", divide="ignore"):
         lower = (found + np.maximum(0, of_tied + kept - tied)) / (closer + kept)
         expected = (found + of_tied * kept / tied) / (closer + kept)
@@ -97,7 +97,7 @@ class Found(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A problem: queries and base, and what indexes returned."""
+    """A search problem: queries, base, and the items that indexes returned."""
 
     distance: Distance
     candidates: Candidates
@@ -127,7 +127,7 @@ class Search(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchJob:
-    """What every worker gets with every task."""
+    """Description of the search problem, sent to every worker with every task."""
 
     files: worker.Files
     distance: str
@@ -136,7 +136,7 @@ class SearchJob:
     threads: int
 
     def opened(self) -> Search:
-        """The problem, as the workers have it."""
+        """Return the search problem as opened by a worker."""
         array: Any = self.files.array
         returned = [Returned(array(f"query-{number}"), array(f"item-{number}")) for number in range(self.n_index)]
         distance = distance_registry.make(self.distance, *worker.open_rows(self.files), True)
@@ -149,7 +149,7 @@ def search_on(
     cluster: Cluster, distance: str, rows: tuple[Any, Any], candidates: Candidates, k: int,
     returned: Sequence[Returned], threads: int, progress: bool | Progress,
 ) -> Found:  # fmt: skip
-    """What the search for all queries finds, by the workers of a cluster."""
+    """Search for all queries by the workers of a cluster."""
     n_query, n_base = candidates.n_query, len(candidates.ranked)
     query, base = open_rows(rows[0], "queries"), open_rows(rows[1], "base")
     first = np.zeros(1, dtype=np.int64)
@@ -180,7 +180,7 @@ def search_on(
 
 @plain_floats
 def search(job: SearchJob, start: int, stop: int) -> dict[str, Array]:
-    """The task: search for the queries from `start` to before `stop`."""
+    """Search for the queries from `start` to before `stop`: the task of a worker."""
     opened: Search = worker.open_once(job.files, 0, job.opened)
     found = opened.of(range(start, stop), job.threads)
     return {"by_id": found.by_id, "n_tied": np.array([found.n_tied])}
@@ -191,7 +191,7 @@ ONE_INDEX = "index"  # what it is called if it has no name
 
 @dataclass(frozen=True, eq=False)
 class Recall(PlainFloats):
-    """The recall of one index: means as fractions in [0, 1], and the values that they are means of.
+    """The recall of one index: means as fractions in [0, 1], and the values of each query.
 
     Attributes
     ----------
@@ -200,12 +200,12 @@ class Recall(PlainFloats):
         The share of the k true neighbours that were returned, where any item that ties with the k-th may be one of
         them. **Undefined:** NaN for a query without anything to find.
     by_id : Triple of (n_query,)
-        The same for comparing ids with those of one exact search: lower, expected and upper over all the ways in which
+        The same, but comparing ids with those of one exact search: lower, expected and upper over all ways in which
         that search may break the tie at the k-th place. `upper` is `per_query`.
     n_returned : (n_query,)
-        How many items came back for each query, of the k that count.
+        The number of items returned for each query, of the k that count.
     queries_per_second : float
-        As the caller gave it; NaN if it was not given.
+        The speed given by the caller; NaN if none was given.
     """
 
     name: str
@@ -240,10 +240,10 @@ class Recall(PlainFloats):
     def interval(
         self, *, confidence_level: float = 0.95, method: str = "percentile", n_resamples: int = 9999, seed: int = 0
     ) -> Interval:
-        """A confidence interval for the mean recall over the queries that these were drawn from.
+        """Return a confidence interval for the mean recall over the population that the queries were drawn from.
 
-        Parameters are those of `deadheat.reports.statistics.intervals.mean_interval`. The index and its base stay as
-        they are.
+        Parameters are those of `deadheat.reports.statistics.intervals.mean_interval`. The index and its base are held
+        fixed.
         """
         return mean_interval(
             self.per_query, confidence_level=confidence_level, method=method, n_resamples=n_resamples, seed=seed
@@ -259,9 +259,9 @@ class IndexRecall(TabularResult):
     Attributes
     ----------
     recalls : mapping of str to Recall
-        In the order in which they were given.
+        By name, in the order in which they were given.
     k : int
-        How many neighbours are to be found.
+        The number of neighbours to find.
     distance : str
     n_query, n_base : int
     n_tied : int
@@ -285,7 +285,7 @@ class IndexRecall(TabularResult):
         return len(self.recalls)
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """One table: a row for each index, in per cent."""
+        """Return one table with a row for each index, in per cent."""
         found, form = self.recalls.values(), decimals(digits)
         columns = {
             "index": list(self.recalls),
@@ -300,7 +300,7 @@ class IndexRecall(TabularResult):
         return [Table(list(columns), list(zip(*columns.values(), strict=True)))]
 
     def notes(self) -> list[str]:
-        """What was searched, what ties do, and where less than k came back."""
+        """Return notes on the search, the effect of ties, and queries with fewer than k returned items."""
         rows = count(self.n_query, "query", "queries")
         notes = [f"{rows}, {self.k} nearest of {self.n_base:,} by an exact search ({self.distance})."]
         if self.n_tied:
@@ -314,14 +314,14 @@ class IndexRecall(TabularResult):
         return notes
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain Python values that JSON can hold; None where a value is undefined."""
+        """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
         columns = {name: values for name, values in self.columns().items() if name != "index"}
         rows = {name: {key: plain(values[i]) for key, values in columns.items()} for i, name in enumerate(self)}
         about = {name: getattr(self, name) for name in ("k", "distance", "n_query", "n_base", "n_tied")}
         return {"deadheat": program(), **about, "indexes": rows}
 
     def columns(self) -> dict[str, list[Any]]:
-        """A row an index: fractions, NaN where a value is undefined."""
+        """Return a row for each index: fractions, NaN where a value is undefined."""
         found = self.recalls.values()
         intervals = [each.interval() for each in found]
         by_id = columns_of_bounds(each.recall_by_id for each in found)
@@ -352,36 +352,36 @@ def index_recall(
     progress: bool | Progress = False,
     executor: Executor | Callable[[], Executor] | Cluster | None = None,
 ) -> IndexRecall:
-    """Measure how many of the k nearest items an index returned, against an exact search; of several, in one table.
+    """Measure the recall of one or several indexes: the share of the k nearest items, by exact search, that each found.
 
     Parameters
     ----------
     returned : (n_query, k or more) integers, or a mapping of names to such
-        What the index returned, best first: rows of `base`, or ids that `base_ids` lists; one entry for each index, or
-        each of its settings. Only the first k items of a row count. The integer -1 is nothing, and takes no place;
-        rows may be lists of any lengths, and what is missing from a row was not found. No item comes twice in a row.
+        The ids that the index returned, best first: rows of `base`, or ids of `base_ids`; a mapping has one entry per
+        index, or per setting. Only the first k items of a row count. The integer -1 is padding, and takes no place;
+        rows may be lists of any lengths, and missing items were not found. No item may occur twice in a row.
     queries, base : (n_query, dim) and (n_base, dim) embeddings
-        As the index got them: arrays or files in any form that `deadheat.profile` takes.
+        As the index got them: arrays or files in any form that `deadheat.Task` takes.
     k : int
-        How many neighbours are to be found. Where there are fewer items, all of them are.
+        The number of neighbours to find; all items where there are fewer.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        What the index ranks by. Squared Euclidean distance ranks as "euclidean" does, and inner products of rows of
-        length one as "inner_product", not quite as "cosine": rounded rows are not quite of length one.
+        The distance that the index ranks by. Squared Euclidean distance ranks as "euclidean" does, and inner products
+        of rows of length one as "inner_product", not quite as "cosine": rounded rows are not quite of length one.
     base_ids : (n_base,) integers or strings, optional
         The id of each item, where ids are not rows of `base`.
     counts : (n_query,) integers, or a mapping of names to such, optional
-        How many entries of each row count, as usearch says it.
+        The number of entries of each row that count, as usearch returns it.
     exclude : (n_query,) integers, or a pair of ids, optional
-        The row of `base` that each query is, -1 for none; or ``(query_ids, base_ids)``. It is nobody
-        dropped where it was returned: ask the index for one more.
+        The row of `base` that each query is, -1 for none; or ``(query_ids, base_ids)``. This row is no neighbour of the
+        query, and is dropped if it was returned: ask the index for one neighbour more.
     queries_per_second : float or mapping of names to float, optional
-        How fast each index was, for the table.
+        The speed of each index, for the table.
     threads : int, optional
         Worker threads, for this call alone. By default as many as this process may use.
     progress : bool or callable
         True for a bar on standard error, or a function that is called with (done, total).
     executor : concurrent.futures.Executor or Cluster, optional
-        Workers in other processes or on other machines; see `deadheat.profile`. Each opens `base` as a whole, and
+        Workers in other processes or on other machines; see `deadheat.Task`. Each opens `base` as a whole, and
         searches it for some of the queries. By default there are none.
 
     Raises
@@ -393,11 +393,11 @@ def index_recall(
 
     Notes
     -----
-    **Ties:** an item that ties with the k-th nearest is as near as that one, so whichever of them was returned counts,
-    as far as there are places for them: c items are closer than the k-th, and of those that tie with it no more than
-    k − c count. Distances are compared exactly, as the real numbers that they are, so that a "flat" index that ranks by
-    rounded distances may miss a neighbour too. Comparing ids with those of one exact search depends on which of the
-    tied items that search kept: `Recall.by_id` has the bounds, and the mean over all ways.
+    **Ties:** any item that ties with the k-th nearest is as near, and counts if it was returned, up to the number of
+    places: with c items closer than the k-th, at most k − c of those that tie with it count. Distances are compared
+    exactly, as real numbers, so that a "flat" index that ranks by rounded distances may miss a neighbour too. Comparing
+    ids with those of one exact search depends on which of the tied items that search kept: `Recall.by_id` has the
+    bounds, and the mean over all ways.
 
     Memory does not grow with n_query × n_base.
 
@@ -442,7 +442,7 @@ def index_recall(
 
 
 def _indexes(returned: Any) -> tuple[Mapping[str, Any], dict[str, str]]:
-    """What each index returned, by its name, and what messages call it."""
+    """Return the ids of each index by its name, and its name in messages."""
     if not isinstance(returned, Mapping):
         return {ONE_INDEX: returned}, {ONE_INDEX: "returned"}
     if not returned:
@@ -454,7 +454,7 @@ def _indexes(returned: Any) -> tuple[Mapping[str, Any], dict[str, str]]:
 
 
 def _by_name(values: Any, indexes: Mapping[str, Any], title: str) -> Mapping[str, Any]:
-    """What belongs to each index; something that is no mapping belongs to the only one."""
+    """Return the values of each index by name; a value that is not a mapping belongs to the only one."""
     if values is None:
         return {}
     if not isinstance(values, Mapping):
@@ -470,7 +470,7 @@ def _by_name(values: Any, indexes: Mapping[str, Any], title: str) -> Mapping[str
 
 @dataclass(frozen=True, eq=False)
 class TruthRecall(IndexRecall):
-    """The recall of every index by its name, by a ground truth: an `IndexRecall` whose `n_base` is not known (−1).
+    """The recall of every index by its name, against a ground truth: an `IndexRecall` with unknown `n_base` (−1).
 
     Attributes
     ----------
@@ -484,7 +484,7 @@ class TruthRecall(IndexRecall):
     n_cut: int
 
     def notes(self) -> list[str]:
-        """What was compared, what ties do, and where the ground truth ends too early."""
+        """Return notes on the comparison, the effect of ties, and queries whose ground truth ends too early."""
         _, *others = super().notes()
         within = f", ties within {self.tolerance:g}" if self.tolerance else ""
         queries, cut = count(self.n_query, "query", "queries"), count(self.n_cut, "query", "queries")
@@ -493,7 +493,7 @@ class TruthRecall(IndexRecall):
         return notes + ([f"In {cut} {least}"] if self.n_cut else [])
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain Python values that JSON can hold; None where a value is undefined."""
+        """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
         return {**super().to_dict(), "n_base": None, "tolerance": self.tolerance, "n_cut": self.n_cut}
 
 
@@ -501,19 +501,19 @@ class TruthRecall(IndexRecall):
 def index_recall_of_truth(
     returned: Any, ids: ArrayLike, distances: ArrayLike, k: int = 10, *, tolerance: float = 0.0
 ) -> TruthRecall:
-    """Measure how many of the k nearest items an index returned, by the ids and distances of a ground truth.
+    """Measure the recall of one or several indexes, by the ids and distances of a ground truth.
 
     Parameters
     ----------
     returned : (n_query, k or more) integers, or a mapping of names to such
-        What the index returned, best first: such ids as `ids` has; one entry for each index, or each of its settings.
-        Only the first k items of a row count; the integer -1 is nothing, and takes no place.
+        The ids that the index returned, best first, of the kind in `ids`; a mapping has one entry per index, or per
+        setting. Only the first k items of a row count; the integer -1 is padding, and takes no place.
     ids, distances : (n_query, depth)
-        The nearest items of each query and how far they are, ascending; arrays, or lists of rows of any lengths from k
-        on. The integer -1, at whatever distance, is nothing: a query with fewer than k items is to find all of them.
-        For similarities, give them with the opposite sign.
+        The nearest items of each query and their distances, ascending; arrays, or lists of rows of at least k entries.
+        The integer -1, at any distance, is padding: a query with fewer than k items has to find all of them. Give
+        similarities with the opposite sign.
     k : int
-        How many neighbours are to be found.
+        The number of neighbours to find.
     tolerance : float
         Items whose distance differs from that of the k-th by no more than this tie with it. ann-benchmarks takes 1e-3,
         and big-ann-benchmarks 1e-6; 0 compares the distances as they are.
@@ -558,7 +558,7 @@ def index_recall_of_truth(
 
 
 def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.Rows, Float64, Bool]:
-    """The ids of a ground truth without padding, how far they are, and which rows, being padded, have all there is."""
+    """Return the unpadded ids of a ground truth, their distances, and a mask of the padded rows, which are complete."""
     rows = item_ids.id_rows(ids, "ids")
     short = np.flatnonzero(rows.lengths < k)
     if len(short):
@@ -577,7 +577,7 @@ def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.Rows, Float64, Bo
 
 
 def _places(rows: item_ids.Rows, true: item_ids.Rows) -> Int64:
-    """Where each item that was returned is in the ground truth of its query; -1 if it is not."""
+    """Return the place of each returned item in the ground truth of its query; -1 if it is not there."""
     distinct, codes = np.unique(np.concatenate([true.values, rows.values]), return_inverse=True)
     keys = np.concatenate([true.row, rows.row]) * len(distinct) + codes
     known, asked = keys[: len(true.values)], keys[len(true.values) :]

@@ -1,4 +1,4 @@
-"""Systems in the order of their ranks: the table of them, who is significantly ahead of whom, what ties could swap."""
+"""Leaderboards: systems in order of rank, their significant differences, and the pairs that ties alone could swap."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Leaderboard(TabularResult):
     Attributes
     ----------
     reports : dict of str to Report
-        In the order of the ranks.
+        By name, in the order of the ranks.
     measures : tuple of str
-        What the table shows; the first one ranks.
+        The measures in the table; systems are ranked by the first.
     rank_by : str
-        Which value of it: "lower", "expected" or "upper".
+        The value of that measure to rank by: "lower", "expected" or "upper".
 
     Examples
     --------
@@ -86,12 +86,12 @@ class Leaderboard(TabularResult):
 
     @property
     def test(self) -> PairedTest:
-        """How pairs are tested."""
+        """Settings of the paired tests."""
         return next(iter(self._comparisons.values())).test
 
     @cached_property
     def ranks(self) -> dict[str, int]:
-        """The rank of each system, from 1; systems with one and the same value share one."""
+        """The rank of each system, from 1; systems with equal values share a rank."""
         values = [getattr(report[self.measures[0]], self.rank_by) for report in self.reports.values()]
         ranks = [1]
         for place in range(1, len(values)):
@@ -100,18 +100,18 @@ class Leaderboard(TabularResult):
 
     @cached_property
     def could_swap(self) -> tuple[Pair, ...]:
-        """Pairs that ties alone could put in the other order, for the upper value of one is above the other's lower."""
+        """Pairs whose order ties alone could reverse: the second one's upper value is above the first one's lower."""
         results = {name: report[self.measures[0]] for name, report in self.reports.items()}
         return tuple((a, b) for a, b in self._comparisons if results[b].upper > results[a].lower)
 
     def comparison(self, a: str, b: str) -> Comparison:
-        """What lies between two systems, the better ranked one first: that is A, the other B."""
+        """Return the comparison of two systems; the better ranked one is A, the other B."""
         return self._comparisons[(a, b) if (a, b) in self._comparisons else (b, a)]
 
     def pvalue(self, a: str, b: str, measure: str | None = None) -> float:
-        """The worst-case p-value of a pair over all tie-breakings, after Holm's correction for all pairs.
+        """Return the worst-case p-value of a pair over all tie-breakings, after Holm's correction for all pairs.
 
-        By the measure that ranks, or by another one under any of its names.
+        The measure is the one that ranks, or another one under any of its names.
         """
         measure = self._name(measure)
         if measure not in self._adjusted:
@@ -121,7 +121,7 @@ class Leaderboard(TabularResult):
         return adjusted[(a, b) if (a, b) in adjusted else (b, a)]
 
     def ahead_of(self, name: str, measure: str | None = None) -> tuple[str, ...]:
-        """The systems that this one is significantly ahead of, whatever the ties do, by the measure that ranks."""
+        """Return the systems that this one is significantly ahead of, however the ties fall, by the ranking measure."""
         measure, ahead = self._name(measure), []
         for other in self:
             if other != name and self.pvalue(name, other, measure) < self.test.alpha:
@@ -131,7 +131,7 @@ class Leaderboard(TabularResult):
         return tuple(ahead)
 
     def interval(self, name: str, measure: str | None = None) -> Intervals:
-        """The confidence intervals of a system's means, over the units that the tests swap."""
+        """Return the confidence intervals of a system's means, over the units that the tests swap."""
         key = name, self._name(measure)
         if key not in self._intervals:
             test = self.test
@@ -145,7 +145,7 @@ class Leaderboard(TabularResult):
         return self.measures[0] if measure is None else next(iter(self.reports.values())).own_name(measure)
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """One table: a row for each system, in per cent."""
+        """Return one table with a row for each system, in per cent."""
         first, *others = self.measures
         level = f"{100 * self.test.confidence_level:g} % interval"
         header = ["system", "rank", f"{first} (%)", level, *(f"{name} (%)" for name in others)]
@@ -166,19 +166,19 @@ class Leaderboard(TabularResult):
         return dict(zip(self.reports, _letters(len(self)), strict=True))
 
     def _value_cells(self, measure: str, digits: int) -> list[str]:
-        """Values with the letters of the systems that they are significantly ahead of, padded so that digits align."""
+        """Format values, aligned, with the letters of the systems that they are significantly ahead of."""
         behind = [_raised(self._letter[other] for other in self.ahead_of(name, measure)) for name in self]
         width = max(map(len, behind))
         values = [value(report[measure], digits) for report in self.reports.values()]
         return [cell + mark.ljust(width) for cell, mark in zip(values, behind, strict=True)]
 
     def to_latex(self, **options: Any) -> str:
-        """The table for LaTeX with the package booktabs, without the notes; letters are ``\\textsuperscript``."""
+        """Return the table, without notes, for LaTeX with the package booktabs; letters are ``\\textsuperscript``."""
         text = super().to_latex(**options)
         return _RAISED_TEXT.sub(lambda found: rf"\textsuperscript{{{found[0].translate(_DOWN)}}}", text)
 
     def notes(self) -> list[str]:
-        """What ranks, what the letters and marks say, and what to beware of; `explain` says the rest."""
+        """Return notes on the ranking measure, the letters and marks, and caveats; `explain` has the rest."""
         tied = any(has_ties(report[name]) for report in self.reports.values() for name in self.measures)
         values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
         by = f"the {self.rank_by} {'value' if self.rank_by == 'expected' else 'bound'} of " if tied else ""
@@ -196,7 +196,7 @@ class Leaderboard(TabularResult):
         ]
 
     def _n_units(self) -> list[int]:
-        """The units of each pair, by the measure that ranks."""
+        """Return the number of units of each pair, by the measure that ranks."""
         return [each[self.measures[0]].n_unit for each in self._comparisons.values()]
 
     def _units(self) -> str:
@@ -210,7 +210,7 @@ class Leaderboard(TabularResult):
         return [f"~ ties alone could swap {'; '.join(pairs[:_LISTED])}{more}."] if pairs else []
 
     def _about_reach(self) -> list[str]:
-        """A sentence where no difference, however large, could come out as significant."""
+        """Return a note if no difference, however large, could be significant."""
         n_unit, n_resamples = min(self._n_units()), self.test.n_resamples
         every = n_unit < n_resamples.bit_length()  # 2^n swaps
         smallest = len(self._comparisons) * (2.0 ** (1 - n_unit) if every else 2 / (n_resamples + 1))
@@ -220,7 +220,7 @@ class Leaderboard(TabularResult):
         return [f"No difference can be significant here, for the smallest adjusted p is {smallest:.2g}: {remedy}."]
 
     def explain(self) -> str:
-        """What each part of the table means, and how it is tested."""
+        """Explain each part of the table, and how it is tested."""
         test = self.test
         return "\n".join([
             f"rank: by the {self.rank_by} value of {self.measures[0]}; systems with one and the same value share one. "
@@ -237,7 +237,7 @@ class Leaderboard(TabularResult):
         ])  # fmt: skip
 
     def columns(self) -> dict[str, list[Any]]:
-        """A row for each system and measure: fractions, NaN where undefined; `low` and `high` are the interval's."""
+        """Return a row for each system and measure: fractions, NaN where undefined; `low`, `high` are the interval."""
         rows = [(name, measure) for name in self for measure in self.measures]
         results = [self.reports[name][measure] for name, measure in rows]
         low, high = zip(*(self.interval(*row).expected for row in rows), strict=True)
@@ -253,7 +253,7 @@ class Leaderboard(TabularResult):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The leaderboard as plain Python values that JSON can hold; None where a value is undefined."""
+        """Return the leaderboard as plain Python values that JSON can hold; None where a value is undefined."""
         return {
             "deadheat": program(),
             "rank_by": {"measure": self.measures[0], "value": self.rank_by},
@@ -301,32 +301,32 @@ def leaderboard(
     n_resamples: int = 9999,
     seed: int = 0,
 ) -> Leaderboard:
-    """Rank systems on the same queries: values, intervals, who is significantly ahead of whom, what ties could swap.
+    """Rank systems on the same queries, with intervals, significance tests, and the pairs that ties could swap.
 
     Parameters
     ----------
     reports : mapping of str to Report
-        At least two, by the names to show; of the same queries and of the same average, as for `compare`.
+        At least two reports by name, on the same queries and with the same average, as for `compare`.
     measures : str or iterable of str, optional
-        What the table shows; by default what all reports show. The first one ranks.
+        The measures in the table; by default those that all reports show. Systems are ranked by the first.
     rank_by : {"lower", "expected", "upper"}
-        Which value of it ranks. The lower bound is what a system can promise, whatever a sort does with its ties.
+        The value to rank by. A system reaches its lower bound however a sort breaks its ties.
     resample : {"query", "class"}, optional
         The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
-        wherever labels are known and there is no separate gallery: the queries of a class rise and fall together then.
+        if labels are known and there is no separate gallery, since the queries of a class are then correlated.
     confidence_level : float
-        Of each interval by itself, strictly between 0 and 1.
+        The level of each single interval, strictly between 0 and 1.
     method : {"percentile", "BCa"}
         The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`.
     n_resamples : int
-        How often the bootstrap draws, and how many random swaps a permutation test makes.
+        The number of bootstrap resamples, and of random swaps in a permutation test.
     seed : int
-        Of all that is drawn. The same seed gives the same result on any machine.
+        The seed of all random draws. The same seed gives the same result on any machine.
 
     Returns
     -------
     Leaderboard
-        Tests are run when they are asked for: each pair of systems once for each measure.
+        Tests are run on demand: each pair of systems once for each measure.
 
     Raises
     ------
@@ -337,19 +337,19 @@ def leaderboard(
     -----
     **Ties:** two systems whose bounds overlap could change places by their ties alone; the table marks them.
 
-    **Significance:** of all pairs, for each measure by itself, by the worst-case p-values over all tie-breakings of
+    **Significance:** of all pairs, for each measure separately, by the worst-case p-values over all tie-breakings of
     `Difference.pvalue_worst_case`, after Holm's correction. So the chance that any letter in a column of the table is
     false is at most 1 − `confidence_level`, and no letter contradicts a rank by the same measure.
 
     Examples
     --------
-    Three systems, eight queries, one relevant item each. The first always finds it at once, the second cannot tell it
-    from another one in half of the queries, the third has it second:
+    Three systems, eight queries, one relevant item each. The first ranks it first, the second ties it with another item
+    in half of the queries, and the third ranks it second:
 
     >>> import deadheat as dh
     >>> groups = {"sure": [(0, 0, 1, 1)] * 8, "torn": [(0, 0, 1, 1), (0, 0, 2, 1)] * 4, "late": [(1, 0, 1, 1)] * 8}
     >>> profiles = {name: dh.TieProfile.from_groups([[row] for row in rows], [3] * 8) for name, rows in groups.items()}
-    >>> board = leaderboard({name: dh.measure(profile, "MRR", labels=range(8)) for name, profile in profiles.items()})
+    >>> board = leaderboard({name: dh.evaluate(profile, "MRR", labels=range(8)) for name, profile in profiles.items()})
     >>> board.ranks
     {'sure': 1, 'torn': 2, 'late': 3}
     >>> board.ahead_of("sure"), board.could_swap
@@ -397,19 +397,19 @@ def _require_reports(reports: Mapping[str, Report]) -> None:
 
 
 def _place(report: Report, measure: str, rank_by: str, name: str) -> tuple[float | str, ...]:
-    """What puts reports in order: the value that ranks, then all three, then the name; undefined ones come last."""
+    """Return the sort key of a report: the value that ranks, then all three, then the name; undefined sorts last."""
     value = report[measure]
     keys = (getattr(value, rank_by), value.lower, value.expected, value.upper)
     return (*(math.inf if math.isnan(key) else -key for key in keys), name)
 
 
 def _letters(n: int) -> list[str]:
-    """A letter for each of n systems; where there are too many for that, words of letters, all of one length."""
+    """Return a letter for each of n systems, or words of equal length where there are too few letters."""
     length = next(length for length in itertools.count(1) if len(_PLAIN) ** length >= n)
     return ["".join(word) for word in itertools.islice(itertools.product(_PLAIN, repeat=length), n)]
 
 
 def _raised(words: Iterable[str]) -> str:
-    """Letters raised, with commas between words of several: ᵇᶜ, or ᵃᵇ,ᵃᶜ."""
+    """Join words as superscripts, with commas if a word has several letters: ᵇᶜ, or ᵃᵇ,ᵃᶜ."""
     listed = list(words)
     return ("," if any(len(word) > 1 for word in listed) else "").join(listed).translate(_UP)

@@ -1,9 +1,9 @@
-"""Link prediction by the names of its field: mean rank, reciprocal rank and hits of one positive among candidates.
+"""Link prediction measures: mean rank, reciprocal rank and hits of one positive among candidates.
 
     profile, one positive a query ───┐
     the same with all items tied ────┴─> weighted means of MR, MRR and Hits@k ─> corrected for chance
 
-What chance gives is what a scorer gives that ties everything: the expected value of the profile with one group a query.
+The chance value is that of a scorer that ties everything: the expected value of a profile with one group per query.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.links import profile_ranks
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.engine.task import Task, profile_of_task
+from deadheat.errors import InvalidValueError
 from deadheat.inputs import conversion
 from deadheat.inputs.samples import LabelsLike
 from deadheat.measures import names as measure_names
@@ -39,19 +39,19 @@ _NAME = re.compile(r"A?MR|AMRI|(adjusted )?(MRR|Hits@[1-9][0-9]{0,8})")
 
 @dataclass(frozen=True, eq=False)
 class LinkPrediction(TabularResult, ByName[Triple[float]]):
-    """The measures of link prediction: ``result["MRR"]`` is lower, expected and upper.
+    """Measures of link prediction: ``result["MRR"]`` is lower, expected and upper.
 
-    Of MR and AMR less is better, so that their `lower` has the positive in front of what ties with it, and the
-    cautious value is `upper`; of all others it is `lower`.
+    For MR and AMR less is better, so that their `lower` ranks the positive in front of its ties, and the cautious value
+    is `upper`; for all others it is `lower`.
 
     Attributes
     ----------
     means : mapping of str to Triple of float
-        In the order in which they were asked for.
+        By name, in the order in which they were asked for.
     per_query : mapping of str to Triple of (n_query,) arrays
-        The values of the queries that the means are of: of MR, MRR and Hits@k.
+        Values of MR, MRR and Hits@k for each query, which the means are taken over.
     n_relation : int or None
-        Over how many relations the macro average is; None for the mean over queries.
+        The number of relations in the macro average; None for the mean over queries.
     n_query, n_tied : int
         All queries, and those whose positive ties with another candidate.
     """
@@ -71,47 +71,47 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
         return iter(self.means)
 
     def tables(self, *, digits: int = 4) -> list[Table]:
-        """One table, a row a measure."""
+        """Return one table with a row for each measure."""
         form = decimals(digits)
         rows = [[name, *(number(value, form) for value in self[name])] for name in self]
         return [Table(["measure", *Triple._fields], rows)]
 
     def notes(self) -> list[str]:
-        """Over what the means are, and how many queries ties affect."""
+        """Return a note on the queries and relations of the means, and the number of queries that ties affect."""
         said = count(self.n_query, "query", "queries")
         if self.n_relation is not None:
             said += f" of {count(self.n_relation, 'relation', 'relations')}, averaged"
         return [f"{said}; the positive ties with another candidate in {self.n_tied}."]
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain Python values that JSON can hold; None where a value is undefined."""
+        """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
         about = {name: getattr(self, name) for name in ("n_query", "n_relation", "n_tied")}
         return {"deadheat": program(), **about, "measures": {name: plain(self[name]._asdict()) for name in self}}
 
     def columns(self) -> dict[str, list[Any]]:
-        """A row a measure; NaN where a value is undefined."""
+        """Return a row for each measure; NaN where a value is undefined."""
         return {"measure": [*self], **{end: [getattr(self[name], end) for name in self] for end in Triple._fields}}
 
 
 @plain_floats
 def link_prediction(
-    profile: TieProfile,
+    task: Task | TieProfile,
     measures: str | Iterable[str] = DEFAULT_MEASURES,
     *,
     relations: LabelsLike | None = None,
     weights: ArrayLike | None = None,
 ) -> LinkPrediction:
-    """Measure the ranks of one positive a query, with bounds and expectation over all ways to break ties.
+    """Measure the ranks of one positive per query, with bounds and expectation over all ways to break ties.
 
     Parameters
     ----------
-    profile : TieProfile
-        Of queries with one relevant item each: from `profile_ranks`, `profile_links` or `profile_candidates`. That of
-        the head predictions alone is ``profile[is_head]``.
+    task : Task or TieProfile
+        Of queries with one relevant item each: from `Task.from_ranks`, `Task.from_links` or `Task.from_candidates`. The
+        profile of the head predictions alone is ``task.profile[is_head]``.
     measures : str or iterable of str
-        Or one string with commas between them:
-        ``MR`` (mean rank), ``MRR``, ``Hits@k``, ``AMR`` (MR over that of chance), ``AMRI`` (1 best, 0 chance),
-        ``adjusted MRR`` and ``adjusted Hits@k`` (the same index of MRR and Hits@k).
+        Names, or one string with commas between them: ``MR`` (mean rank), ``MRR``, ``Hits@k``, ``AMR`` (MR over that of
+        chance), ``AMRI`` (1 best, 0 chance), ``adjusted MRR`` and ``adjusted Hits@k`` (the same index of MRR and
+        Hits@k).
     relations : (n_query,), optional
         The relation of each query, or another key, for the macro average: the mean over relations of the mean over the
         queries of a relation. By default it is micro, the mean over queries.
@@ -129,8 +129,8 @@ def link_prediction(
     p with the same probability, so that E[1/rank] = (H(p) - H(o - 1)) / (p - o + 1), H being the harmonic numbers.
     MR, AMR and AMRI are linear in the rank: their expectation is that of the mean of o and p, the "realistic" rank.
 
-    Chance: a random order of the candidates of each query [1]_. The adjusted measures are (x - c) / (1 - c), AMRI is
-    1 - (MR - 1) / (c - 1), with c the mean, under the same weights, of what chance gives. **Undefined:** NaN where
+    Chance: a random order of the candidates of each query [1]_. The adjusted measures are (x - c) / (1 - c), and AMRI
+    is 1 - (MR - 1) / (c - 1), with c the mean of the chance values under the same weights. **Undefined:** NaN where
     chance gives the best value already, as for Hits@10 among ten candidates, and without queries.
 
     References
@@ -143,9 +143,8 @@ def link_prediction(
     --------
     The positive has a score of its own in one query, and ties with one candidate of three in the other:
 
-    >>> from deadheat import profile_links
-    >>> profile = profile_links([3, 1], [[2, 1, 0], [2, 1, 0]])
-    >>> print(link_prediction(profile, ["MR", "MRR", "Hits@2", "AMRI"]))
+    >>> task = Task.from_links([3, 1], [[2, 1, 0], [2, 1, 0]])
+    >>> print(link_prediction(task, ["MR", "MRR", "Hits@2", "AMRI"]))
     measure   lower  expected   upper
     MR       1.5000    1.7500  2.0000
     MRR      0.6667    0.7083  0.7500
@@ -154,13 +153,12 @@ def link_prediction(
     <BLANKLINE>
     2 queries; the positive ties with another candidate in 1.
     """
-    if not isinstance(profile, TieProfile):
-        raise InvalidTypeError("profile", f"must be a TieProfile, but is a {type(profile).__name__}")
+    profile = profile_of_task(task)
     if profile.bounds_only or profile.n_ordered is not None:
-        raise InvalidValueError("profile", "must be of whole rankings with exact ties, but is of bounds only or cut")
+        raise InvalidValueError("task", "must be of whole rankings with exact ties, but is of bounds only or cut")
     for query in np.flatnonzero((profile.n_relevant != 1) | (np.diff(profile.offsets) != 1))[:1]:
         came = f"query {query} has {profile.n_relevant[query]}"
-        raise InvalidValueError("profile", f"must have one relevant item per query, which is ranked, but {came}")
+        raise InvalidValueError("task", f"must have one relevant item per query, which is ranked, but {came}")
     share, groups, n_relation = _weights(weights, profile.n_query), np.zeros(profile.n_query, dtype=np.int64), None
     if relations is not None:
         groups = class_numbers(relations, profile.n_query)
@@ -173,7 +171,7 @@ def link_prediction(
             listed = "MR, MRR, Hits@k, AMR, AMRI, adjusted MRR, adjusted Hits@k"
             raise InvalidValueError("measures", f"must be of {listed}, but got {name!r}")
         bases[name] = "MR" if name in ("AMR", "AMRI") else name.removeprefix("adjusted ")  # compared with chance
-    all_tied = profile_ranks(np.ones_like(profile.n_ranked), profile.n_ranked, profile.n_ranked)
+    all_tied = Task.from_ranks(np.ones_like(profile.n_ranked), profile.n_ranked, profile.n_ranked).profile
     values = _values(profile, bases.values())
     by_chance = _values(all_tied, [base for name, base in bases.items() if base != name])
     means = {}
@@ -200,7 +198,7 @@ def _adjusted(name: str, mean: Triple[float], chance: float) -> Triple[float]:
 
 
 def _mean(values: Float64, weights: Float64) -> float:
-    """The weighted mean, whose sums are rounded once, so that the order of the queries does not matter."""
+    """Return the weighted mean, with sums rounded once, so that the order of the queries does not matter."""
     if (weights == 1).all():
         return exact_mean(values)
     total = math.fsum(weights.tolist())
@@ -208,14 +206,14 @@ def _mean(values: Float64, weights: Float64) -> float:
 
 
 def _listed(measures: Any) -> list[Any]:
-    """Names of measures, one by one."""
+    """Return the names of measures as a list."""
     if isinstance(measures, str):
         return re.split(r"\s*,\s*", measures.strip())
     return checks.listed(measures, "measures", "names of measures")
 
 
 def _scaled(weights: Float64, groups: Int64) -> Float64:
-    """Weights times a power of two for each group, so that the largest is from 1 to 2, and no sum overflows."""
+    """Scale weights by a power of two for each group, so that the largest is from 1 to 2 and no sum overflows."""
     largest = np.zeros(int(groups.max(initial=0)) + 1)
     np.maximum.at(largest, groups, weights)
     scaled: Float64 = np.ldexp(weights, 1 - np.frexp(largest)[1][groups])
@@ -223,7 +221,7 @@ def _scaled(weights: Float64, groups: Int64) -> Float64:
 
 
 def _per_relation(weights: Float64, relations: Int64) -> Float64:
-    """Weights that add up to 1 in each relation."""
+    """Return weights that add up to 1 in each relation."""
     (sums,), _ = class_sums(weights[None], relations)
     totals = sums[np.unique(relations, return_inverse=True)[1]]
     shares: Float64 = np.divide(weights, totals, out=np.zeros(len(weights)), where=totals > 0)

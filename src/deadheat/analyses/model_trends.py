@@ -1,4 +1,4 @@
-"""Many models: how two of their measures correlate, and how their gaps go with a number of each, such as the size.
+"""Trends over many models: correlation of two measures, and of gaps with a number of each model, such as its size.
 
 Figures 2 and 3 of the paper (arXiv:2306.13357), for any set of reports.
 """
@@ -34,7 +34,7 @@ def model_correlation(
     measure: str = "Hit@1",
     names: tuple[str, str] | None = None,
 ) -> ModelCorrelation:
-    """How a measure of many models correlates with another, such as the plain with the grouped one.
+    """Correlate two values of a measure over many models, such as the plain and the grouped one.
 
     Figure 2 of Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
 
@@ -45,13 +45,13 @@ def model_correlation(
     measure : str
         The name of one measure.
     names : (str, str), optional
-        What the tables and the plot call the two; by default the measure, with the groups' size where there are groups.
+        Names of the two in tables and in the plot; by default the measure, with the group size where there are groups.
 
     Returns
     -------
     ModelCorrelation
         **Ties:** coefficients are those of the expected values (under a tolerance, of the lower ones); `n_open` counts
-        the pairs of models whose order ties leave open. **Undefined:** NaN where either is constant.
+        the pairs of models whose order depends on ties. **Undefined:** NaN where either is constant.
 
     Raises
     ------
@@ -62,11 +62,12 @@ def model_correlation(
 
     Examples
     --------
-    >>> from deadheat import evaluate, grouped
+    >>> from deadheat import evaluate, grouped, Task
     >>> labels = list("aabbcc")
     >>> models = {"A": [[0], [1], [5], [6], [9], [10]], "B": [[0], [1], [5], [9], [6], [10]], "C": [[0], [5]] * 3}
-    >>> plain = {name: evaluate(points, labels, distance="euclidean") for name, points in models.items()}
-    >>> inside = {name: grouped(points, labels, group_size=2, distance="euclidean") for name, points in models.items()}
+    >>> tasks = {name: Task(points, labels, distance="euclidean") for name, points in models.items()}
+    >>> plain = {name: evaluate(task) for name, task in tasks.items()}
+    >>> inside = {name: grouped(task, group_size=2) for name, task in tasks.items()}
     >>> found = model_correlation(plain, inside)
     >>> round(found.spearman, 4), found.n_open
     (0.866, 0)
@@ -86,7 +87,7 @@ def model_correlation(
 
 @dataclass(frozen=True, eq=False)
 class ModelCorrelation(TabularResult):
-    """Two values of many models, and how they correlate.
+    """Two values of each of many models, and their correlation.
 
     `to_text` and its siblings take ``digits=``.
 
@@ -94,7 +95,7 @@ class ModelCorrelation(TabularResult):
     ----------
     models : tuple of str
     names : (str, str)
-        What the two values are.
+        Names of the two values.
     first, second : Triple
         Lower, expected and upper values, (n_model,) each.
     """
@@ -121,9 +122,9 @@ class ModelCorrelation(TabularResult):
         return _correlation("spearmanr", *self.shown)
 
     def pearson_interval(self, *, confidence_level: float = 0.95) -> tuple[float, float]:
-        """The interval for Pearson's r by Fisher's transformation, tanh(artanh r ± z/√(n − 3)); NaN below 4 models.
+        """Return Fisher's interval for Pearson's r, tanh(artanh r ± z/√(n − 3)); NaN for fewer than 4 models.
 
-        It takes the models as independent draws, which those of one family are not.
+        It assumes that models are independent draws, which those of one family are not.
         """
         n = len(self.models)
         if n < 4:
@@ -135,7 +136,7 @@ class ModelCorrelation(TabularResult):
 
     @property
     def n_open(self) -> int:
-        """Pairs of models whose order ties leave open in one of the two values or both."""
+        """Number of pairs of models whose order, in one of the two values or both, depends on ties."""
         a, b = np.triu_indices(len(self.models), 1)
         ranges = ((each.lower, each.upper) for each in (self.first, self.second))
         undecided = [(lower[a] < upper[b]) & (lower[b] < upper[a]) for lower, upper in ranges]
@@ -146,20 +147,20 @@ class ModelCorrelation(TabularResult):
         return {"names": list(self.names), **plain({**self.columns(), **coefficients}), "n_open": self.n_open}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """A row a model: the three values of both."""
+        """Return a row for each model: the three values of both."""
         pairs = {"first": self.first, "second": self.second}
         values = {f"{name}_{bound}": getattr(each, bound) for name, each in pairs.items() for bound in Triple._fields}
         return {"model": list(self.models), **values}
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """The values of each model in per cent; the coefficients, which are no shares and stay as they are."""
+        """Return tables of the values of each model, in per cent, and of the coefficients, which are not shares."""
         form, shown = decimals(digits), zip(self.models, *self.shown, strict=True)
         rows = [[model, *(number(100 * value, form) for value in values)] for model, *values in shown]
         coefficients = [["Pearson's r", number(self.pearson, ".3f")], ["Spearman's rho", number(self.spearman, ".3f")]]
         return [Table(("model (%)", *self.names), rows), Table(("correlation", "coefficient"), coefficients)]
 
     def notes(self) -> list[str]:
-        """How sure Pearson's r is, and what ties leave open."""
+        """Return the interval of Pearson's r, and the number of pairs whose order depends on ties."""
         low, high = self.pearson_interval()
         said = [f"{len(self.models)} models."]
         if not math.isnan(low):
@@ -170,7 +171,7 @@ class ModelCorrelation(TabularResult):
 
 
 def _correlation(name: str, first: Float64, second: Float64) -> float:
-    """A correlation as SciPy has it; NaN where either side is constant."""
+    """Return a correlation coefficient from SciPy; NaN where either side is constant."""
     if any(values.min() == values.max() for values in (first, second)):
         return math.nan
     return float(getattr(require("scipy.stats", "stats", "a correlation"), name)(first, second).statistic)
@@ -205,7 +206,7 @@ _SIDES = ("grouped", "plain")
 
 
 def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float], *, name: str = "size") -> GapTrend:
-    """How the generalization gap of many models goes with a number of each, such as its size.
+    """Relate the generalization gap of many models to a number of each, such as its size.
 
     Figure 3 of Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
 
@@ -216,7 +217,7 @@ def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float
     numbers : mapping of str to float
         A finite number for each model: parameters, dimensions, dropout, epochs.
     name : str
-        What the number is.
+        The name of the number.
 
     Returns
     -------
@@ -230,11 +231,12 @@ def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float
 
     Examples
     --------
-    >>> from deadheat import generalization_gap
-    >>> near, mixed, labels = [[0], [1], [5], [6]], [[0], [5], [1], [6]], list("aabb")
-    >>> how = {"group_size": 2, "distance": "euclidean"}
-    >>> gaps = {"small": generalization_gap(near, labels, near, labels, **how),
-    ...         "large": generalization_gap(near, labels, mixed, labels, **how)}
+    >>> from deadheat import generalization_gap, Task
+    >>> labels = list("aabb")
+    >>> near = Task([[0], [1], [5], [6]], labels, distance="euclidean")
+    >>> mixed = Task([[0], [5], [1], [6]], labels, distance="euclidean")
+    >>> gaps = {"small": generalization_gap(near, near, group_size=2),
+    ...         "large": generalization_gap(near, mixed, group_size=2)}
     >>> trend = gap_trend(gaps, {"small": 1e6, "large": 2e7}, name="parameters")
     >>> [gap.expected for gap in trend.grouped]
     [0.0, 1.0]
@@ -256,14 +258,14 @@ def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float
 
 @dataclass(frozen=True, eq=False)
 class GapTrend(TabularResult):
-    """Gaps of many models, grouped and plain, by a number of each.
+    """Grouped and plain gaps of many models, ordered by a number of each.
 
     `to_text` and its siblings, `to_dict` and `to_json` take ``confidence_level=``.
 
     Attributes
     ----------
     name : str
-        What the number is.
+        The name of the number.
     models : tuple of str
         By ascending number.
     numbers : (n_model,)
@@ -293,16 +295,16 @@ class GapTrend(TabularResult):
 
     @property
     def titles(self) -> dict[str, tuple[Gap, ...]]:
-        """The grouped and the plain gaps, by what people call them."""
+        """The grouped and the plain gaps, by their titles."""
         return {f"in groups of {self.group_size}": self.grouped, "plain": self.plain}
 
     def spearman(self, gaps: Sequence[Gap]) -> float:
-        """Spearman's rho of the number with these gaps (under a tolerance, lower ones); NaN if either is constant."""
+        """Return Spearman's rho of the number and gaps (under a tolerance, lower ones); NaN if either is constant."""
         values = np.array([gap.lower if math.isnan(gap.expected) else gap.expected for gap in gaps])
         return _correlation("spearmanr", self.numbers, values)
 
     def signs(self, gaps: Sequence[Gap], *, confidence_level: float = 0.95) -> tuple[int, int]:
-        """How many of these gaps have an interval, ties included, that lies below 0, and how many above."""
+        """Count the gaps whose interval, ties included, lies below 0, and those whose interval lies above."""
         found = [gap.interval(confidence_level=confidence_level) for gap in gaps]
         return sum(each.upper.high < 0 for each in found), sum(each.lower.low > 0 for each in found)
 
@@ -316,14 +318,14 @@ class GapTrend(TabularResult):
         return {**about, "models": models, "spearman": rho}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """A row a model: its number and the three values of both gaps."""
+        """Return a row for each model: its number and the three values of both gaps."""
         columns: dict[str, Sequence[Any]] = {"model": list(self.models), "number": self.numbers.tolist()}
         for side in _SIDES:
             columns |= {f"{side}_{end}": values for end, values in columns_of_bounds(getattr(self, side)).items()}
         return columns
 
     def tables(self, *, digits: int = DIGITS, confidence_level: float = 0.95) -> list[Table]:
-        """A row a model: gaps in percentage points, each with its interval, ties included."""
+        """Return one table, a row for each model: gaps in percentage points, each with its interval, ties included."""
         header, columns = ["model", self.name], [list(self.models), [f"{at:g}" for at in self.numbers]]
         for title, gaps in self.titles.items():
             header += [f"gap, {title}", f"{100 * confidence_level:g} % interval"]
@@ -332,7 +334,7 @@ class GapTrend(TabularResult):
         return [Table(header, list(map(list, zip(*columns, strict=True))))]
 
     def notes(self) -> list[str]:
-        """How many gaps lie on either side of 0, and how they go with the number."""
+        """Return the numbers of gaps on either side of 0, and their rank correlation with the number."""
         said = []
         for title, gaps in self.titles.items():
             (below, above), rho = self.signs(gaps), self.spearman(gaps)

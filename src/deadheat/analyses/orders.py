@@ -1,8 +1,8 @@
-"""Orders of the samples, and what each makes of a measure: random ones, and those with a low or a high value.
+"""Orders of the samples and the value of a measure in each: random orders, and those with a low or a high value.
 
 A stable sort leaves the items of a tie group in the order of the samples. So only the mixed tie groups of the queries
-depend on it: in come queries and a gallery, or samples for leave one out, and out goes a `Model`, which gives the value
-of a measure for any order of the samples that are ranked.
+depend on that order: in come queries and a gallery, or samples for leave one out, and out goes a `Model`, which gives
+the value of a measure for any order of the samples that are ranked.
 
 Where everything is tied in leave one out, the lowest and the highest mAP are known and so are their orders; the proofs
 are in docs/studies/exploit.md. Otherwise a search moves samples, one by one, from several starts.
@@ -18,13 +18,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 import deadheat._core as _core
-from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.profiling import profile_of
 from deadheat.engine.counting.ranking import Ranked, Rankings
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.task import Task
 from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.inputs import labels
-from deadheat.inputs.samples import Pair
 from deadheat.measures import values as measure_values
 from deadheat.measures.family import Counted, Measure
 from deadheat.reports.tables import count
@@ -47,7 +46,7 @@ _LEAST = 1e-10  # of a sum over the queries: a gain below this may be rounding
 class Terms(NamedTuple):
     """A measure as a sum over relevant items, scale * count * discount[rank]: `RankSum` in the core.
 
-    How a relevant item counts (`measure_family.Counted`) and the discount of each rank; then, of each mixed group, the
+    The fields are how a relevant item counts (`Counted`) and the discount of each rank; then, for each mixed group, the
     items and the relevant items in front of it, the relevant items of its query, the last rank that counts, the scale.
     """
 
@@ -60,7 +59,7 @@ class Terms(NamedTuple):
     scale: Float64
 
     def values(self, group: Int64, number: Int64, rank: Int64) -> Float64:
-        """What the relevant items of these numbers add at these ranks of their groups, over the scale."""
+        """Return the terms, before scaling, of the relevant items of these numbers at these ranks of their groups."""
         added = self.discount[np.minimum(rank, len(self.discount) - 1)]
         if self.counted == Counted.SO_FAR:
             added = added * number
@@ -74,7 +73,7 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Mixed tie groups."""
+    """Mixed tie groups of all queries, whose items follow the order of the samples."""
 
     codes: Int32  # (n,), the class of each sample that is ranked
     query_codes: Int32  # (n_query,)
@@ -88,7 +87,7 @@ class Model:
 
     @cached_property
     def mixed(self) -> Int64:
-        """Which groups of the profile are mixed."""
+        """Places of the mixed groups in the profile."""
         return np.flatnonzero(self.profile.tied > self.profile.tied_relevant)
 
     @cached_property
@@ -97,7 +96,7 @@ class Model:
 
     @cached_property
     def layout(self) -> tuple[Int64, Int32, Int32]:
-        """Where each mixed group begins, and the classes of its query and of all samples: `MixedGroups` in the core."""
+        """The start of each mixed group, and the classes of its query and of all samples: `MixedGroups` in the core."""
         return offsets_of(self.sizes), self.query_codes[self.profile.query_of_group[self.mixed]], self.codes
 
     @cached_property
@@ -108,29 +107,29 @@ class Model:
 
     @cached_property
     def all_tied(self) -> bool:
-        """Whether every query that has something to find is equally far from all that is ranked for it."""
+        """True if every query with a relevant item is equally far from all items that are ranked for it."""
         asking = np.flatnonzero(self.profile.n_relevant)
         groups = self.profile.offsets[asking]
         single_group = np.diff(self.profile.offsets)[asking] == 1
         return bool(single_group.all() and (self.profile.tied[groups] == self.profile.n_ranked[asking]).all())
 
     def relevant(self, items: Int32, groups: slice = slice(None)) -> Bool:
-        """Which of the items of some mixed groups are relevant."""
+        """Return a mask of the relevant items among those of some mixed groups."""
         return np.asarray(self.codes[items] == np.repeat(self.layout[1][groups], self.sizes[groups]))
 
     def bounds(self, measure: Measure) -> Triple[Float64]:
-        """Lower, expected and upper per query: what every order lies between."""
+        """Return lower, expected and upper per query; every order lies between lower and upper."""
         return measure_values.per_query(self.profile, measure)
 
     def arranged(self, order: Int64) -> Int32:
-        """The items of the mixed groups in an order of the samples."""
+        """Return the items of the mixed groups in an order of the samples."""
         items, place = np.empty_like(self.items), self.layout[0][:-1].copy()
         for piece in pieces(np.diff(self.links[0])[order]):
             _core.arrange(order[piece], self.links, place, items)
         return items
 
     def in_order(self, order: Int64) -> TieProfile:
-        """The profile of the rankings in which mixed groups are in an order of the samples: no group is mixed.
+        """Return the profile of the rankings with mixed groups in an order of the samples: no group is mixed.
 
         Each run of relevant items becomes a group of its own.
         """
@@ -159,7 +158,7 @@ class Model:
         return TieProfile(offsets, closer, closer_relevant, tied, tied_relevant, *numbers, check=False)
 
     def value(self, order: Int64, measure: Measure, between: Triple[Float64]) -> float:
-        """The mean of a measure over the queries, in an order of the samples.
+        """Return the mean of a measure over the queries, in an order of the samples.
 
         Where all queries reach a bound, the value is that bound, whatever the last bits of their sums are.
         """
@@ -173,7 +172,7 @@ class Model:
             return workers.each(lambda order: self.value(order, measure, between), orders)
 
     def terms(self, measure: Measure) -> Terms:
-        """The measure as the search takes it."""
+        """Return the measure as the sum that the search optimises."""
         query = self.profile.query_of_group[self.mixed]
         relevant, ranked = self.profile.n_relevant[query], self.profile.n_ranked[query]
         counted, discount, scale = measure.row.forms.rank_sum(measure, relevant, ranked, self.n)
@@ -182,13 +181,10 @@ class Model:
         return Terms(int(counted), discount, closer, before, relevant, cut, scale)
 
 
-def open_model(pair: Pair, options: CountingOptions) -> Model:
-    """The model of queries and a gallery, or of samples for leave one out; the options are `fitted`."""
-    query, gallery = pair.query, pair.gallery
-    rankings = Rankings(
-        query.embeddings, None if gallery is None else gallery.embeddings, distance=options.distance,
-        ties=options.rule, junk=options.junk, exclude=options.exclude, threads=options.threads,
-    )  # fmt: skip
+def open_model(task: Task) -> Model:
+    """Return the model of a task."""
+    (query, gallery, _), options = task.pair, task.options
+    rankings = Rankings(query.embeddings, None if gallery is None else gallery.embeddings, options)
     item_labels = None if gallery is None else gallery.labels
     profile = profile_of(rankings.metric, query.labels, item_labels, options)
     if not profile.n_relevant.any():
@@ -209,7 +205,7 @@ def open_model(pair: Pair, options: CountingOptions) -> Model:
 
 
 def _entries(block: Ranked, query_codes: Int64, codes: Int64) -> Int32:
-    """The items of the mixed groups of some queries of these classes, nearest group first."""
+    """Return the items of the mixed groups of some queries of these classes, nearest group first."""
     items, ranked = block.items, block.items >= 0
     number = (np.arange(len(items))[:, None] * items.shape[1] + block.group)[ranked]
     relevant = (codes[items] == query_codes[:, None])[ranked]
@@ -220,23 +216,23 @@ def _entries(block: Ranked, query_codes: Int64, codes: Int64) -> Int32:
 
 
 class Order(NamedTuple):
-    """An order of the samples, (n,), and where it comes from."""
+    """An order of the samples, (n,), and its origin."""
 
     samples: Int64
     source: str
 
 
 def random_orders(n: int, count: int, seed: int, stream: int = _DRAWS) -> Iterator[Int64]:
-    """Orders of n samples, all equally likely: the same for ever, and the first ones the same however many follow."""
+    """Yield orders of n samples, all equally likely: reproducible, and the first ones the same however many follow."""
     for number in range(count):
         keys = np.random.PCG64(np.random.SeedSequence([seed, stream, number])).random_raw(n)
         yield np.argsort(keys, kind="stable")
 
 
 def in_turns(codes: Int32, rank: Int64 | None = None) -> Int64:
-    """The first of each class, then the second of each, and so on; in each turn small classes first.
+    """Return the order of the first of each class, then the second, and so on; small classes first in each turn.
 
-    `rank` says who is first in a class; by default, who comes first in the data.
+    `rank` gives the order within a class; by default it is that of the data.
 
     Examples
     --------
@@ -251,7 +247,7 @@ def in_turns(codes: Int32, rank: Int64 | None = None) -> Int64:
 
 
 def together(codes: Int32, rank: Int64 | None = None) -> Int64:
-    """One class after the other, large classes first; singletons come last.
+    """Return the order with one class after the other, large classes first; singletons come last.
 
     Examples
     --------
@@ -263,7 +259,7 @@ def together(codes: Int32, rank: Int64 | None = None) -> Int64:
 
 
 def proven(model: Model, measure: Measure, side: Side) -> Order | None:
-    """The order with the lowest or highest value where that is known: mAP, leave one out, when everything is tied."""
+    """Return the order with the lowest or highest value where it is known: mAP, leave one out, everything tied."""
     if measure.name != _PROVEN or not model.plain_leave_one_out or not model.all_tied:
         return None
     if side < 0:
@@ -272,7 +268,7 @@ def proven(model: Model, measure: Measure, side: Side) -> Order | None:
 
 
 def search(model: Model, measure: Measure, side: Side, tries: int, seed: int, threads: int) -> list[Order]:
-    """The orders that local searches end in, one for each start; the same for any number of threads."""
+    """Return the orders that local searches end in, one for each start; the same for any number of threads."""
     terms = model.terms(measure)
     (turns,) = random_orders(model.n, 1, seed, _TURNS)
     sided = terms._replace(scale=side * terms.scale)
@@ -289,9 +285,9 @@ def search(model: Model, measure: Measure, side: Side, tries: int, seed: int, th
 def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64) -> int:
     """Move samples, and runs of samples of one class, to where they gain most, until nothing gains `_LEAST`.
 
-    `order`, and the `items` of the mixed groups in it, are changed. Samples take turns in the order of `turns`. When a
-    round of single samples moves none, it is the turn of the runs that begin with a sample; when that moves none
-    either, or after `_ROUNDS`, it is over. Returns the number of moves.
+    `order`, and the `items` of the mixed groups in it, are changed in place. Samples take turns in the order of
+    `turns`. When a round of single samples moves none, runs that begin with a sample are moved; when that moves none
+    either, or after `_ROUNDS`, the search ends. Returns the number of moves.
     """
     hits = np.flatnonzero(model.relevant(items)).astype(np.int32)
     state = order, np.argsort(order), items, hits, offsets_of(model.profile.tied_relevant[model.mixed])
@@ -310,7 +306,7 @@ def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64
 
 
 def preferences(model: Model, terms: Terms) -> Float64:
-    """What the mixed groups gain from each sample's being early, (n,): the mean gain of a pair that is put right."""
+    """Return the gain from placing each sample early, (n,): the mean gain of a pair put in order, over mixed groups."""
     size, m = model.sizes, model.profile.tied_relevant[model.mixed]
     group = np.repeat(np.arange(len(m)), m)
     place = np.arange(len(group)) - offsets_of(m)[group]
@@ -323,7 +319,7 @@ def preferences(model: Model, terms: Terms) -> Float64:
 
 
 def starts(model: Model, terms: Terms, side: Side, tries: int, seed: int) -> list[Order]:
-    """Where the searches start: the order given, three that are made for the purpose, and then random ones."""
+    """Return the starts of the searches: the order given, three that are made for the purpose, and then random ones."""
     preferred = np.argsort(-side * preferences(model, terms), kind="stable")
     rank = np.argsort(preferred)
     made = [

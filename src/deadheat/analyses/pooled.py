@@ -1,9 +1,9 @@
-"""One pooled ranking: items with a score and a label, of which one threshold decides which are accepted.
+"""Measures of one pooled ranking: items with a score and a label, accepted or not by one threshold.
 
-In come scores and labels, or pairs of embeddings and which are of one class; out goes a `Classification`.
+In come scores and labels, or pairs of embeddings and their labels; out goes a `Classification`.
 
-A threshold accepts whole tie groups. A sort that breaks ties can also stop inside one, and does best behind the
-relevant items of a group if these come first. Of a group of l tied items, m of them relevant, behind k with n relevant:
+A threshold accepts whole tie groups. A sort that breaks ties can also stop inside one, and does best right behind its
+relevant items if these come first. Of a group of l tied items, m of them relevant, behind k with n relevant:
 
     at its threshold       n + m accepted relevant, (k - n) + (l - m) accepted irrelevant items
     best place inside it   n + m                    (k - n)
@@ -11,9 +11,9 @@ relevant items of a group if these come first. Of a group of l tied items, m of 
 The worst order (irrelevant items first in each group) allows no more than thresholds do, so the value at a threshold is
 the worst over all orders. A measure of thresholds is a goal, a function of these two counts to be maximised.
 
-Pairs of embeddings are ranked by their exact closeness. Equal pairs are counted once. Float64 with its proven bound
-decides nearly all others; those whose intervals overlap are compared as exact numbers, run by run with one of the run,
-until all that is left are ties.
+Pairs of embeddings are ranked by their exact closeness. Equal pairs are counted once. Float64 with a proven error bound
+decides nearly all others; pairs whose intervals overlap form runs, and are compared as exact numbers with a pivot of
+their run, until only ties are left.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.engine import exact
-from deadheat.engine.counting.scored import keys_of, profile_scores
+from deadheat.engine.counting.scored import keys_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.exact import Roots
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.task import Task
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
 from deadheat.inputs import labels as input_labels
@@ -64,7 +65,7 @@ _ALIASES = {"roc auc": "AUC", "\N{MICRO SIGN}ap": "AP", "\N{GREEK SMALL LETTER M
 
 
 def named(name: str) -> str:
-    """The name of a measure as it is shown.
+    """Return the canonical name of a measure.
 
     Examples
     --------
@@ -81,9 +82,9 @@ def named(name: str) -> str:
 
 
 def measured(profile: TieProfile, name: str) -> tuple[Triple[float], int | None]:
-    """A measure of a profile of one query with both classes, and the last group that its best threshold accepts.
+    """Return a measure of a one-query profile with both classes, and the last group that its best threshold accepts.
 
-    That is -1 if it accepts none, and None for a measure without a threshold.
+    The group is -1 if it accepts none, and None for a measure without a threshold.
     """
     if name in ("AP", "AUC"):
         return Triple(*(float(end[0]) for end in measure_values.per_query(profile, name))), None
@@ -99,12 +100,12 @@ def measured(profile: TieProfile, name: str) -> tuple[Triple[float], int | None]
 
 
 def n_irrelevant(profile: TieProfile) -> int:
-    """How many ranked items of a profile of one query are irrelevant."""
+    """Count the ranked items of a one-query profile that are irrelevant."""
     return int(profile.n_ranked[0] - profile.tied_relevant.sum())
 
 
 def _optimum(profile: TieProfile, name: str, hits: Int64, false: Int64) -> tuple[float, int]:
-    """The largest value behind any group, or where nothing is accepted, and the first group that has it, or -1."""
+    """Return the largest value behind any group, or with nothing accepted, and the first group that has it, or -1."""
     hits, false = np.append(0, hits), np.append(0, false)
     relevant, irrelevant = int(profile.n_relevant[0]), n_irrelevant(profile)
     if name in _GOALS:
@@ -121,7 +122,7 @@ _AT_ONCE = 1 << 15  # pairs
 
 
 def ranks_of_pairs(metric: Distance, pairs: Int64) -> tuple[Int64, Float64]:
-    """The rank of each pair, (n_pair,), 0 for the farthest and equal for ties, and the closeness of each rank.
+    """Return the rank of each pair, (n_pair,), 0 for the farthest and equal for ties, and the closeness of each rank.
 
     The closeness is rounded down, so that a threshold there accepts the pairs of the rank.
     """
@@ -150,7 +151,7 @@ def _bounds(metric: Distance, left: Int64, right: Int64) -> tuple[Float64, Float
 
 
 def _ranks_in_runs(roots: Roots, run: Int64) -> Int64:
-    """Ranks of numbers, by run and in each by size, equal for equal numbers: a quicksort of all runs at once."""
+    """Rank numbers by run and by size in each, equal for equal numbers: a quicksort of all runs at once."""
     rank, left = run, np.arange(len(run))
     while len(left):
         _, group, size = np.unique(rank[left], return_inverse=True, return_counts=True)
@@ -200,19 +201,19 @@ class Classification(TabularResult):
     | ``best F1``, ``best accuracy`` | the largest of any threshold; one may accept nothing |
 
     **Ties:** `lower`, `expected` and `upper` are over all orders of each group of equal scores. A threshold accepts
-    such a group or not; a sort that stops inside it reports what no threshold has. What thresholds have is `lower` of
-    TPR@FPR, best F1 and best accuracy, and `upper` of the errors EER and FNMR@FMR; the other bound is that of the
-    luckiest order. AP (scikit-learn) has one value: it takes the precision behind a group for all of its positives,
-    which is never less than `lower` of AP, and may be more than any order has.
+    such a group as a whole or not at all; a sort that stops inside it reports a value that no threshold reaches.
+    Thresholds reach `lower` of TPR@FPR, best F1 and best accuracy, and `upper` of the errors EER and FNMR@FMR; the
+    other bound is that of the luckiest order. AP (scikit-learn) has one value: it takes the precision behind a group
+    for all of its positives, which is never less than `lower` of AP, and may be more than any order has.
 
     **Undefined:** `expected` is NaN for a measure of thresholds that ties change.
 
     Attributes
     ----------
     profile : TieProfile
-        Of one query, for `deadheat.precision_recall` and `deadheat.measure`.
+        Of one query, for `deadheat.precision_recall` and `deadheat.evaluate`.
     measures : tuple of str
-        What the table shows; others may be asked for by name.
+        The measures in the table; others may be asked for by name.
     """
 
     profile: TieProfile = field(repr=False)
@@ -230,7 +231,7 @@ class Classification(TabularResult):
 
     @property
     def n_positive(self) -> int:
-        """Positives, also those without a score."""
+        """Number of positives, including those without a score."""
         return int(self.profile.n_relevant[0])
 
     @property
@@ -244,7 +245,7 @@ class Classification(TabularResult):
     def interval(
         self, measure: str, *, confidence_level: float = 0.95, n_resamples: int = 999, seed: int = 0
     ) -> Intervals:
-        """Percentile bootstrap intervals for lower, expected and upper: items, or whole groups, are drawn again.
+        """Return percentile bootstrap intervals for lower, expected and upper, by resampling items or whole groups.
 
         Parameters
         ----------
@@ -252,7 +253,7 @@ class Classification(TabularResult):
         confidence_level : float
             Strictly between 0 and 1.
         n_resamples, seed : int
-            How often to draw, and where the random numbers begin.
+            The number of resamples, and the seed of the random numbers.
 
         Returns
         -------
@@ -279,7 +280,7 @@ class Classification(TabularResult):
             scored = items[items < len(self._keys)]
             keys, positive = self._keys[scored], self._positive[scored]
             if positive.any() and not positive.all():
-                profile = profile_scores(keys[None], positive[None], threads=1)
+                profile = Task.from_scores(keys[None], positive[None], threads=1).profile
                 profile = replace(profile, n_relevant=profile.n_relevant + len(items) - len(scored))
                 values.append(measured(profile, name)[0])
         lower, expected, upper = percentiles(np.array(values).T, settings.level) if n > 1 and values else [NOTHING] * 3
@@ -287,7 +288,7 @@ class Classification(TabularResult):
         return Intervals(lower, expected, upper, settings.level, settings.method, n, unit)
 
     def _units(self) -> Int64 | list[Int64]:
-        """The items of each unit, in an order that is their own; those without a score have the last numbers."""
+        """Return the items of each unit, in a canonical order; those without a score have the last numbers."""
         if self._groups is not None:
             order = np.argsort(self._groups, kind="stable")
             return np.split(order, np.flatnonzero(np.diff(self._groups[order])) + 1)
@@ -295,14 +296,14 @@ class Classification(TabularResult):
         return np.append(order, np.arange(len(order), len(order) + self._n_missing))
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """A row for each measure, in per cent, with its threshold as it is."""
+        """Return one table, a row for each measure, in per cent, with its threshold as it is."""
         values = [self[name] for name in self.measures]
         names, cells = columns_of_values(values, digits)
         rows = [[value.name, *row, _threshold(value.threshold)] for value, row in zip(values, cells, strict=True)]
         return [Table(["measure (%)", *names, "threshold"], rows)]
 
     def notes(self) -> list[str]:
-        """How many of what there are, what ties decide, and how to read the bounds."""
+        """Return notes on the numbers of items, the ties of both classes, and the meaning of the bounds."""
         unscored = f" ({self._n_missing} without a score)" if self._n_missing else ""
         notes = [
             f"{count(self.n_positive, 'positive', 'positives')}{unscored}, "
@@ -318,7 +319,7 @@ class Classification(TabularResult):
         return notes
 
     def to_dict(self) -> dict[str, Any]:
-        """All values as plain Python values that JSON can hold; the threshold is None where nothing is accepted."""
+        """Return all values as plain Python values that JSON can hold; a threshold that accepts nothing is None."""
         columns = self.columns()
         names = columns.pop("measure")
         measures = {name: {key: plain(values[i]) for key, values in columns.items()} for i, name in enumerate(names)}
@@ -326,7 +327,7 @@ class Classification(TabularResult):
         return {"deadheat": program(), **about, "ties": self.profile.ties._asdict(), "measures": measures}
 
     def columns(self) -> dict[str, list[Any]]:
-        """The rows of the table; the threshold is NaN where there is none or nothing is accepted."""
+        """Return the rows of the table; the threshold is NaN where there is none or nothing is accepted."""
         values = [self[name] for name in self.measures]
         limits = [math.nan if value.threshold is None else value.threshold for value in values]
         thresholds = [limit if math.isfinite(limit) else math.nan for limit in limits]
@@ -347,7 +348,7 @@ def classification(
     n_positive: int | None = None,
     measures: str | Iterable[str] = NAMES,
 ) -> Classification:
-    """Measure scores of positives and negatives as one ranking: AP, areas, and thresholds that exist.
+    """Measure scores of positives and negatives as one ranking: AP, AUC, and the best values of thresholds.
 
     For binary and pair classification, verification, and copy detection, where the pairs of all queries are pooled.
 
@@ -356,16 +357,16 @@ def classification(
     scores : (n,) array of floats, integers or bool
         Finite numbers, compared as they are given.
     labels : (n,) array of bool, or of integers 0 and 1
-        What is positive; both classes must occur.
+        True or 1 for a positive; both classes must occur.
     groups : (n,) array of integers or strings, optional
         Whole groups are the units of `Classification.interval`, such as the pairs of one person; by default each item.
     order : {"descending", "ascending"}
-        Whether the best score is the highest or, as for distances, the lowest.
+        The order from the best score on: the best is the highest or, as for distances, the lowest.
     n_positive : int, optional
-        All positives, where some have no score because they were not returned: they are behind all others, as µAP has
-        it [3]_.
+        The number of all positives, if some have no score because they were not returned: they rank behind all others,
+        as in µAP [3]_.
     measures : str or iterable of str
-        What the table shows; `Classification` lists the names.
+        The measures in the table; `Classification` lists the names.
 
     Returns
     -------
@@ -413,7 +414,7 @@ def classification(
     names = _names(measures)
     own = None if groups is None else input_labels.labels(groups, len(numbers), "groups", "scores")
     codes = None if own is None else input_labels.label_codes(own)[0]
-    profile, keys = profile_scores(numbers[None], positive[None], order=order), keys_of(numbers, order)
+    profile, keys = Task.from_scores(numbers[None], positive[None], order=order).profile, keys_of(numbers, order)
     if n_positive is not None:
         if groups is not None:
             raise InvalidValueError("groups", "must be left out with n_positive: items without a score have no group")
@@ -439,24 +440,23 @@ def pair_classification(
     Parameters
     ----------
     embeddings : (n, dim) array, path or list of paths
-        In any form that `deadheat.profile` takes.
+        In any form that `deadheat.Task` takes.
     pairs : (n_pair, 2) array of integers
         Two rows of the embeddings for each pair, counted from 0.
     same : (n_pair,) array of bool, or of integers 0 and 1
-        Which pairs are positive.
+        True or 1 for a positive pair.
     groups : (n_pair,) array of integers or strings, optional
         Whole groups are the units of `Classification.interval`, such as the pairs of one person; by default each pair.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
         Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
     measures : str or iterable of str
-        What the table shows; `Classification` lists the names.
+        The measures in the table; `Classification` lists the names.
 
     Returns
     -------
     Classification
-        Thresholds are similarities or minus distances, rounded down to float64, so that each accepts the pairs that it
-        is the closeness of. **Ties:** pairs tie where their
-        closeness is equal as a real number; no rounded value decides.
+        Thresholds are similarities or minus distances, rounded down to float64, so that each accepts the pairs of that
+        closeness. **Ties:** pairs tie where their closeness is equal as a real number; no rounded value decides.
 
     Raises
     ------
@@ -492,7 +492,7 @@ def _names(measures: Any) -> tuple[str, ...]:
 
 
 def _exactly(level: Any) -> float | int:
-    """A score as a float, or as an integer where float64 does not hold it."""
+    """Return a score as a float, or as an integer where float64 does not hold it."""
     number = level.item()
     return number if isinstance(number, int) and float(number) != number else float(number)
 

@@ -1,8 +1,8 @@
-"""Precision against recall: in come tie profiles, out go curves with the band that ties leave.
+"""Precision–recall curves, with bounds over all ways to break ties: in come tie profiles, out go curves.
 
-Of one query, the precision at each relevant item. The a-th of m relevant items in a group of l, with k items closer and
-n of these relevant, is at rank k + l - m + a in the worst order, at k + a in the best, and in a random order at k + i
-with the chance of a negative hypergeometric distribution,
+The curve of one query has the precision at each relevant item. The a-th of m relevant items in a group of l, with k
+items closer and n of these relevant, is at rank k + l - m + a in the worst order, at k + a in the best, and in a random
+order at k + i with the chance of a negative hypergeometric distribution,
 
     P(i) = C(i - 1, a - 1) C(l - i, m - a) / C(l, m),    i = a .. l - m + a,
 
@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidTypeError, UndefinedError
+from deadheat.engine.task import Task, profile_of_task
+from deadheat.errors import UndefinedError
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.measures.first_last_hit import reciprocal_moments
@@ -46,14 +47,14 @@ class PrecisionRecall(TabularResult):
     recall : (n,) float64
         Ascending.
     lower, expected, upper : (n,) float64
-        The precision at each recall. **Ties:** each is over all ways to break them; the ends of the band are reached by
-        two orders, one for all recalls of a query. **Undefined:** the expected value of an interpolated precision is
-        NaN where it is for one query: where groups are too large for the distribution of a maximum (the measure IPrec),
-        where it depends on what an index did not return, and under a tolerance.
+        The precision at each recall. **Ties:** each is over all ways to break them; each bound is reached by one order,
+        the same for all recalls of a query. **Undefined:** the expected value of an interpolated precision is NaN where
+        it is for one query: where groups are too large for the distribution of a maximum (the measure IPrec), where it
+        depends on what an index did not return, and under a tolerance.
     query : int or None
         The query; None for the mean over queries.
     interpolated : bool
-        Whether precisions are the best from a recall on.
+        True if each precision is the best at its recall or beyond.
     n_query : int
         Queries that have a relevant item; the others have no curve.
     """
@@ -67,14 +68,14 @@ class PrecisionRecall(TabularResult):
     n_query: int
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """A row for each recall, in per cent."""
+        """Return one table with a row for each recall, in per cent."""
         points = [Triple(*row) for row in zip(self.lower, self.expected, self.upper, strict=True)]
         names, rows = columns_of_values(points, digits)
         head = ["recall (%)", *(f"{name} precision" for name in names)]
         return [Table(head, [[f"{100 * recall:.4g}", *row] for recall, row in zip(self.recall, rows, strict=True)])]
 
     def notes(self) -> list[str]:
-        """Whose curve it is, and whether it is interpolated."""
+        """Return a note on the queries of the curve, and on interpolation."""
         if self.query is not None:
             return [f"Precision (%) at the {len(self.recall)} relevant items of query {self.query}, not interpolated."]
         what = "the best at that recall or beyond" if self.interpolated else "where that recall is first reached"
@@ -93,23 +94,23 @@ class PrecisionRecall(TabularResult):
 
 @plain_floats
 def precision_recall(
-    profile: TieProfile | Report, query: int | None = None, *, levels: int = 11, interpolate: bool = True
+    task: Task | TieProfile | Report, query: int | None = None, *, levels: int = 11, interpolate: bool = True
 ) -> PrecisionRecall:
-    """Precision against recall with the band that ties leave, of one query or as a mean over queries.
+    """Return precision against recall, with bounds over all tie-breakings, of one query or as a mean over queries.
 
     Parameters
     ----------
-    profile : TieProfile or Report
+    task : Task, TieProfile or Report
         Of binary relevance, or of grades, where every grade above 0 is relevant.
     query : int, optional
         The curve of this query, counted from 0: the precision at each of its R relevant items, at recalls 1/R to 1,
         not interpolated [1]_. By default the mean over the queries.
     levels : int
-        Of the mean: recalls, equally spaced from 0 to 1. 11 are usual in retrieval, 101 in detection.
+        For the mean: the number of recalls, equally spaced from 0 to 1. 11 are usual in retrieval, 101 in detection.
     interpolate : bool
-        Of the mean: at each recall, the precision of a query is the largest at any relevant item that reaches this
-        recall or a higher one [2]_. If not, it is that at the first relevant item that reaches it, whose expectation is
-        quick and always known.
+        For the mean: at each recall, the precision of a query is the largest at any relevant item that reaches this
+        recall or a higher one [2]_. If false, it is that at the first relevant item that reaches it, whose expectation
+        is quick and always known.
 
     Returns
     -------
@@ -143,9 +144,7 @@ def precision_recall(
     <BLANKLINE>
     Precision (%) at the 2 relevant items of query 0, not interpolated.
     """
-    profile = profile.profile if isinstance(profile, Report) else profile
-    if not isinstance(profile, TieProfile):
-        raise InvalidTypeError("profile", f"must be a TieProfile or a Report, but is a {type(profile).__name__}")
+    profile = task.profile if isinstance(task, Report) else profile_of_task(task, "a Task, a TieProfile or a Report")
     levels = checks.whole_number(levels, "levels", 2, 10**6 + 1)
     asking = profile.n_relevant > 0
     n_query = int(np.count_nonzero(asking))
@@ -173,7 +172,7 @@ def precision_recall(
 
 
 def _means_reached(profile: TieProfile, queries: Int64, levels: int) -> Float64:
-    """Lower, expected and upper, (3, levels): the mean precision of some queries where each recall is first reached."""
+    """Return lower, expected and upper mean precision where queries first reach each recall, (3, levels)."""
     hits = -(-np.arange(levels)[:, None] * profile.n_relevant[queries] // (levels - 1))  # r R, rounded up
     hits = np.maximum(hits, 1)
     values = np.empty((3, levels, len(queries)))
@@ -183,10 +182,10 @@ def _means_reached(profile: TieProfile, queries: Int64, levels: int) -> Float64:
 
 
 def _precisions(profile: TieProfile, query: int, hits: Int64) -> Float64:
-    """Lower, expected and upper precision of a query at some of its relevant items, counted from 1: (3, n_hit).
+    """Return lower, expected and upper precision of a query at some of its relevant items, from 1: (3, n_hit).
 
-    It is 0 at a relevant item that was not retrieved. In what a ranking was cut off from, ranks are not known, and
-    expectations are NaN.
+    It is 0 at a relevant item that was not retrieved. Beyond the cut of a ranking, ranks are unknown, and expectations
+    are NaN.
     """
     group = slice(profile.offsets[query], profile.offsets[query + 1])
     first, found = profile.closer_relevant[group], profile.closer_relevant[group] + profile.tied_relevant[group]
@@ -206,10 +205,10 @@ def _precisions(profile: TieProfile, query: int, hits: Int64) -> Float64:
 
 @lru_cache(maxsize=2**14)
 def expected_reciprocal(k: int, tied: int, m: int, a: int) -> float:
-    """The mean of 1/rank of the a-th of m relevant items in a random order of so many tied, behind k others.
+    """Return the mean of 1/rank of the a-th of m relevant items in a random order of `tied` items behind k others.
 
-    Chances are taken from the ratios of neighbours, outwards from about the most likely rank as far as they can change
-    the last digit, and divided by their sum.
+    Probabilities are products of the ratios of neighbours, outwards from about the most likely rank as far as they can
+    change the last digit, divided by their sum.
     """
     if m == 1:
         return float(reciprocal_moments(*np.array([[k], [tied], [tied]]))[0, 0])
@@ -222,7 +221,7 @@ def expected_reciprocal(k: int, tied: int, m: int, a: int) -> float:
 
 
 def _chances(likely: int, step: int, others: int, m: int, a: int) -> Float64:
-    """The chances of the places on one side of the likely one, over that of the likely one."""
+    """Return the probabilities of the places on one side of the likely one, relative to that of the likely one."""
     parts, last, place, size = [], 1.0, likely, 64
     end = others if step > 0 else 0
     while place != end and last > _NEGLIGIBLE:

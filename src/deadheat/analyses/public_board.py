@@ -1,4 +1,4 @@
-"""What may be shown of a competition while its labels are secret: rounded lower bounds, and ranks by these.
+"""Public board of a competition with secret labels: rounded lower bounds, and ranks by these.
 
 files ──each evaluated, or refused in one line──> reports ──lower bounds, two decimals of per cent──> PublicBoard
 """
@@ -17,9 +17,9 @@ _DECIMALS = 2  # of per cent
 
 @dataclass(frozen=True, eq=False)
 class PublicBoard(TabularResult):
-    """Systems by the lower bound of the first measure, the best first.
+    """Systems ordered by the lower bound of the first measure, the best first.
 
-    No order of a file and no tie raises a lower bound. What is rounded reveals less of the labels, and ranks follow
+    Neither ties nor the order of a file can raise a lower bound. Rounding reveals less of the labels, and ranks follow
     from the rounded values, so that they reveal nothing more.
 
     Attributes
@@ -28,7 +28,7 @@ class PublicBoard(TabularResult):
     values : dict of str to tuple of float
         By name, the lower bound of each measure in per cent, to two decimals; NaN where it is undefined.
     refused : dict of str to str
-        By name, why a submission was not ranked, in one line.
+        By name, the reason why a submission was not ranked, in one line.
 
     Examples
     --------
@@ -62,12 +62,12 @@ class PublicBoard(TabularResult):
 
     @property
     def ranks(self) -> dict[str, int]:
-        """The rank of each system, from 1; systems with one and the same value share one."""
+        """The rank of each system, from 1; systems with equal values share a rank."""
         first = [row[0] for row in self.values.values()]
         return {name: 1 + sum(other > row[0] for other in first) for name, row in self.values.items()}
 
     def tables(self, *, digits: int = _DECIMALS) -> list[Table]:
-        """One table; no more than two decimals are there, whatever `digits` is."""
+        """Return one table, with at most two decimals, whatever `digits` is."""
         form = f".{min(digits, _DECIMALS)}f"
         rows = [
             [str(self.ranks[name]), name, *(format(each, form) for each in row)] for name, row in self.values.items()
@@ -78,14 +78,14 @@ class PublicBoard(TabularResult):
         return [Table(header, padded)] if padded else []
 
     def notes(self) -> list[str]:
-        """What the numbers are, and each submission that was refused."""
+        """Return the meaning of the numbers, and each submission that was refused."""
         said = ["Lower bounds over all tie-breakings, rounded; ranks are by what is shown."] if self.values else []
         if self.refused:
             said.append(f"{count(len(self.refused), 'submission', 'submissions')} refused:")
         return said + [f"{name}: {reason}" for name, reason in self.refused.items()]
 
     def to_dict(self) -> dict[str, Any]:
-        """The board as plain Python values that JSON can hold: per cent, as shown."""
+        """Return the board as plain Python values that JSON can hold: per cent, as shown."""
         systems = [
             {"name": name, "rank": self.ranks[name], "measures": plain(dict(zip(self.measures, row, strict=True)))}
             for name, row in self.values.items()
@@ -93,6 +93,6 @@ class PublicBoard(TabularResult):
         return {"deadheat": program(), "unit": "per cent", "public": systems, "refused": dict(self.refused)}
 
     def columns(self) -> dict[str, list[Any]]:
-        """A row a system: per cent, as shown; NaN where a value is undefined."""
+        """Return a row for each system: per cent, as shown; NaN where a value is undefined."""
         columns = {name: [row[place] for row in self.values.values()] for place, name in enumerate(self.measures)}
         return {"system": list(self.values), "rank": list(self.ranks.values()), **columns}

@@ -1,7 +1,7 @@
-"""The same embeddings in fewer bits: what is left of a measure, what that costs at most, and how many ties come in.
+"""The same embeddings in fewer bits: values of a measure, a limit on the loss, and the number of ties.
 
-In come embeddings and labels; out go embeddings whose numbers have been rounded, or reports on these, one a format.
-The embedding is what is rounded here. `ties="float16"` of `deadheat.evaluate` rounds the scores instead, and
+In come embeddings and labels; out go embeddings whose numbers have been rounded, or a report on these for each format.
+Here the embeddings are rounded. `ties="float16"` of `deadheat.evaluate` rounds the scores instead, and
 `deadheat.low_precision` compares two runs of scores, of low and of high precision.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,22 +19,18 @@ from deadheat.analyses.comparison import Comparison, compare
 from deadheat.analyses.difference import Difference, PairedTest
 from deadheat.analyses.rounding import DEFAULT, FORMATS, Format, Rounding, format_name, formats_named, quantized
 from deadheat.engine import exact
-from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.literals import DistanceName, TiesName
-from deadheat.engine.ties.rule import Ties
+from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, trec
-from deadheat.inputs import samples as input_samples
-from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples
+from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
 from deadheat.inputs.trec import Path
 from deadheat.inputs.trec import Table as Scores
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
-from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.evaluating import evaluate, report_of
 from deadheat.reports.report import Report
-from deadheat.reports.runs import RULES, by_rule, evaluate_run
+from deadheat.reports.runs import RULES, by_rule
 from deadheat.reports.tables import (
     DIGITS,
     Table,
@@ -48,7 +44,6 @@ from deadheat.reports.tables import (
 )
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
-from deadheat.support.progress import Progress
 from deadheat.support.triple import columns_of_bounds
 
 __all__ = ["FORMATS", "Format", "FormatComparison", "compare_formats", "quantized"]
@@ -63,11 +58,11 @@ _TIES = ("mixed_groups", "queries", "largest")
 
 
 class Change(NamedTuple):
-    """What a format changes in a measure, as fractions: its mean minus that of the embeddings as they were.
+    """Change of a measure by a format, as fractions: its mean minus that of the base format.
 
     `expected` is the difference of the expected values, and `low` to `high` its confidence interval. `loses_at_most` is
-    a confidence limit: how far below 0 the interval reaches if every tie falls against the format and for what it is
-    compared with.
+    a confidence limit: how far below 0 the interval reaches if every tie falls against the format and in favour of the
+    base.
     """
 
     expected: float
@@ -89,13 +84,13 @@ class FormatComparison(TabularResult):
     base : str
         The format that the others are compared with.
     dim : int
-        How many numbers a vector has.
+        The number of dimensions.
     distance : str
     measures : tuple of str
     comparisons : mapping of str to Comparison
         Each format, A, against `base`, B: p-values, intervals, wins.
     notices : tuple of str
-        Sentences on what a format leaves nothing of.
+        Sentences on formats that were left out, or in which all vectors are equal.
     """
 
     reports: Mapping[str, Report]
@@ -107,7 +102,7 @@ class FormatComparison(TabularResult):
     notices: tuple[str, ...] = ()
 
     def __getitem__(self, format: str) -> Report:
-        """The report for a format; raises ValueError for one that was not asked for."""
+        """Return the report for a format; raises ValueError for one that was not asked for."""
         return self.reports[format_name(format, self.reports)]
 
     def __iter__(self) -> Iterator[str]:
@@ -117,18 +112,18 @@ class FormatComparison(TabularResult):
         return len(self.reports)
 
     def bytes_per_vector(self, format: str) -> int:
-        """What a vector of the gallery takes in a format; see `Format.bytes_per_vector`."""
+        """Return the bytes of a gallery vector in a format; see `Format.bytes_per_vector`."""
         name = format_name(format, self.reports)
         return FORMATS[name].bytes_per_vector(self.dim, self.distance)
 
     def difference(self, format: str, measure: str) -> Difference:
-        """A format, A, against `base`, B, in a measure: tests, intervals, and what lies between them query by query."""
+        """Return the difference of a format, A, and `base`, B, in a measure: tests, intervals, and values per query."""
         return self.comparisons[format_name(format, self.reports)][measure]
 
     def change(self, format: str, measure: str) -> Change:
-        """What a format changes in a measure, with a confidence interval over the drawing of queries or classes.
+        """Return the change of a measure by a format, with a confidence interval over queries or classes.
 
-        Where it changes no rank of any query the change is 0, whatever the ties are: they are the same.
+        If a format changes no rank of any query, the change is 0: the ties of both are the same.
         """
         name = format_name(format, self.reports)
         if self.reports[name].profile == self.reports[self.base].profile:
@@ -139,7 +134,7 @@ class FormatComparison(TabularResult):
         return Change(difference.expected, *interval.expected, lowest if math.isnan(lowest) else max(0.0, -lowest))
 
     def to_dict(self) -> dict[str, Any]:
-        """By format, its size, its changes and its report (`Report.to_dict`), as plain values that JSON can hold."""
+        """Return size, changes and report (`Report.to_dict`) of each format, as plain values that JSON can hold."""
         content = {
             name: {
                 "bits": FORMATS[name].bits,
@@ -153,7 +148,7 @@ class FormatComparison(TabularResult):
         return {**about, "test": dict(vars(self._test)), "formats": content}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """A row a measure and format, in the order of the tables."""
+        """Return a row for each measure and format, in the order of the tables."""
         rows = [(measure, name) for measure in self.measures for name in self.reports]
         results = [self.reports[name][measure] for measure, name in rows]
         ties = [self.reports[name].ties for _, name in rows]
@@ -171,11 +166,11 @@ class FormatComparison(TabularResult):
 
     @property
     def _test(self) -> PairedTest:
-        """How differences are tested, which is the same for all."""
+        """Settings of the paired tests, the same for all formats."""
         return self.comparisons[self.base].test
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """A table for each measure, in per cent and percentage points."""
+        """Return a table for each measure, in per cent and percentage points."""
         level, tables = f"{100 * self._test.confidence_level:g} % interval", []
         for measure in self.measures:
             values, cells = columns_of_values([report[measure] for report in self.reports.values()], digits)
@@ -188,7 +183,7 @@ class FormatComparison(TabularResult):
         return tables
 
     def _cells(self, name: str, measure: str, digits: int) -> list[str]:
-        """The change in percentage points; what is lost at most is rounded up."""
+        """Format the change in percentage points; the limit on the loss is rounded up."""
         if name == self.base:
             return ["", "", ""]
         change, form = self.change(name, measure), f"z{decimals(digits)}"  # no minus before a zero
@@ -198,7 +193,7 @@ class FormatComparison(TabularResult):
         return [number(100 * change.expected, form), interval, number(most, form)]
 
     def notes(self) -> list[str]:
-        """What the columns mean that are not a measure's own."""
+        """Explain the columns other than the values of a measure."""
         units = "classes" if self._test.resample == "class" else "queries"
         return [
             f"Bytes: of a vector of the gallery, {count(self.dim, 'number', 'numbers')}.",
@@ -212,84 +207,51 @@ class FormatComparison(TabularResult):
 
 @plain_floats
 def compare_formats(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = None,
-    gallery: EmbeddingsLike | None = None,
-    gallery_labels: LabelsLike | None = None,
+    task: Task,
     *,
     formats: str | Iterable[str] | None = None,
     base: str | None = None,
     measures: str | Iterable[str] | None = MEASURES,
-    distance: DistanceName = "cosine",
     threshold: ArrayLike | str = 0.0,
-    ties: TiesName | Ties = "exact",
-    junk: ArrayLike | None = None,
-    exclude: OwnRows | None = None,
     singletons: Singletons = "skip",
     average: Average = "query",
     resample: Average | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     seed: int = 0,
-    threads: int | None = None,
-    progress: bool | Progress = False,
-    device: Any = None,
 ) -> FormatComparison:
-    """Evaluate the same embeddings in several formats, and say what each of them loses at most.
+    """Evaluate the same embeddings in several formats, with a confidence limit on the loss of each.
 
     Parameters
     ----------
-    embeddings : (n_query, dim) array, path or list of paths
-        The queries, in any form that `deadheat.profile` takes; taken into memory. Scales are those of queries and
-        gallery together.
-    labels : (n_query,) integers or strings, or path, optional
-        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
-    gallery : (n_gallery, dim) array, path or list of paths, optional
-        What queries are ranked against. By default each is ranked against all others: leave one out.
-    gallery_labels : (n_gallery,) integers or strings, or path, optional
-        Its labels. By default they are in the files of the gallery.
+    task : Task
+        Made of embeddings, which are loaded into memory. Scales are those of queries and gallery together.
     formats : str or iterable of str, optional
-        What to round to: names as of `quantized`, or one string with commas between them. "(float query)"
-        behind a format with int8 or one bit, such as "int8 (float query)", leaves queries in float32, less `threshold`
-        if it is one bit, and rounds the gallery alone. By default float32, bfloat16, float16, int8, int8 per
-        dimension, int8 per vector, int8 (float query) and 1 bit, but for types too short for the largest number.
+        The formats to round to: names as for `quantized`, or one string with commas between them. "(float query)" after
+        a format with int8 or one bit, such as "int8 (float query)", leaves queries in float32 (minus `threshold` for
+        one bit), and rounds the gallery alone. By default float32, bfloat16, float16, int8, int8 per dimension, int8
+        per vector, int8 (float query) and 1 bit, except types too short for the largest number.
     base : str, optional
         The format that the others are compared with, which comes first if it is not among `formats`. By default the
         embeddings as they are: "float32" where that holds every number, and else "float64".
     measures : str or iterable of str, optional
         Names such as ``"mAP"``, or one string with commas between them; by default mAP and Hit@1.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock"}
-        Or another name of one of them, such as "l2", "l1" or "dot".
     threshold : float, (dim,) array, "mean" or "median", optional
         For "1 bit": see `quantized`.
-    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
-        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
-    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
-        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
-    exclude : (n_query,) integers, or a pair of ids, optional
-        Where queries are in the gallery: the row that each query is, which is not ranked for it, or -1; or
-        ``(query_ids, gallery_ids)``, where equal ids are one item. By default such rows are looked for, with a warning.
     singletons : {"skip", "zero", "one", "balanced"}
-        What a query without a relevant item counts as: nothing; 0; 1; or 0 for measures of the precision kind and 1 for
+        The value of a query without a relevant item: none; 0; 1; or 0 for measures of the precision kind and 1 for
         those of the recall kind.
     average : {"query", "class"}
-        What means are over: queries, or classes of the means over their queries.
+        The units of means: queries, or classes, each by the mean over its queries.
     resample : {"query", "class"}, optional
         The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
-        wherever labels are known and there is no separate gallery: the queries of a class rise and fall together then.
+        if labels are known and there is no separate gallery, since the queries of a class are then correlated.
     confidence_level : float
-        Of each interval by itself, strictly between 0 and 1.
+        The level of each single interval, strictly between 0 and 1.
     n_resamples : int
-        How often the bootstrap draws, and how many random swaps a permutation test makes.
+        The number of bootstrap resamples, and of random swaps in a permutation test.
     seed : int
-        Of all that is drawn. The same seed gives the same result on any machine.
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use.
-    progress : bool or callable
-        True for a bar on standard error, or a function that is called with (done, total), for each format in turn.
-    device : str or torch.device, optional
-        "cuda", "cuda:1" or "cpu", to multiply and count there with PyTorch. By default NumPy does it.
+        The seed of all random draws. The same seed gives the same result on any machine.
 
     Raises
     ------
@@ -299,16 +261,16 @@ def compare_formats(
 
     Notes
     -----
-    Ties: distances of the rounded numbers, compared exactly. That is the least that rounding the embedding does; a
+    Ties: distances of the rounded numbers are compared exactly. That is the least effect of rounding the embedding; a
     system that also rounds its scores has more ties, and ``ties="float16"`` adds these.
 
     Examples
     --------
     The second number is nearer to the first than the third is. In eight bits the two are 13 and −13 steps from it, and
-    in one bit it is only above or below:
+    one bit shows only that one is above and the other below:
 
-    >>> found = compare_formats([[0.0], [0.1], [-0.105], [1.0]], ["a", "a", "b", "b"], distance="euclidean",
-    ...                         measures="mAP", formats="float64, int8, binary", resample="query")
+    >>> task = Task([[0.0], [0.1], [-0.105], [1.0]], ["a", "a", "b", "b"], distance="euclidean")
+    >>> found = compare_formats(task, formats="float64, int8, binary", measures="mAP", resample="query")
     >>> print(found)
     mAP (%)  bytes  lower  expected  upper  - float64    95 % interval  loses at most
     float64      8  66.67     66.67  66.67
@@ -320,18 +282,14 @@ def compare_formats(
     Loses at most: a confidence limit, the low end of the interval with every tie against the format and for float64.
     """
     summary = SummaryOptions.checked(measures, singletons, average)
-    options = CountingOptions.checked(
-        distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, device=device, exclude=exclude
-    )
     test = {"resample": resample, "confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
-    pair = input_samples.open_pair(embeddings, labels, gallery, gallery_labels)
-    return compare_formats_of_pair(pair, options, summary, formats=formats, base=base, threshold=threshold, **test)
+    task = rows_of(task, "formats")
+    return compare_formats_of(task, summary, formats=formats, base=base, threshold=threshold, **test)
 
 
 @plain_floats
-def compare_formats_of_pair(
-    pair: Pair,
-    options: CountingOptions,
+def compare_formats_of(
+    task: Task,
     summary: SummaryOptions,
     *,
     formats: str | Iterable[str] | None = None,
@@ -339,7 +297,8 @@ def compare_formats_of_pair(
     threshold: ArrayLike | str = 0.0,
     **test: Any,
 ) -> FormatComparison:
-    """`compare_formats` of queries and a gallery, or of leave one out, that the inputs have opened and checked."""
+    """Return the comparison of formats of a task, for measures and means that are checked."""
+    pair, options = task.pair, task.options
     distance_registry.named(options.distance, takes="numbers")
     asked = None if formats is None else formats_named(formats)
     first = None if base is None else FORMATS[format_name(base, argument="base")]
@@ -359,7 +318,7 @@ def compare_formats_of_pair(
         if row.float_query and not comparable:
             rule = f"must be left out unless distance is cosine or inner_product, but distance is {options.distance!r}"
             raise InvalidValueError(f"formats: {row.name!r}", rule)
-    reports = {row.name: evaluate_pair(*_rounded(row, query, items, rounding, options), summary) for row in rows}
+    reports = {row.name: report_of(_rounded(task, row, query, items, rounding), summary) for row in rows}
     comparisons = {name: compare(report, reports[first.name], **test) for name, report in reports.items()}
     dim = query.embeddings.shape[1]
     notices = (*(too_short if asked is None else ()), *rounding.notices(rows, parts))
@@ -367,20 +326,21 @@ def compare_formats_of_pair(
 
 
 def _rounded(
-    row: Format, query: Samples[Float64], items: Samples[Float64] | None, rounding: Rounding, options: CountingOptions
-) -> tuple[Pair, CountingOptions]:
-    """Queries and gallery in a format, and how they are to be counted; without items, it is leave one out."""
+    task: Task, row: Format, query: Samples[Float64], items: Samples[Float64] | None, rounding: Rounding
+) -> Task:
+    """Return the task on queries and gallery in a format; without items, it is leave one out."""
     if row.float_query:
         gallery = query if items is None else items
         queries, stored = rounding.asymmetric(query.embeddings, gallery.embeddings, row)
         pair = Pair(Samples(Array(queries), query.labels), Samples(Array(stored), gallery.labels))
-        return pair, options if items is not None else replace(options, exclude=np.arange(len(stored)))
-    scaled = options.distance != "cosine"  # which no scale of a vector changes
+        return task.with_rows(pair, task.options.exclude if items is not None else np.arange(len(stored)))
+    scaled = task.options.distance != "cosine"  # which no scale of a vector changes
     queries = rounding.stored(query.embeddings, row, "embeddings", scaled=scaled)
     if items is None:
-        return Pair(Samples(Array(queries), query.labels), None), options
+        return task.with_rows(Pair(Samples(Array(queries), query.labels), None))
     stored = rounding.stored(items.embeddings, row, "gallery", scaled=scaled)
-    return Pair(Samples(Array(queries), query.labels), Samples(Array(stored), items.labels)), options
+    pair = Pair(Samples(Array(queries), query.labels), Samples(Array(stored), items.labels))
+    return task.with_rows(pair, task.options.exclude)
 
 
 def _whole(samples: Samples[Source]) -> Samples[Float64]:
@@ -406,34 +366,34 @@ def low_precision(
     Parameters
     ----------
     low, high : path, dict, data frame or iterable of named tuples
-        Two runs of one model, in any form that `deadheat.evaluate_run` takes: the scores as they come in bfloat16, say,
-        and the same with the last step in float32.
+        Two runs of one model, in any form that `deadheat.Task.from_run` takes: such as the scores in bfloat16, and the
+        same with the last step in float32.
     qrels : path, dict, data frame or iterable of named tuples
         The judgements.
     measures : str or iterable of str, optional
         Names, or one string with blanks or commas between them; by default nDCG@10, MRR@10 and Recall@10.
     singletons : {"skip", "zero", "one", "balanced"}
-        What a query without a relevant item counts as: nothing; 0; 1; or 0 for measures of the precision kind and 1 for
+        The value of a query without a relevant item: none; 0; 1; or 0 for measures of the precision kind and 1 for
         those of the recall kind.
 
     Returns
     -------
     LowPrecision
         Of each measure, as fractions: ``expectation``, the mean over all orders of tied documents (E[M]); ``range``,
-        its upper less its lower bound; ``bias``, the value in the order of the file less the expectation; ``high``, the
-        expectation in high precision; and ``held``, the share of the queries whose bounds in low precision hold both
-        bounds in high precision.
+        its upper minus its lower bound; ``bias``, the value in the order of the file minus the expectation; ``high``,
+        the expectation in high precision; and ``held``, the share of the queries whose bounds in low precision hold
+        both bounds in high precision.
 
     Raises
     ------
     OSError, TypeError, ValueError
-        As `deadheat.evaluate_run` does.
+        As `deadheat.Task.from_run` does.
 
     Notes
     -----
-    Ties: documents tie when their scores are the same number. Rounding cannot swap two scores, so that scores that were
-    merely rounded at the end hold every query; a share below 1 is what low precision did before that. Undefined: a
-    query without a value does not count.
+    Ties: documents tie when their scores are the same number. Rounding cannot swap two scores, so that ``held`` is 1
+    for scores that were only rounded at the end; a share below 1 is an effect of low precision before that. Undefined:
+    a query without a value does not count.
 
     References
     ----------
@@ -450,19 +410,20 @@ def low_precision(
     1 query. Ties between relevant and irrelevant documents: 1 query in low precision, 0 queries in high.
     """
     scores, judged = trec.open_run(low), trec.open_qrels(qrels)
-    of_low, of_high = (evaluate_run(run, judged, measures=measures, singletons=singletons) for run in (scores, high))
+    tasks = (Task.from_run(run, judged) for run in (scores, high))
+    of_low, of_high = (evaluate(task, measures, singletons=singletons) for task in tasks)
     listed = by_rule(next(iter(RULES)), scores, judged, of_low.measures, singletons)
     return LowPrecision(of_low, of_high, listed)
 
 
 @dataclass(frozen=True, eq=False)
 class LowPrecision(TabularResult):
-    """What low precision costs, a row for each measure.
+    """Effect of low precision on each measure.
 
     Attributes
     ----------
     low, high : Report
-        Those of `deadheat.evaluate_run`.
+        The reports of `deadheat.evaluate`.
     listed : dict of str to float
         The values in low precision where ties are in the order of the file.
     """
@@ -472,7 +433,7 @@ class LowPrecision(TabularResult):
     listed: dict[str, float]
 
     def __getitem__(self, name: str) -> dict[str, float]:
-        """Expectation, range, bias, high and held of a measure."""
+        """Return expectation, range, bias, high and held of a measure."""
         result, high = self.low[name], self.high[name]
         known, low = ~np.isnan(result.per_query.lower), result.per_query
         held = (low.lower <= high.per_query.lower + _ROUNDING) & (high.per_query.upper <= low.upper + _ROUNDING)
@@ -483,26 +444,26 @@ class LowPrecision(TabularResult):
 
     @property
     def comparison(self) -> Comparison:
-        """High against low, as `deadheat.compare` does: tests, and who wins however ties fall."""
+        """Comparison of high and low precision by `deadheat.compare`: tests, and wins however ties fall."""
         return compare(self.high, self.low, names=("high", "low"))
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """The measures in per cent."""
+        """Return a table of the measures in per cent."""
         form = decimals(digits)
         rows = [[name, *(number(100 * each, form) for each in self[name].values())] for name in self.low.measures]
         return [Table(["measure (%)", *_COLUMNS], rows)]
 
     def notes(self) -> list[str]:
-        """How many queries have ties that matter, in low and in high precision."""
+        """Return the numbers of queries with mixed ties, in low and in high precision."""
         low, high = (count(report.ties.queries, "query", "queries") for report in (self.low, self.high))
         ties = f"Ties between relevant and irrelevant documents: {low} in low precision, {high} in high."
         return [f"{count(self.low.n_query, 'query', 'queries')}. {ties}"]
 
     def columns(self) -> dict[str, list[Any]]:
-        """A row for each measure; fractions."""
+        """Return a row for each measure; fractions."""
         rows = [self[name] for name in self.low.measures]
         return {"measure": list(self.low.measures), **{each: [row[each] for row in rows] for each in _COLUMNS}}
 
     def to_dict(self) -> dict[str, Any]:
-        """The values by measure, as plain values that JSON can hold."""
+        """Return the values by measure, as plain values that JSON can hold."""
         return {"deadheat": program(), "measures": {name: plain(self[name]) for name in self.low.measures}}

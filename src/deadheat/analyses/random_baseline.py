@@ -1,4 +1,4 @@
-"""What knowing nothing earns: random embeddings, random orders of all-zero ones, and the exact expectation of both."""
+"""Chance level of a measure: random embeddings, random orders of all-zero ones, and the exact expectation of both."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.analyses.orders import open_model, random_orders
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.profiling import profile_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.literals import DistanceName
+from deadheat.engine.task import Task
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
-from deadheat.inputs.samples import LabelsLike, open_labels, open_pair
+from deadheat.inputs.samples import LabelsLike, Pair, Samples, open_labels
+from deadheat.inputs.source import Array, Source
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.reports.statistics.intervals import MOST_RESAMPLES
@@ -28,7 +28,7 @@ from deadheat.support.means import exact_mean, exact_means, sample_deviation
 
 @dataclass(frozen=True, eq=False)
 class RandomBaseline(TabularResult):
-    """What knowing nothing earns; all values are fractions in [0, 1].
+    """Chance level of a measure; all values are fractions in [0, 1].
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class RandomBaseline(TabularResult):
     embeddings : (draws,) float64
         The measure of random embeddings, none of which tie.
     orders : (draws,) float64
-        What a stable sort gives for one embedding that maps everything to zero, in random orders of the samples.
+        The measure by a stable sort of all-zero embeddings, in random orders of the samples.
     expected : float
         The exact expectation of both: every ranking is equally likely.
     """
@@ -67,7 +67,7 @@ class RandomBaseline(TabularResult):
         return sample_deviation(self.orders)
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Mean and standard deviation of both in per cent, and the expectation that they share."""
+        """Return mean and standard deviation of both in per cent, and the expectation that they share."""
         form, found = decimals(digits), zip(*self.columns().values(), strict=True)
         rows = [[name, *(number(100 * value, form) for value in values)] for name, *values in found]
         return [Table([f"{self.measure} (%) by chance", "mean", "std", "expected"], rows)]
@@ -106,22 +106,22 @@ def random_baseline(
     seed: int = 0,
     threads: int | None = None,
 ) -> RandomBaseline:
-    """The value of a measure for random embeddings, and for all-zero embeddings in random orders of the samples.
+    """Evaluate a measure for random embeddings, and for all-zero embeddings in random orders of the samples.
 
     Parameters
     ----------
     labels : (n_query,)
         Integers or strings.
     gallery_labels : (n_gallery,), optional
-        Of what the queries are ranked against. By default it is leave one out: each sample against all others.
+        Labels of the items that the queries are ranked against. By default each sample against all others.
     dim : int
-        Numbers of a random embedding, independent and uniform between 0 and 1.
+        Dimension of a random embedding, whose numbers are independent and uniform between 0 and 1.
     draws : int
-        Random embeddings, and random orders.
+        The number of random embeddings, and of random orders.
     measure : str
         The name of one measure.
     distance : {"cosine", "euclidean", "inner_product", "cityblock"}
-        Between random embeddings.
+        The distance between random embeddings.
     seed : int
         The same seed gives the same embeddings and orders on any machine.
     threads : int, optional
@@ -136,10 +136,10 @@ def random_baseline(
 
     Notes
     -----
-    **Ties:** random embeddings have none in practice; if one has, its expectation counts. The items of a random
-    ranking are in random order, so random embeddings and random orders have the same expectation, and it is that of
-    the all-zero embedding. Their deviations differ: rankings of random embeddings are nearly independent, but one
-    order of the samples serves all queries.
+    **Ties:** random embeddings have none in practice; if one has, its expected value counts. The items of a random
+    ranking are in random order, so random embeddings and random orders have the same expectation, and it is that of the
+    all-zero embedding. Their deviations differ: rankings of random embeddings are nearly independent, but one order of
+    the samples serves all queries.
 
     References
     ----------
@@ -158,7 +158,7 @@ def random_baseline(
     """
     asked, seed = measure_names.parse(measure), checks.seed(seed)
     dim, draws = checks.positive_integer(dim, "dim"), checks.positive_integer(draws, "draws", MOST_RESAMPLES)
-    options = CountingOptions.checked(distance=distance_registry.named(distance, takes="numbers"), threads=threads)
+    distance = distance_registry.named(distance, takes="numbers")  # type: ignore[assignment]
     classes = _classes(labels, "labels")
     items = None if gallery_labels is None else _classes(gallery_labels, "gallery_labels")
     n_query, n_item = len(classes), 0 if items is None else len(items)
@@ -167,18 +167,20 @@ def random_baseline(
         raise InvalidValueError(
             "dim", f"must be at most {most} for embeddings that fit in memory, but is {checks.shown(dim)}"
         )
-    zeros = None if items is None else np.zeros((n_item, 1))
-    zero = open_model(open_pair(np.zeros((n_query, 1)), classes, zeros, items), options)
+    own = None if items is None else np.full(n_query, -1)  # equal rows say nothing here
+    points = None if items is None else np.zeros((n_item, 1))
+    zeros = Task(np.zeros((n_query, 1)), classes, points, items, distance=distance, exclude=own, threads=threads)
+    zero = open_model(zeros)
     between = zero.bounds(asked)
     values = []
     for draw in range(draws):
         n = n_query + n_item  # the stream is none of those of `random_orders`
         bits = np.random.PCG64(np.random.SeedSequence([seed, draw, dim, n])).random_raw(n * dim)
         rows = ((bits >> np.uint64(11)) * 2.0**-53).reshape(n, dim)  # between 0 and 1, the same for ever
-        opened = options.open(rows[:n_query], None if items is None else rows[n_query:])
-        profile = profile_of(opened, classes, items, options)
-        values.append(exact_mean(measure_values.per_query(profile, asked).expected))
-    of_orders = zero.values(random_orders(zero.n, draws, seed), asked, between, options.threads)
+        query: Samples[Source] = Samples(Array(rows[:n_query]), classes)
+        pair = Pair(query, None if items is None else Samples(Array(rows[n_query:]), items))
+        values.append(exact_mean(measure_values.per_query(zeros.with_rows(pair).profile, asked).expected))
+    of_orders = zero.values(random_orders(zero.n, draws, seed), asked, between, zeros.threads)
     return RandomBaseline(asked.name, np.array(values), np.array(of_orders), exact_means(between).expected)
 
 

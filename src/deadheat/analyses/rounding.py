@@ -1,4 +1,4 @@
-"""How the numbers of an embedding can be stored, and rounding to that: in come numbers, out go exactly those it has."""
+"""Storage formats of embeddings, and rounding to them: in come numbers, out go those that the format holds."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _ALIASES = ALIASES | dict.fromkeys(("fp64", "f64", "double"), "float64") | dict.
 
 @dataclass(frozen=True)
 class Format:
-    """How the numbers of an embedding are stored.
+    """Storage format of the numbers of an embedding.
 
     Attributes
     ----------
     name : str
     number : str
-        What a number becomes: "float64", "float32", "bfloat16", "float16", "int8" or "1 bit".
+        The type of a stored number: "float64", "float32", "bfloat16", "float16", "int8" or "1 bit".
     scale : {"all", "dimension", "vector"}
-        What has a scale of its own in int8: the whole array, each dimension or each vector.
+        The parts that have a scale of their own in int8: the whole array, each dimension or each vector.
     float_query : bool
-        Whether only the gallery is stored so, and queries stay float32.
+        True if only the gallery is stored so, and queries stay float32.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Format:
         return BITS[self.number]
 
     def bytes_per_vector(self, dim: int, distance: str) -> int:
-        """Bytes of a stored vector; scales that all vectors share are not counted, and cosine needs none.
+        """Return the bytes of a stored vector; scales that all vectors share are not counted, and cosine needs none.
 
         Examples
         --------
@@ -81,7 +81,7 @@ DEFAULT = (
 
 
 def _key(name: str) -> str:
-    """A name without what does not matter in it."""
+    """Reduce a name to its letters, in lower case, and digits."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -95,7 +95,7 @@ _BY_KEY |= {
 
 
 def format_name(name: Any, among: Iterable[str] = FORMATS, argument: str = "format") -> str:
-    """The own name of one of these formats, from any of its names; case, blanks and signs in it do not matter.
+    """Return the canonical name of a format from any of its names; case, blanks and signs do not matter.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def format_name(name: Any, among: Iterable[str] = FORMATS, argument: str = "form
 
 
 def formats_named(names: str | Iterable[str]) -> list[Format]:
-    """The formats that a caller asks for, each once; a string can hold several, with commas between them."""
+    """Return the formats that a caller asks for, each once; a string can hold several, with commas between them."""
     kind = "names, such as 'int8' or a list of them"
     listed = names.split(",") if isinstance(names, str) else checks.listed(names, "formats", kind)
     formats = [FORMATS[name] for name in dict.fromkeys(format_name(each, argument="formats") for each in listed)]
@@ -126,7 +126,7 @@ _DOUBT = 2.0**-40  # far more than two roundings of a number up to 127 can chang
 
 
 def quantized(embeddings: ArrayLike, format: str, *, threshold: ArrayLike | str = 0.0) -> NDArray[Any]:
-    """Round embeddings to the numbers that a shorter format has.
+    """Round embeddings to the numbers that a shorter format holds.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def quantized(embeddings: ArrayLike, format: str, *, threshold: ArrayLike | str 
 
 @dataclass(frozen=True)
 class Rounding:
-    """What all embeddings of an evaluation are rounded by.
+    """The scales and the threshold for rounding all embeddings of an evaluation.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ class Rounding:
 
     @classmethod
     def of(cls, parts: list[Float64], threshold: ArrayLike | str) -> Rounding:
-        """The rounding of queries and gallery, which have the same dim."""
+        """Return the rounding of queries and gallery, which have the same dim."""
         largest = np.max([np.abs(part).max(axis=0) for part in parts], axis=0)
         if isinstance(threshold, str):
             if threshold not in _MIDDLES:
@@ -217,7 +217,7 @@ class Rounding:
         return cls(largest, values.astype(np.float64))
 
     def stored(self, values: Float64, row: Format, name: str, *, scaled: bool = True) -> NDArray[Any]:
-        """Embeddings in a format; without `scaled`, integers that have one scale a vector stay without it."""
+        """Return embeddings in a format; without `scaled`, integers with one scale per vector stay without it."""
         if row.number == "float64":
             return values
         if row.number == "1 bit":
@@ -231,7 +231,7 @@ class Rounding:
         return _to_float(values, row.number, name)
 
     def asymmetric(self, query: Float64, items: Float64, row: Format) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Queries in float32, and a gallery in a format, on one scale; of bits, with the threshold as zero."""
+        """Return queries in float32 and a gallery in a format, on one scale; for bits, with the threshold as zero."""
         if row.number == "1 bit":
             return _to_float(query - self.threshold, "float32", "embeddings"), self.stored(items, row, "gallery")
         queries = _to_float(query, "float32", "embeddings").astype(np.float64)
@@ -240,7 +240,7 @@ class Rounding:
         return _times(queries, np.array(float(_INT8)), row, "embeddings"), scaled
 
     def fitting(self, rows: Iterable[Format]) -> tuple[list[Format], tuple[str, ...]]:
-        """The formats that can hold the largest number, and a sentence on each of the others."""
+        """Return the formats that can hold the largest number, and a sentence on each of the others."""
         fitting, too_short = [], []
         for row in rows:
             number = "float32" if row.float_query else row.number
@@ -252,7 +252,7 @@ class Rounding:
         return fitting, tuple(too_short)
 
     def notices(self, rows: Iterable[Format], parts: list[Float64]) -> tuple[str, ...]:
-        """What to know of one bit, if it is among the formats: whether it distinguishes any vectors."""
+        """Return a warning if one bit is among the formats and distinguishes no vectors."""
         if all(row.number != "1 bit" for row in rows):
             return ()
         above = {bool(side) for part in parts for side in np.unique(part >= self.threshold)}
@@ -262,7 +262,7 @@ class Rounding:
         return (f"1 bit: no number is {where} the threshold, so that all vectors are one; threshold= moves it.",)
 
     def _largest(self, values: Float64, row: Format) -> Float64:
-        """What becomes 127, in a shape that fits the embeddings."""
+        """Return the numbers that become 127, in a shape that fits the embeddings."""
         if row.scale == "vector":
             return np.asarray(np.abs(values).max(axis=1, keepdims=True))
         return self.largest if row.scale == "dimension" else np.asarray(self.largest.max(keepdims=True))
@@ -275,7 +275,7 @@ def _to_float(values: Float64, number: str, name: str) -> NDArray[Any]:
 
 
 def _to_int8(values: Float64, largest: Float64) -> NDArray[np.int8]:
-    """The integers nearest to 127 · x / largest: in floating point, and in fractions where that is near a half."""
+    """Return the integers nearest to 127 · x / largest: in floating point, or in fractions where it is near a half."""
     largest = np.broadcast_to(np.where(largest == 0, 1.0, largest), values.shape)
     scaled = values / largest * _INT8
     nearest = np.rint(scaled)
@@ -287,14 +287,14 @@ def _to_int8(values: Float64, largest: Float64) -> NDArray[np.int8]:
 
 
 def _float32(scale: Float64) -> Float64:
-    """Scales with the 24 bits of a float32, of any size."""
+    """Round scales to the 24 bits of a float32, at any magnitude."""
     fraction, exponent = np.frexp(scale)
     with np.errstate(over="ignore"):
         return np.asarray(np.ldexp(np.rint(np.ldexp(fraction, 24)), exponent - 24))
 
 
 def _times(numbers: NDArray[Any], scale: Float64, row: Format, name: str) -> Float64:
-    """Products of at most 24 + 7 bits, which float64 holds exactly."""
+    """Return products of at most 24 + 7 bits, which float64 holds exactly."""
     with np.errstate(over="ignore", invalid="ignore"):
         product = numbers * scale
     _require_finite(product, numbers, f"{row.name}, times 127", name)

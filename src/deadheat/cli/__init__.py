@@ -1,1 +1,1 @@
-"""The command: in come options and files, out go tables, files and an exit status."""
+"""The command `deadheat`: it reads options and files, and gives tables, files and an exit status."""

@@ -1,4 +1,4 @@
-"""Commands that ask one question of a file: classify, collisions, confidence, exploit, grouped, ..."""
+"""Commands that answer one question about a file: classify, collisions, confidence, exploit, grouped, ..."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from typing import Any
 import click
 import numpy as np
 
-from deadheat.analyses.collisions import CollisionTable, checked_reach, collisions_of_pair, counts_of_pair
+from deadheat.analyses.collisions import CollisionTable, checked_reach, collisions_of, counts_of
 from deadheat.analyses.confidence.rejecting import confidence_report
-from deadheat.analyses.exploit import SearchOptions, exploit_pair
-from deadheat.analyses.gaps import gap_of_pairs, split_pair
-from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_pair
+from deadheat.analyses.exploit import SearchOptions, exploit_of
+from deadheat.analyses.gaps import gap_of, split_of
+from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_of
 from deadheat.analyses.index_recall import index_recall_of_truth
 from deadheat.analyses.pooled import NAMES, classification
 from deadheat.analyses.precision_recall import precision_recall
-from deadheat.analyses.quantization import MEASURES, compare_formats_of_pair
+from deadheat.analyses.quantization import MEASURES, compare_formats_of
 from deadheat.analyses.rounding import FORMATS
 from deadheat.cli import options as shared
 from deadheat.cli import systems
 from deadheat.cli.files import FILE, INTEGER, LINES, PATH, REAL, Choice, Command, option
 from deadheat.cli.options import deliver, draw, plot, with_options
 from deadheat.cli.shell import bar
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.own_gallery import queries_in_gallery
-from deadheat.engine.distances.registry import DISTANCES
-from deadheat.errors import InvalidValueError
+from deadheat.engine.distances.registry import DISTANCES, named
+from deadheat.engine.task import Task
+from deadheat.engine.ties.registry import make as make_rule
+from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import Layout
 from deadheat.inputs.ground_truth import Neighbors, read_neighbors
-from deadheat.inputs.samples import Pair, open_labels
+from deadheat.inputs.samples import open_labels
 from deadheat.reports.averaging import SummaryOptions
-from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.evaluating import report_of
 from deadheat.reports.statistics.intervals import level_between
 from deadheat.reports.tables import Table, TabularResult
 from deadheat.support import checks
@@ -117,18 +117,17 @@ def collisions(file: Path, **options: Any) -> None:
     grow with the queries, a picture 6 bytes a query and rank.
     """
     names = dict.fromkeys(name.strip() for name in ",".join(options["distances"]).split(","))
-    each_distance = [shared.counting_options(options | {"distance": name}) for name in names]
-    passes = list({each.distance: each for each in each_distance}.values())  # some distances have several names
+    distances = list(dict.fromkeys(map(named, names)))  # some have several names
+    settings = shared.task_settings(options, distance=distances[0])
     if options["rows"] is not None and options["plot"] is None:
         raise click.UsageError("--rows goes with --plot")
-    reach = checked_reach(options["within"], options["depth"], passes[0].rule)
-    with shared.opened(file, options, passes[0]) as (pair, first):
-        passes = [replace(each, exclude=first.exclude, progress=first.progress).fitted(pair) for each in passes]
-        queries_in_gallery(pair, passes[0])
+    reach = checked_reach(options["within"], options["depth"], make_rule(settings["ties"]))
+    with shared.opened(file, options, settings) as task:
+        tasks = {name: task.replace(distance=name) for name in distances}
         if options["plot"] is None:
-            found = counts_of_pair(pair, passes, *reach)
+            found = counts_of(tasks.values(), *reach)
         else:
-            drawn = {each.distance: collisions_of_pair(pair, each, *reach) for each in passes}
+            drawn = {name: collisions_of(each, *reach) for name, each in tasks.items()}
             rules = {name: each.rule for name, each in drawn.items()}
             found = CollisionTable({name: each.counts for name, each in drawn.items()}, rules)
 
@@ -168,14 +167,14 @@ def confidence(file: Path, **options: Any) -> None:
     negatively with a good confidence. FILE and its labels are given as to `deadheat evaluate`. A larger confidence is
     surer; only the order counts.
     """
-    counting, summary = shared.counting_options(options), shared.summary_options(options, measures=("Hit@1", "MAP@R"))
+    settings, summary = shared.task_settings(options), shared.summary_options(options, measures=("Hit@1", "MAP@R"))
     if options["confidence"] is None and options["confidence_key"] is None:
         raise click.UsageError("--confidence FILE or --confidence-key NAME must say where the confidences are")
     names = ("confidence", "target")
     left_out = [options[f"{name}_key"] for name in names if options[name] is None and options[f"{name}_key"]]
-    with shared.opened(file, {**options, "left_out": left_out}, counting) as (pair, counting):
-        sure, target = (_numbers(file, options, name, len(pair.query.labels)) for name in names)
-        report = evaluate_pair(pair, counting, summary)
+    with shared.opened(file, {**options, "left_out": left_out}, settings) as task:
+        sure, target = (_numbers(file, options, name, len(task.pair.query.labels)) for name in names)
+        report = report_of(task, summary)
     found = confidence_report(report, sure, target)
     draw(
         options["plot"], (6.4, 4.2),
@@ -186,7 +185,7 @@ def confidence(file: Path, **options: Any) -> None:
 
 
 def _numbers(file: Path, options: dict[str, Any], name: str, n_query: int) -> Any:
-    """The confidences, or the targets, of their own file or of FILE; None if neither is given."""
+    """Return the confidences, or the targets, of their own file or of FILE; None if neither is given."""
     path, key = options[name], options[f"{name}_key"]
     if path is None and key is None:
         return None
@@ -221,10 +220,10 @@ def exploit(file: Path, **options: Any) -> None:
     Where distances tie, such a sort leaves items in the order of their file. FILE and its labels are given as to
     `deadheat evaluate`. What is found by a search can be reached; what lies between it and the bound is open.
     """
-    counting = shared.counting_options(options)
+    settings = shared.task_settings(options)
     search_options = SearchOptions.checked(*(options[name] for name in ("measure", "seed", "tries", "draws")))
-    with shared.opened(file, options, counting) as (pair, counting):
-        found = exploit_pair(pair, counting, search_options)
+    with shared.opened(file, options, settings) as task:
+        found = exploit_of(task, search_options)
     draw(options["plot"], (7.2, 1.9), lambda plots, ax, _: plots.order_ranges({file.stem: found}, ax=ax))
     deliver(found, options)
 
@@ -246,7 +245,7 @@ def exploit(file: Path, **options: Any) -> None:
     shared.GROUPS,
     [
         option("Measure", "--group-size", type=INTEGER, default=10, metavar="S", help="Put S classes in each group."),
-        option("Measure", "--repeats", type=INTEGER, default=1, metavar="N", help="Draw N times."),
+        option("Measure", "--draws", type=INTEGER, default=1, metavar="N", help="Draw N times."),
         option("Measure", "--halves", type=INTEGER, metavar="N",
             help="Also give the difference of two random halves of the classes, and its bound, from N splits."),
         shared.SEED,
@@ -262,15 +261,15 @@ def grouped(file: Path, **options: Any) -> None:
     the gap between the two sets, in groups and plain, has an interval, a margin of error and a bound.
     """
     of_test, test = _of_test(options), options["test"]
-    counting, summary = shared.counting_options(options), shared.summary_options(options, measures=("Hit@1",))
-    drawing = Drawing.checked(*(options[name] for name in ("group_size", "seed", "repeats")))
+    settings, summary = shared.task_settings(options), shared.summary_options(options, measures=("Hit@1",))
+    drawing = Drawing.checked(*(options[name] for name in ("group_size", "seed", "draws")))
     level = level_between(options["confidence_level"])
     splits = None if options["halves"] is None else checks.positive_integer(options["halves"], "halves")
-    sets = {"train" if test else file.stem: _opened(file, options, counting)}
-    if test is not None:
-        sets["test"] = _opened(test, of_test, counting)
     with bar("ranking") as progress:
-        sets = {name: (pair, replace(how, progress=progress)) for name, (pair, how) in sets.items()}
+        settings["progress"] = progress
+        sets = {"train" if test else file.stem: _opened(file, options, settings)}
+        if test is not None:
+            sets["test"] = _opened_test(test, of_test, settings)
         found = _found(sets, drawing, summary, splits)
     draw(
         options["plot"], (6.4, 1.2 + 0.8 * len(found.groups)),
@@ -280,12 +279,9 @@ def grouped(file: Path, **options: Any) -> None:
     deliver(found, options, confidence_level=level)
 
 
-Sets = Mapping[str, tuple[Pair, CountingOptions]]
-
-
 @dataclass(frozen=True)
 class Found(TabularResult):
-    """What a run found: by kind, one result or one for each measure; `groups` has the reports on all sets."""
+    """The results of a run: by kind, one result or one for each measure; `groups` has the reports on all sets."""
 
     parts: Mapping[str, TabularResult | Mapping[str, TabularResult]]
     groups: Mapping[str, GroupedReport]
@@ -317,25 +313,23 @@ class Found(TabularResult):
 
 
 def _with_values(content: dict[str, Any]) -> dict[str, Any]:
-    """What a gap or halves are, with the three values in groups first, as every measure has them."""
+    """Return the content of a gap or halves, with the three values in groups first, as for every measure."""
     return {end: content["grouped"][end] for end in Triple._fields} | content
 
 
-def _found(sets: Sets, drawing: Drawing, summary: SummaryOptions, splits: int | None) -> Found:
-    """All that was asked for; each pass is made once for all measures."""
+def _found(sets: Mapping[str, Task], drawing: Drawing, summary: SummaryOptions, splits: int | None) -> Found:
+    """Compute all results that were asked for; each pass is made once for all measures."""
     parts: dict[str, TabularResult | Mapping[str, TabularResult]] = {}
-    (name, (pair, counting)), *more = sets.items()
+    (name, task), *more = sets.items()
     measures = summary.measures
     if splits is not None:
-        halves = split_pair(measures[0], pair, drawing._replace(repeats=splits), counting, summary)
-    elif not more:
-        queries_in_gallery(pair, counting)
+        halves = split_of(task, measures[0], drawing._replace(draws=splits), summary)
     if more:
-        gap = gap_of_pairs(measures[0], sets, drawing, summary)
+        gap = gap_of(sets["train"], sets["test"], measures[0], drawing, summary)
         parts["gap"] = {measure: replace(gap, measure=measure) for measure in measures}
         groups = {"train": gap.train_groups, "test": gap.test_groups}
     else:
-        parts["grouped"] = report = grouped_pair(pair, drawing, counting, summary)
+        parts["grouped"] = report = grouped_of(task, drawing, summary)
         groups = {name: report}
     if splits is not None:
         parts["halves"] = {measure: replace(halves, measure=measure) for measure in measures}
@@ -343,7 +337,7 @@ def _found(sets: Sets, drawing: Drawing, summary: SummaryOptions, splits: int | 
 
 
 def _of_test(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of the test set under the names of those of FILE."""
+    """Return the options of the test set under the names of those of FILE."""
     given = [name for name in _TEST if options[name]]
     if options["test"] is None and given:
         raise click.UsageError(f"--{given[0].replace('_', '-')} goes with --test")
@@ -352,12 +346,20 @@ def _of_test(options: dict[str, Any]) -> dict[str, Any]:
     return options | {name.removeprefix("test_"): options[name] for name in _TEST}
 
 
-def _opened(file: Path, options: dict[str, Any], counting: CountingOptions) -> tuple[Pair, CountingOptions]:
+def _opened(file: Path, options: dict[str, Any], settings: dict[str, Any], remedy: str | None = None) -> Task:
     with shared.files_named(file, options):
-        pair = shared.open_files(file, options)
-        counting = replace(counting, exclude=shared.own_rows(options)).fitted(pair)
-        counting.open(pair.query.embeddings, None if pair.gallery is None else pair.gallery.embeddings)
-    return pair, counting
+        return shared.open_task(file, options, settings, remedy)
+
+
+def _opened_test(file: Path, options: dict[str, Any], settings: dict[str, Any]) -> Task:
+    """Return the task of the test set; errors of its `exclude` name `test_exclude`."""
+    remedy = "leave out --test-gallery, or give --test-exclude, the row of it that each query is"
+    try:
+        return _opened(file, options, settings, remedy)
+    except InputError as error:
+        if error.argument != "exclude":
+            raise
+        raise type(error)("test_exclude", error.args[1]) from None
 
 
 @click.command("index-recall", cls=Command)
@@ -426,11 +428,11 @@ def quantization(file: Path, **options: Any) -> None:
     FILE and its labels are given as to `deadheat evaluate`, and are taken into memory. The difference of each format to
     the embeddings as they are has a confidence interval, and is compared query by query.
     """
-    counting, summary = shared.counting_options(options), shared.summary_options(options, measures=MEASURES)
+    of_task, summary = shared.task_settings(options), shared.summary_options(options, measures=MEASURES)
     settings = {key: options[key] for key in ("base", "resample", "confidence_level", "seed")}
     settings |= {"formats": ",".join(options["formats"]) or None, "threshold": _threshold(options["threshold"])}
-    with shared.opened(file, options, counting) as (pair, counting):
-        found = compare_formats_of_pair(pair, counting, summary, **settings)
+    with shared.opened(file, options, of_task) as task:
+        found = compare_formats_of(task, summary, **settings)
     draw(
         options["plot"], (6.4, 3.4), lambda plots, ax, name: plots.measure_against_bytes(found, name, ax=ax),
         found.measures,
@@ -439,7 +441,7 @@ def quantization(file: Path, **options: Any) -> None:
 
 
 def _threshold(text: str) -> float | str:
-    """A number, or a name that the library accepts or refuses."""
+    """Return a number, or a name that the library accepts or refuses."""
     try:
         return float(text) if "_" not in text else text
     except ValueError:

@@ -1,4 +1,4 @@
-"""`deadheat demo` and `deadheat measures`: both need no file of one's own."""
+"""`deadheat demo`: an evaluation that needs no file of one's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from deadheat.cli.files import Command
 from deadheat.cli.shell import say
 from deadheat.errors import MissingPackageError
-from deadheat.measures.names import listing
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.tables import DIGITS, Table
 from deadheat.support.arrays import Int64
@@ -39,7 +38,7 @@ can promise, the expectation is what guessing at random earns, and the upper bou
 
 
 def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Scikit-learn's handwritten digits as rows (1797, 64) of grey levels from 0 to 16, and which digit each one shows.
+    """Load scikit-learn's handwritten digits: rows (1797, 64) of grey levels from 0 to 16, and the digit of each row.
 
     Raises
     ------
@@ -63,7 +62,7 @@ def demo() -> None:
 
 
 def _exploit(labels: Int64) -> str:
-    """The second part: everything mapped to zero, scored by two sorts and by deadheat, in three orders."""
+    """Return the second part: everything mapped to zero, scored by two sorts and by deadheat, in three orders."""
     orders = {
         "as stored": np.arange(len(labels)),
         "sorted by digit": np.argsort(labels, kind="stable"),
@@ -82,16 +81,10 @@ def _exploit(labels: Int64) -> str:
 
 
 def _plain_map(labels: Int64, kind: Any) -> float:
-    """Leave-one-out mAP by argsort where every distance is 0: rank, look up, average."""
+    """Compute leave-one-out mAP by argsort where every distance is 0: rank, look up, average."""
     ranking = np.argsort(np.zeros(len(labels) - 1), kind=kind)
     values = []
     for query, label in enumerate(labels):
         ranks = np.flatnonzero(np.delete(labels, query)[ranking] == label) + 1
         values.append(float((np.arange(1, len(ranks) + 1) / ranks).mean()))
     return math.fsum(values) / len(values)
-
-
-@click.command(cls=Command)
-def measures() -> None:
-    """List the measures, with their other names."""
-    say(listing())

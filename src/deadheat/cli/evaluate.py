@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from deadheat.cli import options as shared
 from deadheat.cli.files import FILE, INTEGER, JSON, LINES, PATH, PROFILE, Command, Output, option
 from deadheat.cli.options import about_page, deliver, with_options, write_page
-from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.evaluating import report_of
 from deadheat.support import checks
 from deadheat.support.lazy import lazy
 
@@ -67,24 +67,19 @@ def evaluate(file: Path, **options: Any) -> None:
         raise click.UsageError("--confidence and --collisions go with --html")
     if profile is not None and profile.exists() and not profile.is_file():
         raise click.ClickException(f"cannot write {profile}: a profile must be a regular file")
-    counting = shared.counting_options(options, checkpoint=options["checkpoint"])
+    settings = shared.task_settings(options, checkpoint=options["checkpoint"])
     summary = shared.summary_options(options)
-    with shared.opened(file, options, counting) as (pair, counting):
-        report = evaluate_pair(pair, counting, summary)
+    with shared.opened(file, options, settings) as task:
+        report = report_of(task, summary)
     shared.write_queries(options["per_query"], report)
     if profile is not None:
         report.profile.save(profile.resolve())
     if html is not None:
-        found, depth = None, options["collisions"]
-        if depth is not None:
-            gallery = (None, None) if pair.gallery is None else (pair.gallery.embeddings, pair.gallery.labels)
-            found = searches.collisions(
-                pair.query.embeddings, pair.query.labels, *gallery, distance=cast(Any, counting.distance),
-                ties=counting.rule, depth=depth, threads=counting.threads,
-            )  # fmt: skip
+        depth = options["collisions"]
+        found = None if depth is None else searches.collisions(task, depth=depth)
         about = about_page(file, *filter(None, [options["gallery"]]))
         page = pages.html_report(report, title=file.name, about=about, confidence=confidence, collisions=found)
         write_page(html, page)
     if options["receipt"] is not None:
-        receipts.receipt_of(report, pair, counting).save(options["receipt"])
+        receipts.receipt_of(report, task).save(options["receipt"])
     deliver(report, options, std=options["std"])

@@ -1,8 +1,8 @@
 """Types of arguments and options: numbers, files that are read, and files that are written without losing others.
 
-An output replaces a file only if this is no input of the command and is empty or of the kind that is written, which its
+An output replaces a file only if that is no input of the command and is empty or of the kind that is written, as its
 first and last bytes show; `--force` allows the rest. `Command` checks that before it runs, for all parameters that are
-an `Output`; files are read for those that are another `Source`.
+an `Output`; the parameters that are another `Source` are the inputs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HEAD, _TAIL = 64, 1 << 16  # bytes of a file that show its kind: archives list 
 
 
 class Source(click.Path):
-    """A file or a folder that is read; with `alone`, "-" is standard input, and text without commas is of that kind."""
+    """A file or a folder that is read; with `alone`, "-" is standard input, and text without commas has that ending."""
 
     def __init__(self, alone: str = "") -> None:
         super().__init__(path_type=Path)
@@ -42,7 +42,7 @@ class Source(click.Path):
         return super().convert(value, param, ctx)
 
     def files(self, path: Path) -> Iterable[Path]:
-        """What is read of it: the files that a pattern fits."""
+        """Return the files that are read: those that match a pattern."""
         return map(Path, fitting(path))
 
 
@@ -65,7 +65,7 @@ class Choice(click.Choice):  # type: ignore[type-arg]
 
 
 class Whole(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
-    """An integer in plain digits, perhaps of a range; other ranges are the library's, which refuses the rest."""
+    """An integer in plain digits, within a range if one is given; the library checks other limits."""
 
     name = "integer"
 
@@ -105,14 +105,14 @@ def _refuse(rule: str, value: Any, param: click.Parameter | None, ctx: click.Con
 
 
 class Kind(NamedTuple):
-    """Something that is written: its name, the endings of its files, and how their bytes begin."""
+    """A kind of output: its name, the endings of its files, and the pattern that their bytes match."""
 
     name: str
     endings: tuple[str, ...]
     begins: bytes
 
     def fits(self, path: Path) -> bool:
-        """Whether a file is empty, or was written as this is."""
+        """Return whether a file is empty, or was written as this kind is."""
         with open(path, "rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(0)
@@ -143,7 +143,7 @@ PICTURES = (
 
 
 class Output(Source):
-    """A file to write, of a kind or one of several; as text, standard output too, by whatever name."""
+    """A file to write, of one of some kinds; if it is text, also standard output, by any name."""
 
     def __init__(self, *kinds: Kind, is_text: bool = False) -> None:
         super().__init__()
@@ -175,7 +175,7 @@ class Option(click.Option):
 
 
 def option(group: str, *names: str, **settings: Any) -> Any:
-    """`click.option` in a group of the help."""
+    """Return `click.option` in a group of the help."""
     return click.option(*names, cls=Option, group=group, **settings)
 
 
@@ -227,7 +227,7 @@ class Command(click.Command):
         return status
 
     def _read_standard_input(self, ctx: click.Context) -> None:
-        """Put a path that stands for the text of standard input in the place of "-"."""
+        """Replace "-" by a path that stands for the text of standard input."""
         places = [
             (param.name or "", param.type, place)
             for param in self.params
@@ -253,15 +253,15 @@ def _flag(*names: str, text: str) -> Option:
 
 
 def _each(value: Any) -> tuple[Path, ...]:
-    """The paths of a parameter that can have one or several."""
+    """Return the paths of a parameter that can have one or several."""
     return value if isinstance(value, tuple) else () if value is None else (value,)
 
 
 @contextmanager
 def _standard_input(alone: str) -> Iterator[Path]:
-    """A path that stands for the text of standard input; it ends as tables do that have what its first line has.
+    """Yield a path that stands for the text of standard input, with the ending of a table of its kind.
 
-    Where that has neither commas nor tabs, it ends as `alone`.
+    The ending is that of the separator in its first line, or `alone` if that has neither commas nor tabs.
     """
     if sys.stdin is None:
         raise click.ClickException("cannot read standard input: it is closed")
@@ -273,7 +273,7 @@ def _standard_input(alone: str) -> Iterator[Path]:
 
 
 def _check_places(paths: Sequence[Path]) -> None:
-    """Refuse two results in one place."""
+    """Refuse to write two results to one place."""
     places = [path if path == STDOUT else os.path.realpath(path) for path in paths]
     twice = next((path for path, place in zip(paths, places, strict=True) if places.count(place) > 1), None)
     if twice is not None:
@@ -282,7 +282,7 @@ def _check_places(paths: Sequence[Path]) -> None:
 
 
 def _check_loss(path: Path, kind: Kind, inputs: Sequence[tuple[Source, Path]]) -> None:
-    """Refuse to overwrite what is read, and what was not written as this is."""
+    """Refuse to overwrite an input, to write into a folder that is read, or to overwrite a file of another kind."""
     for other in (file for source, given in inputs for file in source.files(given)):
         if path.exists() and other.exists() and path.samefile(other):
             raise click.ClickException(f"cannot write {path}: it is one of the input files (--force overwrites it)")

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from deadheat.cli.shell import Program, say
+from deadheat.support.lazy import lazy
+
+if TYPE_CHECKING:
+    from deadheat.measures import names
+else:
+    names = lazy("deadheat.measures.names")
 
 COMMANDS = {
     "audit": "Find what a referee would ask about a file of embeddings; the exit status is 1 if it is serious.",
@@ -21,7 +28,6 @@ COMMANDS = {
     "grouped": "Compute measures inside groups of equally many classes, with the gap of train to test.",
     "index-recall": "Count the true neighbours that vector indexes return, by a benchmark's ground truth.",
     "leaderboard": "Rank several systems, and say which are significantly ahead of which.",
-    "measures": "List the measures, with their other names.",
     "quantization": "Measure what the same embeddings lose in fewer bits: float16, int8, 1 bit.",
     "run": "Evaluate a TREC run, or several, against qrels.",
     "verify": "Recompute a receipt from its files, and say whether it matches.",
@@ -29,14 +35,13 @@ COMMANDS = {
 
 _MODULES = {
     "analyses": ("classify", "collisions", "confidence", "exploit", "grouped", "index_recall", "quantization"),
-    "demo": ("demo", "measures"),
     "systems": ("compare", "leaderboard", "run"),
     "trust": ("audit", "audit_run", "verify"),
 }  # any other is in a module of its own name
 
 
 class Commands(Program):
-    """A group whose help comes at once, because it imports no command."""
+    """A group whose help is fast, because it imports no command."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -61,9 +66,13 @@ class Commands(Program):
     epilog="To complete commands, options and their values in bash, put this line into ~/.bashrc; for zsh and fish, "
     'write zsh_source and fish_source.\n\n\b\neval "$(_DEADHEAT_COMPLETE=bash_source deadheat)"',
 )
+@click.option("--measures", is_flag=True, help="List the measures, with their other names, and exit.")
 @click.version_option(package_name="deadheat", message="deadheat %(version)s")
 @click.pass_context
-def main(ctx: click.Context) -> None:
+def main(ctx: click.Context, measures: bool) -> None:
     """Evaluate embeddings: every measure as lower bound, expectation and upper bound over all ways to break ties."""
+    if measures:
+        say(names.listing())
+        ctx.exit()
     if ctx.invoked_subcommand is None:
         say(ctx.get_help())

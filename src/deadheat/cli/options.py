@@ -1,4 +1,4 @@
-"""Options that commands share, and their meaning: files to open, ways to count and measure, places for results."""
+"""Options that commands share, and their meaning: files to open, ways to count and measure, outputs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -22,6 +21,7 @@ from deadheat.cli.shell import STDOUT, bar, note, output, say
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances.registry import DISTANCES
 from deadheat.engine.exact import ALIASES, FORMATS
+from deadheat.engine.task import Task
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
@@ -69,7 +69,7 @@ SOURCES = (*FILES, *EXCLUDE, *LAYOUT)
 DISTANCE = option("Ranking", "--distance", type=Choice(DISTANCES), default="cosine", help="Rank by this distance.")
 MEASURES = option(
     "Measure", "--measure", "-m", "measures", type=Choice(COMPLETIONS, listed=True), multiple=True, metavar="NAMES",
-    help="Compute these measures, such as mAP,Hit@1; can be repeated. `deadheat measures` lists all.",
+    help="Compute these measures, such as mAP,Hit@1; can be repeated. `deadheat --measures` lists all.",
 )  # fmt: skip
 SCORES = (DISTANCE, MEASURES)
 _TIES_OF = option(
@@ -129,21 +129,22 @@ def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command],
 
 
 def summary_options(options: dict[str, Any], *, measures: Sequence[str] = ()) -> SummaryOptions:
-    """What `RANKING` says of measures and means; a command can have default measures of its own."""
+    """Return the measures and means that `RANKING` sets; a command can have default measures of its own."""
     names = ",".join(options["measures"] or measures) or None
     return SummaryOptions.checked(names, options["singletons"], options.get("average", "query"))
 
 
-def counting_options(options: dict[str, Any], **more: Any) -> CountingOptions:
-    """What `RANKING` says of distances and ties."""
-    ties = _ties(options["ties"], options["ties_of"])
-    return CountingOptions.checked(
-        ties=ties, **{key: options[key] for key in ("distance", "threads", "device") if key in options}, **more
-    )
+def task_settings(options: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the settings of a task that the options of a command give, checked before files are opened."""
+    settings = {key: options[key] for key in ("distance", "threads", "device") if key in options} | more
+    if "ties" in options:
+        settings["ties"] = _ties(options["ties"], options["ties_of"])
+    CountingOptions.checked(**settings)
+    return settings
 
 
 def _ties(text: str, of: str | None) -> str | Ties:
-    """What `--ties` and `--ties-of` say, as `deadheat.profile` takes it."""
+    """Return the meaning of `--ties` and `--ties-of` as `deadheat.Task` takes it."""
     kind, _, amount = text.partition("=")
     if of is not None and kind.lower() not in {*FORMATS, *ALIASES}:
         raise click.UsageError(f"--ties-of goes with --ties {', '.join(FORMATS)}, but got --ties {text}")
@@ -159,7 +160,7 @@ def _ties(text: str, of: str | None) -> str | Ties:
 
 
 def open_files(file: Path, options: dict[str, Any]) -> Pair:
-    """The queries and the gallery in the files that the options name."""
+    """Open the queries and the gallery in the files that the options name."""
     if options["gallery_labels"] is not None and options["gallery"] is None:
         raise click.UsageError("--gallery-labels goes with --gallery")
     layout = Layout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
@@ -173,7 +174,7 @@ def open_files(file: Path, options: dict[str, Any]) -> Pair:
 
 
 def own_rows(options: dict[str, Any]) -> Any:
-    """What `exclude` of `deadheat.evaluate` is, from a file of rows or two files of ids."""
+    """Return the argument `exclude` of `deadheat.evaluate`, from a file of rows or two files of ids."""
     paths = options["exclude"]
     if len(paths) > 2:
         raise click.UsageError("--exclude goes once with a file of rows, or twice with files of ids")
@@ -182,15 +183,17 @@ def own_rows(options: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def opened(
-    file: Path, options: dict[str, Any], counting: CountingOptions, title: str = "ranking"
-) -> Iterator[tuple[Pair, CountingOptions]]:
-    """The queries and the gallery, and how to count them: without their own rows, and with a bar for a person."""
-    with files_named(file, options):
-        pair = open_files(file, options)
-        counting = replace(counting, exclude=own_rows(options))
-        with bar(title) as progress:
-            yield pair, replace(counting, progress=progress)
+def opened(file: Path, options: dict[str, Any], settings: dict[str, Any], title: str = "ranking") -> Iterator[Task]:
+    """Open the task of the files that the options name, with a progress bar for a person."""
+    with files_named(file, options), bar(title) as progress:
+        yield open_task(file, options, settings | {"progress": progress})
+
+
+def open_task(file: Path, options: dict[str, Any], settings: dict[str, Any], remedy: str | None = None) -> Task:
+    """Return the task of the files that the options name; `remedy` says what to do about queries in the gallery."""
+    pair, files = open_files(file, options), [file, *filter(None, [options["gallery"]])]
+    title = " and ".join(map(str, files))
+    return Task.of_pair(pair, files=title, remedy=remedy, exclude=own_rows(options), **settings)
 
 
 @contextmanager
@@ -214,7 +217,7 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
 
 
 def read_numbers(path: Path, name: str, key: str | None = None, of: str = "query") -> NDArray[Any]:
-    """A number for each query, or item, from a file as labels are read from it: one a line, or an array or column."""
+    """Read a number for each query, or item, from a file as labels are read: one a line, or an array or column."""
     values = open_labels(path, name, Layout(labels_key=key, label_column=key))
     try:
         return np.asarray(values if values.dtype.kind in "biuf" else [float(value) for value in values.tolist()])
@@ -228,7 +231,7 @@ def _text(*names: str, kind: files.Kind, about: str) -> Any:
 
 
 def _checked(check: Callable[[Any], Any]) -> Any:
-    """The callback of an option whose value the library checks, before long work."""
+    """Return the callback of an option whose value the library checks, before long work."""
 
     def callback(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
         if value is not None:
@@ -263,7 +266,7 @@ def _drawable(path: Path) -> None:
 
 
 def plot(about: str) -> Any:
-    """The option that draws a picture with `draw`."""
+    """Return the option that draws a picture with `draw`."""
     text = f"Draw {about} to OUT: .png, .pdf or .svg."
     kind = Output(*files.PICTURES)
     return option("Output", "--plot", type=kind, callback=_checked(_drawable), metavar="OUT", help=text)
@@ -288,7 +291,7 @@ def draw(
 
 
 def html(about: str) -> Any:
-    """The option that writes a page with `write_page`."""
+    """Return the option that writes a page with `write_page`."""
     needs = _checked(lambda _: require("jinja2", "plots", "--html"))
     return option("Output", "--html", type=Output(files.HTML), callback=needs, metavar="OUT", help=about)
 
@@ -307,17 +310,17 @@ def write_queries(path: Path | None, report: Report) -> None:
 
 
 def about_page(*paths: Path) -> dict[str, str]:
-    """What a page says of where it comes from."""
+    """Return the origin of a page: its data set and its command."""
     return {"data set": " and ".join(map(str, paths)), "command": shlex.join(["deadheat", *sys.argv[1:]])}
 
 
 def asked(options: dict[str, Any]) -> list[Path | None]:
-    """Where the texts of `TEXTS` or `PLAIN_TEXTS` go; None for what was not asked for."""
+    """Return the paths of the texts of `TEXTS` or `PLAIN_TEXTS`; None for a text that was not asked for."""
     return [options["json_out"], options["markdown"], options["latex"]]
 
 
 def deliver(result: TabularResult, options: dict[str, Any], **content: Any) -> None:
-    """Write the texts that are asked for, and then print one of them or the table; `content` says what is in them."""
+    """Write the texts that are asked for, and then print one of them or the table; `content` selects their content."""
     shown = {key: options[key] for key in ("digits",) if key in options} | content
     made = [(result.to_json, content), (result.to_markdown, shown), (result.to_latex, shown)]
     texts = {

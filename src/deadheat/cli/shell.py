@@ -1,4 +1,4 @@
-"""How the command behaves as a program: errors in one line, files whole or not at all, a bar only for a person.
+"""The command as a program: errors in one line, files whole or not at all, a progress bar only for a person.
 
 Nothing here knows what the command computes.
 """
@@ -30,7 +30,7 @@ _PATIENCE = 1.0  # seconds of work without a progress bar
 
 
 class Verbosity:
-    """What is said on standard error besides errors: nothing with --quiet, also files and times with --verbose."""
+    """Amount of text on standard error besides errors: none with --quiet, also files and times with --verbose."""
 
     level = 0  # -1, 0, 1
 
@@ -39,7 +39,7 @@ class Group(click.Group):
     """A group whose help has a whole sentence for each command, and which suggests the command that was meant."""
 
     def summaries(self, ctx: click.Context) -> dict[str, str]:
-        """The commands, each with a sentence."""
+        """Return the commands, each with a sentence."""
         return {name: self.commands[name].get_short_help_str(1000) for name in self.list_commands(ctx)}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -75,7 +75,7 @@ class Program(Group):
 
 
 def flags_of(command: click.Command) -> dict[str, str]:
-    """The options of a command by the arguments of the library that they stand for: ``--group-size`` of group_size."""
+    """Map the arguments of the library to the options of a command that set them: group_size to ``--group-size``."""
     found: dict[str, str] = {}
     for param in command.params:
         if isinstance(param, click.Option):
@@ -85,7 +85,7 @@ def flags_of(command: click.Command) -> dict[str, str]:
 
 
 def in_flags(text: str, command: click.Command | None) -> str:
-    """A message of the library with options of the command in the place of arguments, as ``exclude=``."""
+    """Replace arguments, such as ``exclude=``, in a message of the library by options of the command."""
     flags = {} if command is None else flags_of(command)
     return re.sub(r"\b([a-z][a-z_]*)=(?=[\s,;:)]|$)", lambda found: flags.get(found[1], found[0]), text)
 
@@ -107,7 +107,8 @@ def in_words_of(command: click.Command) -> Iterator[None]:
 def say(text: str) -> None:
     """Print to standard output, at once, so that a full disk is noticed while it can still be reported.
 
-    A terminal gets nothing that is not printable but line breaks and tabs; a file or a pipe gets the text as it is.
+    For a terminal, characters that are not printable are escaped, except line breaks and tabs; a file or a pipe gets
+    the text unchanged.
     """
     if sys.stdout is None:
         raise click.ClickException("cannot write to standard output: it is closed")
@@ -123,9 +124,9 @@ def say(text: str) -> None:
 
 
 def _encodable(text: str) -> str | bytes:
-    """The text in characters that standard output has, "?" for any other.
+    """Return the text in characters that standard output has, "?" for any other.
 
-    Ids that are not UTF-8 come out as the bytes that they were read as.
+    Ids that are not UTF-8 are written as the bytes that were read.
     """
     encoding = sys.stdout.encoding or "utf-8"
     try:
@@ -163,7 +164,7 @@ def output(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def bar(title: str) -> Iterator[Bar | Literal[False]]:
-    """A progress bar for a person who has to wait; False, for none, with --quiet or without a terminal."""
+    """Show a progress bar to a person who has to wait; yield False, for none, with --quiet or without a terminal."""
     if sys.stderr is None or not sys.stderr.isatty() or Verbosity.level < 0:
         yield False
         return
@@ -222,7 +223,7 @@ def _fail(message: str, status: int = FAILED) -> NoReturn:
 
 
 def note(message: str, *, level: int = 0) -> None:
-    """Print one line to standard error, unless --quiet; of level 1, with --verbose alone."""
+    """Print one line to standard error, unless --quiet; at level 1, only with --verbose."""
     if Verbosity.level >= level:
         _print_line(message)
 
@@ -232,7 +233,7 @@ def _print_line(message: str) -> None:
 
 
 def _drop_stdout() -> None:
-    """Drop what standard output cannot take, or the interpreter would report it again at exit."""
+    """Drop output that standard output cannot take, or the interpreter would report the error again at exit."""
     if sys.stdout is None:
         return
     try:
@@ -245,7 +246,7 @@ def _drop_stdout() -> None:
 
 @contextmanager
 def _written(path: Path) -> Iterator[None]:
-    """Name the file in an error of writing it, not the temporary one."""
+    """Name the file, and not the temporary one, in an error of writing it."""
     try:
         yield
     except OSError as error:

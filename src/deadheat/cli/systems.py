@@ -22,14 +22,16 @@ from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, opti
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
 from deadheat.engine.counting.runs import ScoreDtype
+from deadheat.engine.task import Task
 from deadheat.errors import MOST, FileError, InputError, UndefinedError, reason
 from deadheat.inputs import trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.plots.pages import html_report
-from deadheat.reports.averaging import Singletons
-from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.averaging import Singletons, SummaryOptions
+from deadheat.reports.evaluating import evaluate, report_of
 from deadheat.reports.report import Report
-from deadheat.reports.runs import RUN_MEASURES, evaluate_run
+from deadheat.reports.runs import MEASURES as RUN_MEASURES
+from deadheat.reports.runs import with_ids
 from deadheat.reports.statistics.intervals import BOOTSTRAP
 from deadheat.reports.statistics.permutation import ALTERNATIVES
 from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
@@ -217,7 +219,7 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
     """Evaluate a TREC RUN against QRELS and print a table, in per cent; of several RUNs, a leaderboard.
 
     QRELS has lines "qid iter docid rel", and RUN has "qid Q0 docid rank score tag"; either may be gzipped. Scores rank,
-    and equal scores tie. Measures have the names of `deadheat measures` or of trec_eval, such as map, ndcg_cut_10,
+    and equal scores tie. Measures have the names of `deadheat --measures` or of trec_eval, such as map, ndcg_cut_10,
     P.5,10; with --trec-eval also num_q, gm_map, utility and the like, and official (the default), set and all_trec,
     in trec_eval's order. `deadheat compare A B --qrels QRELS` tests two runs against each other.
     """
@@ -241,7 +243,7 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
 
 
 def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:
-    """The names that `-m` asks for, each once; by default those of trec_eval or of a report on a run."""
+    """Return the names that `-m` asks for, each once; by default those of trec_eval or of a report on a run."""
     words = [word for text in texts for word in text.split()]
     parts = [part for word in words for part in ([word] if re.search(r"\.[-.0-9]", word) else word.split(",")) if part]
     for name in (part.partition(".")[0] for part in parts):
@@ -286,7 +288,7 @@ def _judging(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print(report: Report, options: dict[str, Any], names: list[str], run: Path) -> None:
-    """Print lines, or the table, below what each query has if that is asked for."""
+    """Print lines, or the table, after the values of each query if these are asked for."""
     if options["trec_eval"]:
         chosen = {key: options[key] for key in ("by_query", "only", "n_docs")}
         run_id = trec.run_id(run) if "runid" in names else None
@@ -307,7 +309,7 @@ def _refuse(names: Iterable[str], rule: str) -> None:
 
 
 def settings(options: dict[str, Any]) -> dict[str, Any]:
-    """How to test, as arguments of the same names."""
+    """Return the options of tests, as arguments of the same names."""
     return {name: options[name] for name in _SETTINGS if name in options}
 
 
@@ -318,14 +320,14 @@ def require_table(options: dict[str, Any]) -> None:
 
 
 def deliver_explained(result: comparison.Comparison | leaderboards.Leaderboard, options: dict[str, Any]) -> None:
-    """Write and print the result, and below its table what it means if that was asked for."""
+    """Write and print the result, and an explanation below its table if that was asked for."""
     deliver(result, options)
     if options["explain"]:
         say(f"\n{result.explain()}")
 
 
 def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
-    """The report on each file, by the name of its system; before that, options are checked."""
+    """Check the options, and return the report on each file, by the name of its system."""
     require_table(options)
     PairedTest.checked(**settings(options))
     if options["qrels"] is None:
@@ -336,22 +338,28 @@ def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Repo
     return reports_of_runs(files, options["qrels"], options["names"], measures=measures, **_judging(options))
 
 
-def reports_of_runs(files: tuple[Path, ...], qrels: Path, names: tuple[str, ...], **judging: Any) -> dict[str, Report]:
-    """The report on each run, by its name."""
+def reports_of_runs(
+    files: tuple[Path, ...], qrels: Path, names: tuple[str, ...], by_id: bool = False, **judging: Any
+) -> dict[str, Report]:
+    """Return the report on each run, by its name."""
     named = dict(zip(names_of(files, names), files, strict=True))
     for path in files:  # before the first is read
         require_there(path)
+    means = {name: judging.pop(name) for name in ("measures", "singletons")}
+    SummaryOptions.checked(**means, rel=judging["rel"])
     judged = trec.open_qrels(qrels)
     reports = {}
     for name, path in named.items():
-        reports[name] = evaluate_run(path, judged, **judging)
-        note(f"{path}: {reports[name].n_query} queries", level=1)
+        task = Task.from_run(path, judged, **judging)
+        report = evaluate(task, **means)
+        reports[name] = with_ids(report, task) if by_id else report
+        note(f"{path}: {report.n_query} queries", level=1)
     return reports
 
 
 def _reports_of_embeddings(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
     names, parts = names_of(files, options["names"]), [_for_each(options, part, files) for part in shared.PARTS]
-    counting, summary = shared.counting_options(options), shared.summary_options(options)
+    settings, summary = shared.task_settings(options), shared.summary_options(options)
     systems = {
         name: (file, {**options, **dict(zip(shared.PARTS, paths, strict=True))})
         for name, file, *paths in zip(names, files, *parts, strict=True)
@@ -360,13 +368,13 @@ def _reports_of_embeddings(files: tuple[Path, ...], options: dict[str, Any]) -> 
         _require_there(file, own)
     reports = {}
     for name, (file, own) in systems.items():
-        with shared.opened(file, own, counting, f"ranking {name}") as (pair, counted):
-            reports[name] = evaluate_pair(pair, counted, summary)
+        with shared.opened(file, own, settings, f"ranking {name}") as task:
+            reports[name] = report_of(task, summary)
     return reports
 
 
 def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
-    """A board of all files that can be evaluated with the labels that the organiser has, and why others cannot."""
+    """Return a board of all files that can be evaluated with the organiser's labels, and the reasons of refusals."""
     if not files or not options["labels"] or options["qrels"] is not None:
         raise click.UsageError("--public takes at least one FILE of embeddings, and --labels")
     if options["rank_by"] != "lower" or options["explain"]:
@@ -391,7 +399,7 @@ def _require_there(file: Path, options: dict[str, Any]) -> None:
 
 
 def names_of(files: tuple[Path, ...], given: tuple[str, ...]) -> list[str]:
-    """The names of the systems: as asked for, or of their files, without folder and ending if these then differ."""
+    """Return the names of the systems: as asked for, or of their files, without folder and ending if these differ."""
     if given and len(given) != len(files):
         raise click.UsageError(f"--name must be given once for each FILE, but got {len(given)} for {len(files)} files")
     short = [path.stem for path in files]
@@ -403,7 +411,7 @@ def names_of(files: tuple[Path, ...], given: tuple[str, ...]) -> list[str]:
 
 
 def _for_each(options: dict[str, Any], part: str, files: tuple[Path, ...]) -> list[Path | None]:
-    """The file of one option that belongs to each FILE; labels may be one for all, as systems share their queries."""
+    """Return the file of one option for each FILE; labels may be one for all, as systems share their queries."""
     given = options[part]
     if not given or (len(given) == 1 and part != "gallery"):
         return [given[0] if given else None] * len(files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,15 @@ import click
 from deadheat.cli import options as shared
 from deadheat.cli.files import FILE, PATH, Command, option
 from deadheat.cli.options import deliver, with_options, write_texts
-from deadheat.engine.counting.options import CountingOptions
+from deadheat.errors import QueryInGalleryWarning
 from deadheat.reports.tables import labelled
 from deadheat.support.lazy import json
 from deadheat.trust.audits import run_audit
 from deadheat.trust.audits.findings import Audited
-from deadheat.trust.audits.submission_audit import MEASURES, audit_pair
+from deadheat.trust.audits.submission_audit import MEASURES, audit_of
 from deadheat.trust.receipts.document import Receipt
-from deadheat.trust.receipts.receipt import options_of, verify_pair
+from deadheat.trust.receipts.receipt import options_of
+from deadheat.trust.receipts.receipt import verify as verified
 
 FAILED = 1  # exit status: something serious was found, or a receipt does not match
 
@@ -34,10 +36,12 @@ def audit(file: Path, **options: Any) -> int:
     Exit status 0 if nothing serious is found, 1 if something is (with --strict, a warning too), 2 if there is no
     verdict.
     """
-    counting = shared.counting_options({**options, "ties": "exact", "ties_of": None})  # the others are part of an audit
+    settings = shared.task_settings(options)  # with exact ties: the others are part of an audit
     summary = shared.summary_options(options, measures=MEASURES)
-    with shared.opened(file, options, counting, "auditing") as (pair, counting):
-        found = audit_pair(pair, counting, summary, options["seed"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", QueryInGalleryWarning)  # which is a finding
+        with shared.opened(file, options, settings, "auditing") as task:
+            found = audit_of(task, summary, options["seed"])
     return _delivered(found, options)
 
 
@@ -89,10 +93,9 @@ def verify(receipt: Path, file: Path, **options: Any) -> int:
     the receipt. Exit status 0 for a match, 1 if anything differs, 2 if there is no verdict.
     """
     loaded = Receipt.load(receipt)
-    stated, summary = options_of(loaded)
-    counting = CountingOptions.checked(**stated, threads=options["threads"], device=options["device"])
-    with shared.opened(file, options, counting) as (pair, counting):
-        verification = verify_pair(loaded, pair, counting, summary)
+    stated, _ = options_of(loaded)
+    with shared.opened(file, options, shared.task_settings(options, **stated)) as task:
+        verification = verified(loaded, task)
     out, text = options["json_out"], json.dumps(labelled(verification.to_dict()), indent=2)
     write_texts({} if out is None else {out: text}, str(verification))
     return 0 if verification.matches else FAILED

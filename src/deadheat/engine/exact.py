@@ -1,7 +1,7 @@
-"""Exact numbers: real numbers that compare without a rounding, and what they round to in shorter types.
+"""Exact numbers: real numbers that compare without a rounding, and their rounded values in shorter types.
 
 In come numbers of the core (`Roots`) or float64 values; out go comparisons, the nearest value of a type, and the ends
-of what rounds to it.
+of the interval that rounds to it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ALIASES = {
 
 
 def named(name: Any, argument: str, *, others: Iterable[str] = ()) -> str:
-    """The type that a name stands for, or one of the other names; an error names the argument.
+    """Return the type that a name stands for, or one of the other names; an error names the argument.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def round_to(values: Float64, name: str) -> Float64:
 
 
 def cells(values: Float64, name: str) -> tuple[Float64, Float64, Bool]:
-    """The real numbers that round to each value of a shorter type: lower end, upper end, and whether the ends belong.
+    """Return the interval that rounds to each value of a shorter type: lower end, upper end, and whether ends belong.
 
     The ends are midpoints between neighbours, which float64 holds exactly; ±inf where there is none.
 
@@ -93,7 +93,7 @@ def cells(values: Float64, name: str) -> tuple[Float64, Float64, Bool]:
 
 
 def ordinals(values: Float64, name: str) -> Int64:
-    """Number the values of a shorter type in ascending order; zero is 0 and the next number up is 1.
+    """Enumerate the values of a shorter type in ascending order; zero is 0 and the next number up is 1.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def ordinals(values: Float64, name: str) -> Int64:
 
 
 def from_ordinals(numbers: Int64, name: str) -> Float64:
-    """The values of a shorter type that have these numbers.
+    """Return the values of a shorter type that have these numbers.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class Roots:
         self.numbers.add(others.numbers)
 
     def compare(self, mine: Int64, others: Roots, yours: Int64) -> Int8:
-        """−1, 0 or 1, as number mine[p] is less than, equal to or greater than number yours[p] of the others."""
+        """Return −1, 0 or 1, as number mine[p] is less than, equal to or greater than number yours[p] of the others."""
         return _in_parts(self.numbers.compare, mine, others.numbers, yours)
 
     def compare_shifted(self, mine: Int64, others: Roots, yours: Int64, shift: float) -> Int8:
@@ -157,11 +157,11 @@ class Roots:
         return _in_parts(self.numbers.compare_shifted, mine, others.numbers, yours, shift)
 
     def compare_values(self, mine: Int64, values: Float64, sign: int, shift: int) -> Int8:
-        """Compare number mine[p] with sign·values[p] + shift, as it is before any rounding; values may be infinite."""
+        """Compare number mine[p] with sign·values[p] + shift before any rounding; values may be infinite."""
         return _in_parts(self.numbers.compare_values, mine, values, float(sign), float(shift))
 
     def signed_squares(self) -> list[fractions.Fraction]:
-        """All numbers squared, with their signs, as fractions: slow, for a look at a few."""
+        """Return all numbers squared, with their signs, as fractions: slow, for a look at a few."""
         found = []
         for sign, numerator, denominator, place in map(self.numbers.square, range(len(self))):
             above, below = (int.from_bytes(number, "little") for number in (numerator, denominator))
@@ -170,7 +170,7 @@ class Roots:
 
 
 def round_down(numbers: Roots, low: Float64, high: Float64) -> Float64:
-    """The largest float64 that is not above each number, which lies between `low` and `high`; by bisection."""
+    """Return the largest float64 that is not above each number, which lies between `low` and `high`; by bisection."""
     ends = _by_size(np.stack([np.nextafter(low, -np.inf), high]))
     first, last = ends  # the number is at least the float of the first
     while True:
@@ -184,7 +184,7 @@ def round_down(numbers: Roots, low: Float64, high: Float64) -> Float64:
 
 
 def _by_size(values: Float64) -> Int64:
-    """Integers that are neighbours where float64 values are, in the same order; both zeros are 0."""
+    """Enumerate the float64 values in ascending order, neighbours by neighbouring integers; both zeros are 0."""
     bits = np.ascontiguousarray(values + 0.0).view(np.int64)
     return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
 

@@ -1,4 +1,4 @@
-"""The names that `distance` and `ties` take, as types: mypy finds "cosin" where it stands.
+"""The names that `distance` and `ties` take, as types, so that mypy finds a misspelt name.
 
 At run time the names are checked by `checks.choice`, which takes them in any case.
 """

@@ -1,1 +1,1 @@
-"""Inputs, checked: in come arrays, paths and labels, out go rows (perhaps on disk) and numbered labels."""
+"""Opening and checking of inputs: arrays, paths and labels become rows (perhaps on disk) and numbered labels."""

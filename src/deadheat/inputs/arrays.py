@@ -1,6 +1,6 @@
-"""Matrices of embeddings, scores, grades and junk, checked once they are NumPy's (`conversion` makes them so).
+"""Checks of embeddings, scores, grades and junk as NumPy matrices, to which `conversion` converts them.
 
-What is refused is refused with one line that names the argument, the rule and what came.
+An error is one line that names the argument, the rule and the value.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def matrix(values: ArrayLike, name: str) -> NDArray[Any]:
-    """An array of two dimensions, which may be empty."""
+    """Return values as an array of two dimensions, which may be empty."""
     array = plain(values, name, unmasked=_UNMASKED)
     if array.ndim != 2:
         raise InvalidValueError(name, f"must be two-dimensional (n, dim), but has shape {array.shape}")
@@ -57,7 +57,7 @@ def _filled_matrix(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def float_type(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
-    """Whichever of float32 and float64 holds every number of a type; 64-bit integers are for `require_exact`.
+    """Return float32 or float64, whichever holds every number of a type; 64-bit integers need `require_exact`.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray
 
 
 def scores(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Check a matrix of scores or distances, (n_query, n_gallery): any real type; `require_counted` looks at NaN."""
+    """Check a matrix of scores or distances, (n_query, n_gallery): any real type; `require_counted` checks for NaN."""
     array = _filled_matrix(values, name)
     float_type(array.dtype, name)
     return array
@@ -146,7 +146,7 @@ def finite_scores(values: ArrayLike, name: str) -> NDArray[Any]:
 def require_counted(values: NDArray[Any], ignored: Any, name: str, start: int = 0) -> None:
     """Refuse NaN and infinities among scores, except where they are ignored, in rows that are numbered from `start`.
 
-    `ignored` is a mask that broadcasts to the scores: what is junk may have any score, as whoever masks by -inf does.
+    `ignored` is a mask that broadcasts to the scores: junk may have any score, such as the -inf of a mask.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""From lists, data frames, tensors and Arrow's columns to NumPy arrays of the same numbers: exactly, or refused.
+"""Exact conversion of lists, data frames, tensors and Arrow columns to NumPy arrays; what is not exact is refused.
 
-What NumPy would accept silently is refused here with one line: a mask, a missing value, an integer rounded because of
-floats, and what is no array at all, such as a sparse matrix. Numbers of a type that NumPy does not have (bfloat16,
-float8, int4) become float32, or integers of 8 bits, which hold each of them.
+Inputs that NumPy would accept silently are refused here with one line: a mask, a missing value, an integer rounded
+because of floats, and an object that is not an array, such as a sparse matrix. Numbers of a type that NumPy does not
+have (bfloat16, float8, int4) become float32, or integers of 8 bits, which hold each of them.
 
-Arrow's columns come from whatever has its protocol (pyarrow, Polars, a stream of batches), and from files. They become
-(n,), or (n, dim) if they hold lists of one length; a missing value and a list of another length are refused with their
-row. That needs pyarrow.
+Arrow columns come from any object with Arrow's protocol (pyarrow, Polars, a stream of batches), and from files. They
+become (n,), or (n, dim) if they hold lists of one length; a missing value and a list of another length are refused with
+their row. That needs pyarrow.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _RAGGED = "must be a matrix, but its rows differ in length or kind"
 
 
 def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") -> Array:
-    """An array of what somebody hands over, in the type that holds it.
+    """Convert values to an array of a type that holds them.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
         is; a data frame of pandas, Polars or pyarrow; a column of one of these, or of Hugging Face's datasets, of
         numbers, text or lists of one length; anything with `__arrow_c_stream__` or `__arrow_c_array__`.
     name : str
-        What the caller calls the argument.
+        The name of the argument in messages.
     ragged : str
-        What is said of rows that differ in length.
+        The message for rows that differ in length.
     unmasked : str
-        What to give in place of a mask, for the message that refuses one.
+        The alternative to a mask, for the message that refuses one.
 
     Returns
     -------
@@ -85,13 +85,13 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
 
 
 def is_array(values: Any) -> bool:
-    """Whether something is an array or a column, of whatever library, and no list."""
+    """Return whether something is an array or a column of any library, and not a list."""
     known = isinstance(values, (np.ndarray, np.generic)) or _is_dataset_column(values)
     return known or is_foreign(values) or speaks_arrow(values)
 
 
 def n_dim(values: Any) -> int | None:
-    """How many dimensions something has as an array; None where it does not say."""
+    """Return the number of dimensions that something has as an array; None if that is unknown."""
     if hasattr(values, "ndim"):
         return int(values.ndim)
     if is_frame(values) or hasattr(values, "schema"):  # from_arrow would use up a stream of batches
@@ -111,12 +111,12 @@ def _require_unmasked(values: Any, name: str, instead: str) -> None:
 
 
 def _is_dataset_column(values: Any) -> bool:
-    """Whether something is a column of Hugging Face's datasets."""
+    """Return whether something is a column of Hugging Face's datasets."""
     return hasattr(values, "column_name") and hasattr(getattr(values, "source", None), "with_format")
 
 
 def _from_rows(values: Any, name: str, ragged: str) -> Array:
-    """An array of something that NumPy takes, or of rows that it takes one by one."""
+    """Return an array of something that NumPy accepts, or of rows that it accepts one by one."""
     if isinstance(values, (list, tuple)) and len(values) and is_foreign(values[0]):
         values = [plain(row, f"{name}[{place}]") for place, row in enumerate(values)]
     try:
@@ -139,7 +139,7 @@ def _from_rows(values: Any, name: str, ragged: str) -> Array:
 
 
 def _uneven(rows: Sequence[Any]) -> str:
-    """The first row whose length is not that of row 0, if there is one, for a message."""
+    """Return, for a message, the first row whose length is not that of row 0; empty if there is none."""
     try:
         lengths = [len(row) for row in rows]
     except TypeError:
@@ -166,17 +166,17 @@ def _require_kept(array: Array, given: list[Any], name: str) -> None:
 
 
 def is_frame(values: Any) -> bool:
-    """Whether something is a data frame."""
+    """Return whether something is a data frame."""
     return hasattr(values, "columns") and hasattr(values, "__array__")
 
 
 def is_row(entry: Any) -> bool:
-    """Whether an entry of a column is a list or an array."""
+    """Return whether an entry of a column is a list or an array."""
     return hasattr(entry, "__len__") and not isinstance(entry, (str, bytes, dict))
 
 
 def _column_of_lists(frame: Any) -> Any | None:
-    """The only column of a frame, if it holds lists."""
+    """Return the only column of a frame, if it holds lists; else None."""
     columns = list(_columns(frame)) if frame.shape[1] == 1 else []
     if not columns:
         return None
@@ -185,7 +185,7 @@ def _column_of_lists(frame: Any) -> Any | None:
 
 
 def _from_frame(frame: Any, name: str) -> Array:
-    """The columns of a data frame as a matrix; nullable ones too, if nothing is missing."""
+    """Return the columns of a data frame as a matrix; nullable ones too, if no value is missing."""
     whole = np.asarray(frame)
     if whole.ndim != 2 or whole.dtype.kind not in "Of":
         return whole
@@ -212,13 +212,13 @@ def _columns(frame: Any) -> Iterable[Any]:
 
 
 def is_foreign(values: Any) -> bool:
-    """Whether something is an array of another library, which NumPy may not know how to take."""
+    """Return whether something is an array of another library, which NumPy may not be able to convert."""
     protocols = ("__array__", "__dlpack__", "__cuda_array_interface__")
     return not isinstance(values, (np.ndarray, np.generic)) and any(hasattr(values, each) for each in protocols)
 
 
 def on_host(values: Any, name: str) -> Any:
-    """An array of another library as NumPy's, wherever it is; anything else as it came."""
+    """Return an array of another library, on any device, as a NumPy array; return anything else unchanged."""
     if hasattr(values, "detach") and hasattr(values, "cpu"):
         return _from_torch(values, name)
     if hasattr(values, "__cuda_array_interface__"):
@@ -229,7 +229,7 @@ def on_host(values: Any, name: str) -> Any:
 
 
 def widened(array: Array) -> Array:
-    """An array of a type of ml_dtypes, as JAX and TensorFlow have them, as one of NumPy's that holds the same numbers.
+    """Convert an array of an ml_dtypes type (JAX, TensorFlow) to a NumPy type that holds the same numbers.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def widened(array: Array) -> Array:
 
 
 def _from_torch(tensor: Any, name: str) -> Array:
-    """A tensor of PyTorch's, on any device, of any type, with or without a gradient."""
+    """Convert a PyTorch tensor, on any device, of any type, with or without a gradient."""
     if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided" or getattr(tensor, "is_nested", False):
         raise InvalidTypeError(name, "must be dense, but is a sparse or nested tensor: give tensor.to_dense()")
     if getattr(tensor, "is_quantized", False):
@@ -260,7 +260,7 @@ def _from_torch(tensor: Any, name: str) -> Array:
 
 
 def _from_device(values: Any, name: str) -> Any:
-    """An array that says that it is on a device of CUDA's, brought here by its own method or by DLPack."""
+    """Copy an array on a CUDA device to the host, by its own method or by DLPack."""
     for method in ("get", "copy_to_host", "to_numpy"):  # of CuPy, Numba and RAPIDS
         try:
             found = getattr(values, method)()
@@ -287,7 +287,7 @@ def _from_dlpack(values: Any, name: str) -> Array:
 
 
 def speaks_arrow(values: Any) -> bool:
-    """Whether something is best read as Arrow: it has the protocol, and no direct way to NumPy as pandas has."""
+    """Return whether something is best read as Arrow: it has the protocol, and no direct way to NumPy as pandas has."""
     if not (hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")):
         return False
     if type(values).__module__.partition(".")[0] == "pandas":
@@ -296,7 +296,7 @@ def speaks_arrow(values: Any) -> bool:
 
 
 def from_arrow(values: Any, name: str) -> Any:
-    """What has the protocol as a `pyarrow.ChunkedArray`; as a `pyarrow.Table` if it has several columns, or names."""
+    """Return a `pyarrow.ChunkedArray` of an object with Arrow's protocol; a `pyarrow.Table` if columns have names."""
     require("pyarrow", "files", f"{name}: reading Arrow")
     if hasattr(values, "__arrow_c_stream__"):
         chunked = pyarrow.chunked_array(values)
@@ -306,15 +306,15 @@ def from_arrow(values: Any, name: str) -> Any:
 
 
 def is_list_type(kind: Any) -> bool:
-    """Whether a type of Arrow's is one of lists that can be a matrix."""
+    """Return whether an Arrow type is one of lists that can be a matrix."""
     kind = getattr(kind, "storage_type", kind)  # of an extension type, such as one of tensors
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def column_array(column: Any, title: str, *, first: int = 0, width: int | None = None) -> Array:
-    """A `pyarrow.ChunkedArray` as an array: (n,), or (n, dim) if it holds lists, of `width` or all of one length.
+    """Convert a `pyarrow.ChunkedArray` to (n,), or to (n, dim) if it holds lists, of `width` or all of one length.
 
-    `title` is what messages call it, and `first` the number of its first row there.
+    In messages, `title` is its name and `first` the number of its first row.
     """
     try:
         parts = []
@@ -329,7 +329,7 @@ def column_array(column: Any, title: str, *, first: int = 0, width: int | None =
 
 
 def _chunk_array(chunk: Any, title: str, first: int, width: int | None) -> Array:
-    """One piece of a column, which begins at row `first`."""
+    """Convert one chunk of a column, which begins at row `first`."""
     if isinstance(chunk, pyarrow.ExtensionArray):
         chunk = chunk.storage
     _require_present(chunk, title, first)
@@ -343,7 +343,7 @@ def _chunk_array(chunk: Any, title: str, first: int, width: int | None) -> Array
 
 
 def _looked_up(chunk: Any, title: str, first: int) -> Array:
-    """The values of a dictionary column; one of the values may be missing too."""
+    """Return the values of a dictionary column; an entry of its dictionary may be missing too."""
     places = chunk.indices.to_numpy(zero_copy_only=False)
     missing = chunk.dictionary.is_null().to_numpy(zero_copy_only=False)
     if missing.any() and missing[places].any():
@@ -371,7 +371,7 @@ def _lists(column: Any, title: str, first: int, width: int | None) -> Array:
 
 
 def _require_present(values: Any, title: str, first: int, width: int = 1) -> None:
-    """Refuse missing values; each row has `width` of them."""
+    """Refuse missing values among flattened rows of `width` values each."""
     if values.null_count:
         place = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
         raise _missing_value(title, first + place // width)

@@ -1,9 +1,9 @@
-"""Rows on disk: memory maps that are read through windows of a few megabytes, whose pages are then given back.
+"""Rows on disk: memory maps that are read through windows of a few megabytes, whose pages are then released.
 
 The memory in use does not grow with a file, and no file is kept open: a set may have more files than a process may
-open. Rows are checked a piece at a time. What is not stored row after row (Parquet, columns in Fortran's order) is
-copied once, to a temporary file that is deleted with its `Source`; ``TMPDIR`` says where. A `Place` says where rows are
-on disk, so that other processes can open them there.
+open. Rows are checked a piece at a time. Rows that are not stored one after another (Parquet, Fortran order) are copied
+once, to a temporary file that is deleted with its `Source`; ``TMPDIR`` names the directory. A `Place` is the position
+of rows on disk, so that other processes can open them there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ AROUND = 2 << 20  # bytes that may become resident around the row that was asked
 
 
 class Mapped(Source):
-    """A memory-mapped array, read through windows of a few megabytes, whose pages are then given back.
+    """A memory-mapped array, read through windows of a few megabytes, whose pages are then released.
 
     It may be a view with steps between its rows.
     """
@@ -44,7 +44,7 @@ class Mapped(Source):
         self._spread = max(1, down, self.shape[1] * self.stored.itemsize)  # bytes from one row to the next
 
     def as_stored(self) -> Iterator[Rows]:
-        """Everything in order, in pieces of the type that it is stored in."""
+        """Yield all rows in order, in pieces, in the type in which they are stored."""
         step = max(1, RESIDENT // self._spread)
         for start in range(0, len(self), step):
             rows = np.empty((min(step, len(self) - start), self.shape[1]), dtype=self.stored)
@@ -52,7 +52,7 @@ class Mapped(Source):
             yield rows
 
     def transposed(self) -> Iterator[Rows]:
-        """The same of an array that is stored column after column: some rows of some columns at a time."""
+        """Yield the same of an array that is stored column by column, reading some columns of a piece at a time."""
         step = max(1, TRANSPOSED // (self.shape[1] * self.stored.itemsize))
         for start in range(0, len(self), step):
             rows = np.empty((min(step, len(self) - start), self.shape[1]), dtype=self.stored)
@@ -75,10 +75,10 @@ class Mapped(Source):
             self._copy(wanted[first:last], out, order[first:last])
 
     def _windows(self, wanted: Index) -> list[int]:
-        """Where to cut sorted row numbers so that each run of them touches little more than `RESIDENT` bytes.
+        """Return the bounds of runs of sorted row numbers, each of which touches little more than `RESIDENT` bytes.
 
-        A row that is far from the one before it brings its surroundings with it: the system maps what it has cached
-        next to a page that is asked for, up to a huge page.
+        A row that is far from the one before it makes its surroundings resident too: the system maps the cached pages
+        around a requested page, up to a huge page.
         """
         near = self.shape[1] * self.stored.itemsize + AROUND
         touched = np.minimum(np.diff(wanted, prepend=wanted[:1]) * self._spread, near).cumsum()
@@ -86,13 +86,13 @@ class Mapped(Source):
         return [0, *cuts.tolist(), len(wanted)]
 
     def _copy(self, where: Any, out: Rows, places: Any) -> None:
-        """``out[places] = everything[where]``, with nothing of it resident afterwards. An index must be sorted."""
+        """Set ``out[places] = everything[where]`` and release the pages of `where`; an index must be sorted."""
         out[places] = self._array[where]
         if self._may_drop:
             self._drop(self._array[where[0] : where[-1] + 1] if isinstance(where, np.ndarray) else self._array[where])
 
     def _drop(self, view: Rows) -> None:
-        """Give back the pages that a part of the array lies on, and those that may have come with them."""
+        """Release the pages that a part of the array lies on, and those that may have become resident with them."""
         assert self._pages is not None
         base = np.frombuffer(self._pages, dtype=np.uint8).ctypes.data
         low, high = np.lib.array_utils.byte_bounds(view)
@@ -112,7 +112,7 @@ class File(Source):
         self._state = self._stat()
 
     def _stat(self) -> tuple[int, int, int]:
-        """What changes when somebody writes to the file or puts another in its place."""
+        """Return values that change when somebody writes to the file or replaces it."""
         state = os.stat(self._path)
         return state.st_ino, state.st_size, state.st_mtime_ns
 
@@ -130,14 +130,14 @@ class File(Source):
 
 
 def pages(array: Any) -> mmap.mmap | None:
-    """The map that an array lies in, or None: what is computed from a map may be of its class and yet in memory."""
+    """Return the map that an array lies in; None for an array in memory, even if it has the class of a map."""
     while isinstance(array, np.ndarray):
         array = array.base
     return array if isinstance(array, mmap.mmap) else None
 
 
 def checked(source: Source, mapped: Mapped) -> Source:
-    """The source, after all that is mapped has been checked, a piece at a time."""
+    """Return the source after checking all mapped rows, a piece at a time."""
     if source.stored.kind == "f" or source.stored.itemsize == 8:
         for _ in _exact(mapped.as_stored(), mapped.title):
             pass
@@ -145,7 +145,7 @@ def checked(source: Source, mapped: Mapped) -> Source:
 
 
 def _exact(pieces: Iterable[Rows], title: str) -> Iterator[Rows]:
-    """The same pieces, each checked before it is passed on."""
+    """Yield the same pieces, each after it has been checked."""
     start, kind = 0, None
     for rows in pieces:
         kind = kind or (rows.shape[1:], rows.dtype)
@@ -159,7 +159,7 @@ def _exact(pieces: Iterable[Rows], title: str) -> Iterator[Rows]:
 
 
 def spooled(pieces: Iterable[Rows], title: str) -> Source:
-    """Rows, checked and copied to a temporary file, which is deleted with the source."""
+    """Check rows and copy them to a temporary file, which is deleted with the source."""
     spool = Unnamed()
     try:
         _, dtype, _, shape = copied(_exact(pieces, title), spool.file, tempfile.gettempdir())
@@ -178,7 +178,7 @@ def spooled(pieces: Iterable[Rows], title: str) -> Source:
 
 
 def copied(pieces: Iterable[Rows], file: IO[bytes], path: str) -> Place:
-    """Write pieces, of which there must be one, from the beginning of the file at a path."""
+    """Write pieces, of which there must be at least one, to a file, and return the place of their rows."""
     n = 0
     for rows in pieces:
         n, dim, dtype = n + len(rows), rows.shape[1], rows.dtype
@@ -194,7 +194,7 @@ _STAYS = 1 / 8  # of the memory that there is
 
 
 class Place(NamedTuple):
-    """Rows that lie one after another in a file."""
+    """The position of rows that lie one after another in a file."""
 
     path: str
     dtype: str
@@ -203,12 +203,12 @@ class Place(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """How many bytes the rows take."""
+        """The size of the rows in bytes."""
         return self.shape[0] * self.shape[1] * np.dtype(self.dtype).itemsize
 
 
 def places_of(source: Source) -> list[Place | Source]:
-    """The parts of a source: each where it is on disk, or as it is if it is not there row after row.
+    """Return the parts of a source: each as a `Place`, or unchanged if it is not stored row after row on disk.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def places_of(source: Source) -> list[Place | Source]:
 
 
 def _place_of_map(source: Mapped) -> Place | None:
-    """Where a memory map is in its file; None if it is not as in the file, or not stored row after row."""
+    """Return the place of a memory map; None if it is not as in the file, or not stored row after row."""
     array, owner = source._array, source._array.base
     if not (isinstance(owner, np.memmap) and owner.filename and owner.mode in ("r", "r+") and array.flags.c_contiguous):
         return None
@@ -237,15 +237,15 @@ def _place_of_map(source: Mapped) -> Place | None:
 
 
 def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
-    """Write all rows of a source to a file, in the type in which they are kept where that is known of each."""
+    """Write all rows of a source to a file: those of an `Array` in its stored type, others in `dtype`."""
     pieces: Iterable[Rows] = [source.whole()] if isinstance(source, Array) else (rows for _, rows in source.pieces())
     return copied(pieces, file, path)
 
 
 def open_places(places: Sequence[Place], title: str) -> Source:
-    """The source whose rows are there.
+    """Open a source of the rows at these places.
 
-    What is small compared with the memory stays mapped, and all processes of a machine share it.
+    Rows that are small compared with the memory stay mapped, and all processes of a machine share them.
     """
     stays = sum(place.nbytes for place in places) <= available_memory() * _STAYS
     sources = [_opened(place, title, stays) for place in places]

@@ -1,4 +1,4 @@
-"""Which files an argument names: paths and patterns such as ``emb-*.npy``; and what a caller says of their content.
+"""Files that an argument names by paths and patterns such as ``emb-*.npy``, and the layout of their content.
 
 The files that match a pattern are taken in natural order, which is printed wherever it could matter.
 """
@@ -25,7 +25,7 @@ Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
 
 
 class Layout(NamedTuple):
-    """Where in a file things are, as far as a caller says so: see `deadheat.read`.
+    """The places of embeddings and labels in a file, None where not given: see `deadheat.read`.
 
     `left_out` are columns of tables, by name or by place from 0, that are neither labels nor part of the embedding.
     """
@@ -53,7 +53,7 @@ def held(path: str | os.PathLike[str], content: bytes) -> Iterator[None]:
 
 
 def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
-    """A file of text to read, or what is `held`."""
+    """Open a file of text to read, or the text that is `held` for its path."""
     content = _held.get(os.fspath(path))
     if content is not None:
         return io.BufferedReader(io.BytesIO(content))
@@ -68,14 +68,14 @@ def reject_special(path: str | os.PathLike[str]) -> None:
 
 
 def require_there(path: str | os.PathLike[str]) -> None:
-    """Raise what the system says of a file that is not there; of one on another machine nothing is known yet."""
+    """Raise the system's error for a file that does not exist; a URL is not checked."""
     if os.fspath(path) not in _held and not scratch.is_url(os.fspath(path)):
         os.stat(path)
 
 
 @contextmanager
 def unreadable(path: str | os.PathLike[str], kind: str = "") -> Iterator[None]:
-    """Say in one line what a library raises on a damaged file of its kind; what the system says of the file passes."""
+    """Turn a library's error on a damaged file into a `FileError` of one line; pass on the system's errors."""
     try:
         yield
     except DeadheatError:
@@ -96,9 +96,9 @@ def is_path(value: Any) -> bool:
 
 
 def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
-    """The files that a pattern fits, in natural order; the path itself if it is none, or is of a file.
+    """Return the files that match a pattern, in natural order; the path itself if it is no pattern, or is a file.
 
-    `name` is the argument that it is.
+    `name` is the name of the argument.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
 
 
 def matching(path: str | os.PathLike[str], name: str) -> list[str]:
-    """The same, where a pattern that no file fits is refused."""
+    """Return the files that match a pattern, as `fitting` does, and refuse a pattern that matches none."""
     paths = fitting(path, name)
     if not paths:
         raise InvalidValueError(name, f"must be files that are there, but none fits {os.fspath(path)!r}")
@@ -123,7 +123,7 @@ def matching(path: str | os.PathLike[str], name: str) -> list[str]:
 
 
 def natural(text: str) -> tuple[list[str | int], str]:
-    """What sorts names as people do: numbers in them by size.
+    """Return a sort key for natural order, in which numbers within names are compared by size.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def natural(text: str) -> tuple[list[str | int], str]:
 
 
 def orders(arguments: Mapping[str, Any]) -> Orders:
-    """The files of each argument in which a pattern fits more than one: deadheat chose their order.
+    """Return the files of each argument in which a pattern matches more than one, in the order that deadheat chose.
 
     Examples
     --------
@@ -151,18 +151,18 @@ def orders(arguments: Mapping[str, Any]) -> Orders:
 
 
 def paths_in(value: Any) -> list[str]:
-    """The files of an argument, with those that patterns stand for; none where it is not all files."""
+    """Return the files of an argument, with patterns expanded; none if it is not all paths."""
     return [path for given in paths_given(value) for path in fitting(given)]
 
 
 def paths_given(value: Any) -> list[str | os.PathLike[str]]:
-    """The paths and patterns of an argument; none where it is not all paths."""
+    """Return the paths and patterns of an argument; none if it is not all paths."""
     paths = [value] if is_path(value) else list(value) if isinstance(value, (list, tuple)) else []
     return paths if all(map(is_path, paths)) else []
 
 
 def sentences(files: Orders) -> Iterable[str]:
-    """The orders in words, a line an argument, with the names alone and at most seven of them.
+    """Yield the orders in words, one line per argument, with file names alone and at most seven of them.
 
     Examples
     --------

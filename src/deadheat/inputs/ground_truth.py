@@ -25,21 +25,21 @@ _ENDINGS = (".h5", ".hdf5", *_BINARY, ".npy")
 
 
 class Neighbors(NamedTuple):
-    """What a file has of the neighbours of each query, best first; None for what it has not."""
+    """The neighbours of each query in a file, best first; None for ids or distances that it does not have."""
 
     ids: NDArray[Any] | None  # (n_query, depth)
     distances: NDArray[Any] | None  # (n_query, depth)
 
 
 def read_neighbors(path: Path) -> Neighbors:
-    """The ids and the distances in a file.
+    """Read the ids and the distances in a file.
 
     Raises
     ------
     FileError
         If it is damaged, or has neither.
     ValueError
-        If its name ends in another way.
+        If its name has another ending.
     """
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
@@ -61,7 +61,7 @@ def read_neighbors(path: Path) -> Neighbors:
 
 
 def _binary(path: Path, types: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    """The matrices of a file, by what they are made of."""
+    """Return the matrices of a file by their kind: "i" for ids, "f" for distances."""
     head = np.fromfile(path, "<u4", 2)
     size, (n_row, n_column) = path.stat().st_size, map(int, head if len(head) == 2 else (0, 0))
     if size != (due := _HEAD + 4 * len(types) * n_row * n_column) or not n_row * n_column:

@@ -1,8 +1,8 @@
 """Ids of queries, gallery items and neighbours, checked and matched. An id is an integer or a string, never a float.
 
-`own_rows` says where each query is in the gallery, so that no query is ranked for itself. What vector indexes return
-(ids and scores of each query's neighbours) comes in as matrices in which short rows are padded, or as lists of rows; it
-goes out as flat arrays without padding, with the length of each row.
+`own_rows` gives the row of the gallery that each query is, so that no query is ranked for itself. The results of vector
+indexes (ids and scores of each query's neighbours) are given as matrices in which short rows are padded, or as lists of
+rows; they become flat arrays without padding, with the length of each row.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ID_RULE = "must be integers or strings, a row of them for each query"
 
 
 def own_rows(exclude: OwnRows, n_query: int, n_gallery: int) -> Int64:
-    """The row of the gallery that each query is, (n_query,), −1 for none.
+    """Return the row of the gallery that each query is, (n_query,), −1 for none.
 
     `exclude` has these rows, or is a pair of ids, (n_query,) and (n_gallery,): a query and a gallery item with equal
     ids are the same item. Queries may share an id, but items of the gallery may not.
@@ -63,7 +63,7 @@ def _is_single(part: Any) -> bool:
 
 
 def rows_by_id(ids: NDArray[Any], gallery_ids: NDArray[Any], name: str, gallery_name: str) -> Int64:
-    """The row of the gallery with each id, −1 where none has it; the names are those of the arguments."""
+    """Return the row of the gallery with each id, −1 if none has it; `name` and `gallery_name` are argument names."""
     try:
         of_query, of_item = label_codes(ids, gallery_ids)
     except InvalidTypeError:
@@ -80,7 +80,7 @@ def rows_by_id(ids: NDArray[Any], gallery_ids: NDArray[Any], name: str, gallery_
 
 
 class Rows(NamedTuple):
-    """Rows of different lengths, one after another."""
+    """Rows of different lengths, concatenated."""
 
     values: Array  # (n,)
     lengths: Int64  # (n_row,)
@@ -96,11 +96,11 @@ class Rows(NamedTuple):
         return np.arange(len(self.values)) - np.repeat(offsets_of(self.lengths)[:-1], self.lengths)
 
     def take(self, kept: Bool) -> Rows:
-        """Some of the values, in as many rows."""
+        """Return some of the values, in the same number of rows."""
         return Rows(self.values[kept], np.bincount(self.row[kept], minlength=len(self.lengths)))
 
     def matrix(self, values: Array, padding: float) -> Array:
-        """Other values in the same places, as rows of one length."""
+        """Return other values at the same places, as rows of one length, filled up with `padding`."""
         width = int(self.lengths.max(initial=1))
         whole = np.full((len(self.lengths), width), padding, dtype=values.dtype)
         whole[self.row, self.place] = values
@@ -108,7 +108,7 @@ class Rows(NamedTuple):
 
 
 def id_rows(ids: Any, name: str) -> Rows:
-    """Rows of ids as they came, padding included.
+    """Return rows of ids as given, padding included.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def _ids(array: Array, name: str) -> Array:
 
 
 def score_rows(scores: Any, ids: Rows, name: str) -> Array:
-    """The scores of ids, flat as these are; what stands for padding may be anything."""
+    """Return the scores of ids, flat like the ids; the scores of padding may be anything."""
     scores = on_host(scores, name)
     if hasattr(scores, "__array__"):
         array = plain(scores, name)
@@ -181,7 +181,7 @@ def score_rows(scores: Any, ids: Rows, name: str) -> Array:
 
 
 def filled(ids: Rows, counts: Any, name: str) -> Bool:
-    """Which ids stand for an item: not −1, and among the first `counts` of their row."""
+    """Mark the ids that stand for an item: not −1, and among the first `counts` of their row."""
     signed = ids.values.dtype.kind in "iO" and len(ids.values) > 0
     there = ids.values != NOTHING if signed else np.ones(len(ids.values), dtype=np.bool_)
     if counts is None:
@@ -196,7 +196,7 @@ def filled(ids: Rows, counts: Any, name: str) -> Bool:
 
 
 def require_distinct(ids: Rows, codes: Int64, name: str) -> None:
-    """Refuse an id that comes twice in a row; `codes` are equal where ids are."""
+    """Refuse an id that occurs twice within a row; `codes` are equal where ids are."""
     order = np.lexsort((codes, ids.row))
     row, code = ids.row[order], codes[order]
     twice = np.flatnonzero((row[1:] == row[:-1]) & (code[1:] == code[:-1]))
@@ -207,7 +207,7 @@ def require_distinct(ids: Rows, codes: Int64, name: str) -> None:
 
 
 def numbered(parts: list[tuple[Array, str]]) -> list[Int64]:
-    """Numbers for ids that are not rows of anything, the same for equal ids; each part with what messages call it.
+    """Assign numbers to ids that are not row numbers, equal numbers to equal ids; each part has its name in messages.
 
     Examples
     --------
@@ -223,9 +223,9 @@ def gallery_rows(
     ids: Rows, gallery_ids: Any, n_gallery: int, name: str,
     gallery: tuple[str, str] = ("the gallery", "gallery_ids"), missing: bool = False,
 ) -> Int64:  # fmt: skip
-    """The row of the gallery that each id is, and -1 where it may be missing from `gallery_ids`.
+    """Return the row of the gallery that each id is, −1 if it is not in `gallery_ids` and `missing` allows that.
 
-    `name` and `gallery` are what messages call the ids, the gallery and its ids.
+    `name` and `gallery` are the names of the ids, of the gallery and of its ids in messages.
     """
     of_gallery = None if gallery_ids is None else labels(gallery_ids, n_gallery, gallery[1], gallery[0])
     if not len(ids.values):

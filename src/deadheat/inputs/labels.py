@@ -1,7 +1,7 @@
-"""Labels: read from text, put together, checked and numbered. The rule for 7 and "7" is here, and only here.
+"""Labels: parsed from text, concatenated, checked and numbered. The rule for 7 and "7" is here, and only here.
 
-In come array-likes and cells of text; out go one-dimensional arrays with one label an item, and the number of each
-item's label. Two labels are one class if they are equal as what they are, integers or strings, never through floats:
+Array-likes and cells of text become one-dimensional arrays with one label per item, and the number of each item's
+label. Two labels are one class if they are equal as integers or as strings, never through floats:
 
 - *In a file of text* labels are integers if all of them are written as integers ("7", not "07" or "7.0"), else strings.
 - *In several files*, of queries and gallery or of parts of either, they are strings in all as soon as they are strings
@@ -38,7 +38,7 @@ def require_together(
 
 
 def flat(array: Labels) -> Labels:
-    """A row or a column of labels as (n,); any other shape as it is."""
+    """Return a row or a column of labels as (n,); any other shape unchanged."""
     return array.ravel() if array.ndim == 2 and 1 in array.shape else array
 
 
@@ -68,9 +68,9 @@ def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
 
 
 def label_codes(query: Labels, gallery: Labels | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the gallery's labels from 0 and give each query its number, or −1 if no gallery item has its label.
+    """Return the labels of queries and gallery as numbers from 0; −1 if no gallery item has a query's label.
 
-    Labels are compared as the integers or strings that they are, never through floats.
+    Labels are compared as integers or as strings, never through floats.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def label_codes(query: Labels, gallery: Labels | None = None) -> tuple[NDArray[n
 
 
 def from_text(cells: Sequence[str]) -> Labels:
-    """Labels as they are written in text: integers where all are plain ones, so that no two labels become one.
+    """Parse labels in text: integers if all of them are plain integers, so that no two labels become one.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def from_text(cells: Sequence[str]) -> Labels:
 
 
 def common_kind(parts: Iterable[Labels]) -> list[Labels]:
-    """Labels from several files, all as strings if some are strings.
+    """Return labels from several files, all as strings if some are strings.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def common_kind(parts: Iterable[Labels]) -> list[Labels]:
 
 
 def _text_of(array: Labels) -> Labels:
-    """Labels from a file as strings; bytes that are not UTF-8 stay as they are, and no string equals them."""
+    """Return labels from a file as strings; bytes that are not UTF-8 stay bytes, and no string equals them."""
     if array.dtype.kind == "S":
         with suppress(UnicodeDecodeError):
             return np.char.decode(array, "utf-8")
@@ -129,7 +129,7 @@ def _text_of(array: Labels) -> Labels:
 
 
 def joined(parts: Sequence[tuple[Labels, str]], name: str) -> Labels:
-    """Labels that came in parts, each with what messages call it, one after another; parts without any do not count."""
+    """Concatenate labels that came in parts, each with its name in messages; empty parts do not count."""
     filled = [(part, title) for part, title in parts if len(part)] or list(parts[:1])
     first, first_title = filled[0]
     for part, title in filled:
@@ -143,7 +143,7 @@ def joined(parts: Sequence[tuple[Labels, str]], name: str) -> Labels:
 
 
 def _kind(array: Labels) -> str:
-    """Labels of one kind can be compared: integers, text, bytes."""
+    """Return the kind of labels: integers, text or bytes. Labels of one kind can be compared."""
     kind = array.dtype.kind
     if kind == "O" and len(array) and isinstance(array[0], (str, int, np.integer)):  # all are checked later
         return "text" if isinstance(array[0], str) else "integers"
@@ -151,7 +151,7 @@ def _kind(array: Labels) -> str:
 
 
 def _label_array(values: Any, name: str) -> Labels:
-    """Labels that came as something other than an array: lists stay exact, whatever their size."""
+    """Return labels as an array; integers in a list stay exact, whatever their size."""
     if is_array(values):
         return plain(values, name)
     items = checks.listed(values, name, "a sequence of integers or strings")
@@ -163,7 +163,7 @@ def _label_array(values: Any, name: str) -> Labels:
 
 
 def _whole_numbers(array: Labels, name: str) -> Labels:
-    """Floats as the integers that they are."""
+    """Convert whole floats to integers, and refuse other floats."""
     floats = array.astype(np.float64) if array.dtype.kind == "O" else array
     digits = min(np.finfo(floats.dtype).nmant + 1, 53)
     distinct = np.abs(floats) < 2.0**digits  # to which the next integer rounds
@@ -187,7 +187,7 @@ def _require_plain_objects(array: Labels, name: str) -> None:
 
 
 def _as_text(names: list[Any], name: str) -> list[Any]:
-    """Labels as strings, of which some are bytes in UTF-8."""
+    """Return labels as strings; those that are bytes must be UTF-8."""
     try:
         return [item.decode() if isinstance(item, bytes) else item for item in names]
     except UnicodeDecodeError as error:
@@ -196,7 +196,7 @@ def _as_text(names: list[Any], name: str) -> list[Any]:
 
 
 def _factorize(array: Labels) -> tuple[list[Any], NDArray[np.int64]]:
-    """The distinct labels, ascending, as Python objects, and the number of each item's label."""
+    """Return the distinct labels, ascending, as Python objects, and the number of each item's label."""
     if array.dtype.kind == "O":
         plain = [str(item) if isinstance(item, str) else int(item) for item in array]
         names = {name: code for code, name in enumerate(sorted(set(plain)))}

@@ -1,4 +1,4 @@
-"""Files of scores as MTEB and BEIR write them: in comes JSON, out go dictionaries of scores by query and document."""
+"""Files of scores (JSON) as MTEB and BEIR write them, read into dictionaries of scores by query and document."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def read_predictions(
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The keys and values of an object, whose keys differ."""
+    """Return the keys and values of an object, and refuse a repeated key."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -85,7 +85,7 @@ def _holds_scores(value: Any) -> bool:
 
 
 def _chosen(tables: dict[str, Any], name: str | None, argument: str) -> Any:
-    """The table with a name, or the only one."""
+    """Return the table with this name, or the only one."""
     listed = ", ".join(tables) or "none"
     if name is None and len(tables) == 1:
         return next(iter(tables.values()))

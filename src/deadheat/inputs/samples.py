@@ -1,8 +1,8 @@
-"""Embeddings and labels in any form: how all of deadheat opens its inputs.
+"""Opening of embeddings and labels in any form; all of deadheat opens its inputs here.
 
-In come an array, a memory-mapped array, the path of a file, a pattern such as ``emb-*.npy``, or a list of these, taken
-one after another; a file may hold embeddings and labels. Out come `Samples`: embeddings as a `Source`, whose rows have
-been checked piece by piece, and one label for each row.
+An input is an array, a memory-mapped array, the path of a file, a pattern such as ``emb-*.npy``, or a list of these,
+which is concatenated; a file may hold embeddings and labels. The result is `Samples`: embeddings as a `Source`, whose
+rows have been checked piece by piece, and one label for each row.
 
     array ───────────────────────────────> Array ───┐
     np.memmap ───────────────────────────> Mapped ──┤
@@ -56,9 +56,9 @@ class Samples(NamedTuple, Generic[Embeddings]):
 
 
 class Pair(NamedTuple):
-    """The queries, and the gallery that they are ranked against; None for leave one out.
+    """Queries, and the gallery that they are ranked against, or None for leave one out.
 
-    `files` has the order of files that came by patterns, by argument: see `files.orders`.
+    `files` gives, by argument, the order of the files that patterns matched: see `files.orders`.
     """
 
     query: Samples[Source]
@@ -76,7 +76,7 @@ def open_samples(
 ) -> Samples[Source]:
     """Open embeddings and their labels, as `open_rows` and `open_labels` do, and check that they belong together.
 
-    Labels that are not given are in the files of the embeddings. `name` and `labels_name` are those of the arguments.
+    If `labels` is None, they are in the files of the embeddings. `name` and `labels_name` are names for messages.
 
     Examples
     --------
@@ -112,8 +112,8 @@ def open_pair(
 ) -> Pair:
     """Open queries and gallery, each as `open_samples` does, with labels that can be compared.
 
-    Without a gallery it is leave one out. A gallery without labels must be files that hold them too. Where the labels
-    of both come from files, they are strings in both as soon as they are in one.
+    Without a gallery, it is leave one out. A gallery without `gallery_labels` must be files that hold labels too. If
+    the labels of both come from files and those of one are strings, both become strings.
 
     Examples
     --------
@@ -148,14 +148,14 @@ def read(
 ) -> Samples[NDArray[Any]]:
     """Read embeddings and labels from files, into memory.
 
-    `deadheat.evaluate` reads the same files by the same rules; this is for a look at what it reads, and for files whose
-    arrays or columns have names of their own.
+    `deadheat.evaluate` reads the same files by the same rules; this function shows what it reads, and reads files whose
+    arrays or columns have other names.
 
     Parameters
     ----------
     path : path
         The file of embeddings: ``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.safetensors``, ``.h5`` or
-        ``.hdf5``; or a pattern such as ``emb-*.npy``, which stands for all files that it fits, in natural order: emb-2
+        ``.hdf5``; or a pattern such as ``emb-*.npy``, which stands for all files that match it, in natural order: emb-2
         before emb-10. In a table, all columns but that of the labels are the embedding (without columns that have no
         name, such as the index that pandas writes); in Parquet it may be one column of lists. Numbers in text become
         float64; bfloat16 and float8 become float32.
@@ -183,7 +183,7 @@ def read(
     OSError
         If a file cannot be read.
     FileError
-        If what is in it is not embeddings and labels, or is damaged.
+        If the content of a file is damaged, or is not embeddings and labels.
     InvalidValueError, InvalidTypeError
         If embeddings are not finite real numbers, or there is not one label, an integer or a string, for each of them.
     MissingPackageError
@@ -234,17 +234,16 @@ def _open_both(embeddings: Any, name: str, labels_name: str, layout: Layout) -> 
 
 
 class Part(NamedTuple):
-    """A part of an argument, the path of a file or an array, and its name in messages."""
+    """A part of an argument (the path of a file, or an array) and its name in messages."""
 
     value: Any
     title: str
 
 
 def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
-    """Check embeddings, wherever they are, and make a source of them.
+    """Check embeddings in arrays or files, and return a source of their rows.
 
-    A list of paths or of two-dimensional arrays is taken one after another; parts without rows may be among them. A
-    list of rows is an array, as ever.
+    A list of paths or of two-dimensional arrays is concatenated; parts may have no rows. A list of rows is one array.
 
     Raises
     ------
@@ -270,10 +269,10 @@ def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
 
 
 def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
-    """Labels as `inputs.labels` takes them: read from files if `value` is a path, else as they are.
+    """Return labels as `inputs.labels` takes them: read from files if `value` is a path, else unchanged.
 
-    A list of paths, all of which are path objects or end as files of one format do, or of one-dimensional arrays, is
-    put together; any other list is labels.
+    A list of one-dimensional arrays, or of paths (path objects, or strings with the ending of one format), is
+    concatenated; any other list holds the labels themselves.
 
     Examples
     --------
@@ -288,12 +287,12 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
 
 
 def are_label_files(value: Any) -> bool:
-    """Whether labels come from files, all of them."""
+    """Return whether all labels come from files."""
     return is_path(value) or (_are_label_parts(value) and all(map(is_path, value)))
 
 
 def _row_parts(value: Any, name: str) -> list[Part]:
-    """The parts that embeddings consist of, with each pattern as the files that match it."""
+    """Return the parts of embeddings; each pattern is replaced by the files that match it."""
     if is_path(value):
         return _files(value, name)
     is_list = isinstance(value, (list, tuple))
@@ -303,7 +302,7 @@ def _row_parts(value: Any, name: str) -> list[Part]:
 
 
 def _open_content(content: Content, part: Part) -> Source:
-    """A source of what a format has read from a file; it may have no rows."""
+    """Return a source of the content that a format has read from a file; it may have no rows."""
     if isinstance(content, Iterator):
         return spooled(content, part.title)
     return _open_array(content, part.title, may_close=True)
@@ -323,7 +322,7 @@ def _join_rows(sources: Sequence[Source], parts: Sequence[Part], name: str) -> S
 
 
 def _join_labels(arrays: Sequence[Labels], parts: Sequence[Part], name: str) -> Labels:
-    """Labels of an argument's parts as one array: text throughout if all are in files and some are text."""
+    """Concatenate the labels of an argument's parts; if all are in files and some are text, all become text."""
     arrays = [flat(array) for array in arrays]
     for array, part in zip(arrays, parts, strict=True):
         if array.ndim != 1:
@@ -333,7 +332,7 @@ def _join_labels(arrays: Sequence[Labels], parts: Sequence[Part], name: str) -> 
 
 
 def _parts(values: Sequence[Any], name: str) -> list[Part]:
-    """The parts in a list, with each pattern as the files that match it."""
+    """Return the parts in a list; each pattern is replaced by the files that match it."""
     parts = []
     for place, entry in enumerate(values):
         parts += _files(entry, name) if is_path(entry) else [Part(entry, f"{name}[{place}]")]
@@ -353,7 +352,7 @@ def _open_part(part: Part, layout: Layout) -> Source:
 
 
 def _open_array(value: Any, title: str, may_close: bool = False) -> Source:
-    """A source of an array, which may have no rows; the file of a map may be closed between readings."""
+    """Return a source of an array, which may have no rows; `may_close` lets the file of a map be closed."""
     array = matrix(value, title)
     if not len(array):
         return Array(np.asarray(array, dtype=float_type(array.dtype, title)))
@@ -372,7 +371,7 @@ def _open_array(value: Any, title: str, may_close: bool = False) -> Source:
 
 
 def _are_label_parts(value: Any) -> bool:
-    """Whether a list is one of paths or arrays, and not one of labels."""
+    """Return whether a list holds paths or arrays of labels, and not the labels themselves."""
     if not isinstance(value, (list, tuple)) or not len(value):
         return False
     if all(isinstance(part, str) for part in value):

@@ -1,7 +1,7 @@
-"""What a source is: rows of embeddings that are handed out in pieces, so that they need not fit in memory.
+"""Sources: rows of embeddings that are read in pieces, so that they need not fit in memory.
 
-No code after the inputs knows where rows are. Here are sources in memory and combinations of sources; those on disk are
-in `disk`. Rows have been checked before a source is made of them.
+Only the inputs know where rows are stored. This module has sources in memory and combinations of sources; `disk` has
+those on disk. Rows are checked before a source is made of them.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _HASHED = 8 << 20  # bytes that go into a digest at once
 
 
 class Source(ABC):
-    """Rows of embeddings, wherever they are.
+    """Rows of embeddings, in memory or on disk.
 
     Attributes
     ----------
     shape : (n, dim)
     dtype : numpy.dtype
-        The type in which rows are handed out, float32 or float64: whichever holds every value exactly.
+        The type of the rows that are returned, float32 or float64: whichever holds every value exactly.
     stored : numpy.dtype
-        The type in which they are kept; for several sources of different types, `dtype`.
+        The type in which the rows are stored; for several sources of different types, `dtype`.
     in_memory : bool
         Whether there is an attribute `array`.
     array : (n, dim)
-        Everything, in `dtype` and C-contiguous.
+        All rows, in `dtype` and C-contiguous.
     """
 
     shape: tuple[int, int]
@@ -50,14 +50,14 @@ class Source(ABC):
         return self.shape[0]
 
     def read(self, start: int, stop: int) -> Rows:
-        """Rows from `start` to before `stop`, (stop - start, dim), C-contiguous; not to be written to."""
+        """Return rows `start` to before `stop`, (stop - start, dim), C-contiguous; the caller must not change them."""
         start, stop, _ = slice(start, stop).indices(len(self))
         out = np.empty((max(0, stop - start), self.shape[1]), dtype=self.dtype)
         self._read_into(start, out)
         return out
 
     def take(self, index: Index) -> Rows:
-        """The rows with these numbers, counted from 0, in the order of `index`."""
+        """Return the rows with these numbers, counted from 0, in the order of `index`."""
         index = np.asarray(index, dtype=np.int64)
         if len(index) and (index.min() < 0 or index.max() >= len(self)):
             raise IndexError(f"index must be within 0 and {len(self) - 1}, but is {index.min()} to {index.max()}")
@@ -67,13 +67,13 @@ class Source(ABC):
         return out
 
     def pieces(self, step: int | None = None) -> Iterator[tuple[int, Rows]]:
-        """Everything in order, as (start, rows), `step` rows at a time; by default, as many as take about 32 MB."""
+        """Yield all rows in order, as (start, rows), `step` rows at a time; by default, as many as take about 32 MB."""
         step = max(1, _PIECE // (self.shape[1] * self.dtype.itemsize)) if step is None else step
         for start in range(0, len(self), step):
             yield start, self.read(start, start + step)
 
     def whole(self) -> Rows:
-        """Everything at once, (n, dim), in the type in which it is kept."""
+        """Return all rows at once, (n, dim), in the type in which they are stored."""
         out = np.empty(self.shape, dtype=self.stored)
         self._read_into(0, out)
         return out
@@ -88,7 +88,7 @@ class Source(ABC):
 
 
 class Array(Source):
-    """A checked array in memory: handed out as it is where that is possible, else converted on the way out."""
+    """A checked array in memory: returned unchanged where possible, else converted on reading."""
 
     def __init__(self, values: Rows) -> None:
         self.shape, self.stored = (values.shape[0], values.shape[1]), values.dtype
@@ -99,11 +99,11 @@ class Array(Source):
             self.array = values
 
     def read(self, start: int, stop: int) -> Rows:
-        """Rows from `start` to before `stop`; where nothing needs to be converted, a view."""
+        """Return rows `start` to before `stop`; a view if nothing needs to be converted."""
         return self.array[start:stop] if self.in_memory else super().read(start, stop)
 
     def whole(self) -> Rows:
-        """The array as it is, not to be written to."""
+        """Return the array itself; the caller must not change it."""
         return self._values
 
     def _read_into(self, start: int, out: Rows) -> None:
@@ -114,7 +114,7 @@ class Array(Source):
 
 
 class Shards(Source):
-    """Several sources with the same dim, one after another."""
+    """The concatenation of several sources with the same dim."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._sources = tuple(sources)
@@ -141,7 +141,7 @@ class Shards(Source):
 
 
 class Chosen(Source):
-    """Some rows of another source, in the order of their numbers there.
+    """Selected rows of another source, in the order of `index`.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class Chosen(Source):
 
 
 def fingerprint(source: Source) -> bytes:
-    """A digest of the numbers in a source, the same however they are kept: in files or memory, float32 or float64.
+    """Return a digest of the numbers in a source, the same for files and memory, float32 and float64.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def fingerprint(source: Source) -> bytes:
 
 
 def _shortest(rows: Rows) -> Rows:
-    """Numbers as float32 if that holds them all, else as float64; their lowest byte first."""
+    """Return numbers as little-endian float32 if that holds them all, else as little-endian float64."""
     with np.errstate(over="ignore"):
         short = rows.astype("<f4", copy=False)
     return short if short is rows or (short == rows).all() else rows.astype("<f8", copy=False)

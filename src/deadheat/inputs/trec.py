@@ -1,12 +1,12 @@
-"""TREC runs and qrels: in come files, dictionaries or tables, out go dictionaries of Python numbers.
+"""TREC runs and qrels, read from files, dictionaries or tables into dictionaries of Python numbers.
 
 Tables are those of other libraries: dictionaries (pytrec_eval, BEIR), data frames and iterables of named tuples
 (ir_measures, ir_datasets, PyTerrier), and objects with a `to_dict` (ranx). None of these libraries is imported.
 
 In a file, fields of a line are separated by blanks or tabs, blank lines and comments (# ...) are skipped, and gzip is
-recognised. Ids are UTF-8 or any other bytes, which stay distinct ("surrogateescape", as in file names). A file is read
-fast first and, if anything in it is unusual, again line by line. Two other forms are known by how they begin: JSON by
-a brace, and the qrels of BEIR by the names of their three columns.
+recognised. Ids are UTF-8 or any other bytes, which stay distinct ("surrogateescape", as in file names). A fast
+reader is tried first; if anything in the file is unusual, it is read again line by line. Two other forms are recognised
+by their beginning: JSON by a brace, and the qrels of BEIR by the names of their three columns.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NUMBERS = {"run": ("score",), "qrels": ("relevance", "rel", "label", "score")}
 
 
 def as_mapping(source: Table, argument: str) -> Mappings:
-    """A run or qrels as dictionaries of dictionaries; whether ids and numbers are such is not looked at.
+    """Return a run or qrels as dictionaries of dictionaries; ids and numbers are not checked.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def _rows_of_frame(frame: Any, argument: str) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def _rows_of_tuples(rows: Iterable[Any], argument: str) -> Iterator[tuple[Any, Any, Any]]:
-    """Named tuples, or other objects with such attributes, as plain tuples; the first says what the fields are called.
+    """Yield named tuples, or other objects with such attributes, as plain tuples; the first decides the field names.
 
     An iterator is consumed.
     """
@@ -114,7 +114,7 @@ _BLOCK = 1 << 20  # bytes of lines that are read together
 
 @dataclass(frozen=True)
 class _Form:
-    """What a run or qrels looks like: the fields of a line, and which of them is the number of a document."""
+    """The layout of a run or qrels: the fields of a line, and which of them is the number of a document."""
 
     argument: str
     fields: tuple[str, ...]
@@ -125,7 +125,7 @@ class _Form:
     item: int = 2  # which field is the document
 
     def check(self, value: Any) -> float:
-        """The number as a Python float or integer; a grade may be 1.0."""
+        """Return the number as a Python float or integer, or refuse it; a grade may be 1.0."""
         value = value.item() if isinstance(value, np.generic) else value
         if self.kind is int and isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
             value = int(value)
@@ -139,7 +139,7 @@ class _Form:
         return value
 
     def parse(self, line: bytes) -> tuple[str, str, float]:
-        """Query, document and number of a line."""
+        """Return query, document and number of a line."""
         if b"\0" in line:
             raise ValueError("a NUL byte; damaged, or another kind of file?")
         parts = line.split(self.separator, len(self.fields) - 1 if self.open_end else -1)
@@ -157,7 +157,7 @@ class _Form:
         return query, item, self.check(number)
 
     def add(self, block: bytes, table: Checked) -> bool:
-        """Add whole lines to a table; False, and a table of no use, where a line needs a closer look."""
+        """Add whole lines to a table; return False, with the table unusable, if a line needs the slow reader."""
         n_line = block.count(b"\n") + 1
         places, numbers = np.empty((n_line, 6), dtype=np.int64), np.empty(n_line)
         firsts = np.empty(n_line, dtype=np.int64)
@@ -177,7 +177,7 @@ class _Form:
         return True
 
     def _values(self, block: bytes, places: Int64, numbers: Float64) -> list[Any] | None:
-        """The numbers of lines, read again where the fast reader gave NaN; None if `check` may refuse one."""
+        """Return the numbers of lines, parsed again where the fast reader gave NaN; None if `check` may refuse one."""
         slow = np.isnan(numbers)
         values: list[Any] = np.where(slow, 0, numbers).astype(np.int64 if self.kind is int else np.float64).tolist()
         for i in np.flatnonzero(slow).tolist():
@@ -192,7 +192,7 @@ class _Form:
 
     @property
     def place(self) -> int:
-        """Which field is the number of a document."""
+        """The index of the field with the number of a document."""
         return self.fields.index(self.number)
 
 
@@ -202,12 +202,12 @@ _BEIR = _Form("qrels", ("query-id", "corpus-id", "score"), "score", int, separat
 
 
 def open_run(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
-    """A run from a file or a table: Python numbers by query and document; what breaks its form raises."""
+    """Read a run from a file or a table: Python numbers by query and document; an invalid run raises."""
     return _open(source, _RUN, may_be_empty)
 
 
 def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
-    """Qrels from a file or a table: integers by query and document; what breaks their form raises."""
+    """Read qrels from a file or a table: integers by query and document; invalid qrels raise."""
     return _open(source, _QRELS, may_be_empty)
 
 
@@ -252,13 +252,13 @@ def _hint(key: Any) -> str:
 
 
 def _is_json(path: Path) -> bool:
-    """Whether a file begins as JSON does, as no line of a run would that has no blank."""
+    """Return whether a file begins with a brace, as JSON does."""
     with opened(path) as file:
         return file.read(64).lstrip().startswith(b"{")
 
 
 def run_id(path: Path) -> str:
-    """The tag of a run, up to a blank: that of its last line, as trec_eval has it."""
+    """Return the tag of a run, up to a blank: that of its last line, as in trec_eval."""
     last = b""
     with _opened(path) as file:
         for block in _blocks(file):
@@ -282,7 +282,7 @@ def _read(path: Path, form: _Form) -> Checked:
 
 
 def _is_beir(block: bytes) -> bool:
-    """Whether a file begins with the names of the columns of BEIR's qrels, or of others with the same columns."""
+    """Return whether a file begins with the column names of BEIR's qrels, or with other names of the same columns."""
     first = block.removeprefix(codecs.BOM_UTF8).partition(b"\n")[0]
     names = [_text(name).strip().lower() for name in first.split(b"\t")]
     known = (*_IDS, _NUMBERS["qrels"])
@@ -290,7 +290,7 @@ def _is_beir(block: bytes) -> bool:
 
 
 def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:
-    """The bytes of a file, some whole lines at a time."""
+    """Yield the bytes of a file, some whole lines at a time."""
     rest = b""
     while block := file.read(_BLOCK):
         whole, end, rest = (rest + block).rpartition(b"\n")
@@ -301,7 +301,7 @@ def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 def _read_one_by_one(path: Path, form: _Form) -> Checked:
-    """The same line by line: comments and blank lines are skipped, and an error names its line."""
+    """Read a file line by line: comments and blank lines are skipped, and an error names its line."""
     table: Checked = {}
     with _opened(path) as lines:
         for count, text in enumerate(lines, 1):
@@ -330,13 +330,13 @@ def _texts(block: bytes, places: Int64) -> list[str]:
 
 
 def _text(field: bytes) -> str:
-    """An id as text; bytes that are not UTF-8 become lone surrogates, and the same bytes again on the way out."""
+    """Decode an id; bytes that are not UTF-8 become lone surrogates, which are encoded as the same bytes again."""
     return field.decode("utf-8", "surrogateescape")
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
-    """The lines of a file, through gzip if it begins like that."""
+    """Open a file for reading lines, through gzip if it begins as gzip does."""
     with opened(path) as plain:
         start = plain.peek(2)
         zipped = start.startswith(b"\x1f\x8b")

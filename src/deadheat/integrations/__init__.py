@@ -1,1 +1,1 @@
-"""Neighbours: one file each, imported on use, behind an extra of the same name whose absence is one line."""
+"""Integrations with other libraries: one module each, imported on use, installed by the extra of the same name."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from deadheat.engine.counting.runs import profile_run
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.task import Task
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.reports.evaluating import measure
+from deadheat.reports import evaluating
 from deadheat.reports.result import ENDS, Result, over_min_of_k_and_relevant
 from deadheat.support import checks
 
@@ -28,7 +28,7 @@ _DIGITS = 5  # to which BEIR rounds
 def evaluate(
     qrels: Qrels, results: Results, k_values: Sequence[int], ignore_identical_ids: bool = True
 ) -> tuple[Values, Values, Values, Values]:
-    """BEIR's four dictionaries: NDCG, MAP, Recall and P at each k, each with its bounds.
+    """Return BEIR's four dictionaries: NDCG, MAP, Recall and P at each k, each with its bounds.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ def evaluate(
 
     Notes
     -----
-    Ties: documents tie whose scores are equal; BEIR ranks them by their id, descending, after it has rounded scores to
+    Ties: documents with equal scores tie; BEIR ranks them by their id, descending, after it has rounded scores to
     float32. Its value lies between the bounds if scores are float32 numbers, as those of a model are.
 
     The mean is over the queries that are in both. One without a relevant document counts 0, as in BEIR.
 
     A relevant document that is not in `results` counts among the relevant ones and is never found. `results` usually
-    hold the best 1000: where a tie extends beyond them, `deadheat.profile_neighbors` has the bounds.
+    hold the best 1000: where a tie extends beyond them, `deadheat.Task.from_neighbors` has the bounds.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def evaluate(
     cutoffs = _cutoffs(k_values)
     counted = profile(qrels, results, ignore_identical_ids=ignore_identical_ids)
     names = [f"{name}@{k}" for name in _MEASURES.values() for k in cutoffs]
-    report = measure(counted, names, singletons="zero")
+    report = evaluating.evaluate(counted, names, singletons="zero")
     ndcg, average_precision, recall, precision = (
         _values(name, {k: report[f"{ours}@{k}"] for k in cutoffs}) for name, ours in _MEASURES.items()
     )
@@ -85,14 +85,14 @@ def evaluate(
 
 
 def profile(qrels: Qrels, results: Results, *, ignore_identical_ids: bool = True) -> TieProfile:
-    """The tie profile behind `evaluate`, of the queries that are in both: for `deadheat.measure` and what it offers.
+    """Return the tie profile behind `evaluate`, of the queries in both dictionaries, for use in `deadheat.evaluate`.
 
     Parameters and errors are those of `evaluate`.
 
     Examples
     --------
-    >>> from deadheat import measure
-    >>> print(measure(profile({"q": {"b": 1}}, {"q": {"a": 0.5, "b": 0.5, "q": 1.0}}), "MRR"))
+    >>> import deadheat
+    >>> print(deadheat.evaluate(profile({"q": {"b": 1}}, {"q": {"a": 0.5, "b": 0.5, "q": 1.0}}), "MRR"))
     measure (%)  lower  expected   upper
     MRR          50.00     75.00  100.00
     <BLANKLINE>
@@ -105,11 +105,11 @@ def profile(qrels: Qrels, results: Results, *, ignore_identical_ids: bool = True
         counts = f"{len(qrels)} and {len(results)} queries"
         raise InvalidValueError("qrels and results", f"must have a query in common, but have none among {counts}")
     found = {query: results[query] for query in kept}
-    return profile_run(without_identical_ids(found) if ignore_identical_ids else found, kept)
+    return Task.from_run(without_identical_ids(found) if ignore_identical_ids else found, kept).profile
 
 
 def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], metric: str) -> Values:
-    """BEIR's other measures with their bounds: MRR, R_cap (capped recall), Hole or Accuracy at each k.
+    """Compute BEIR's other measures with their bounds: MRR, R_cap (capped recall), Hole or Accuracy at each k.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
     name, ours = _KINDS[kind]
     if kind == "hole" and not any(qrels.values()):
         return {f"{name}@{k}{end}": 0.0 for end in ENDS for k in cutoffs}
-    report = measure(profile_run(results, qrels), [f"{ours}@{k}" for k in cutoffs], singletons="zero")
+    report = evaluating.evaluate(Task.from_run(results, qrels), [f"{ours}@{k}" for k in cutoffs], singletons="zero")
     found = {k: report[f"{ours}@{k}"] for k in cutoffs}
     if kind == "recall_cap":
         found = {k: over_min_of_k_and_relevant(result, k) for k, result in found.items()}
@@ -169,7 +169,7 @@ _ALIASES = {
 
 
 def without_identical_ids(results: Results) -> dict[str, dict[str, float]]:
-    """A copy of results without the document that has the id of its query.
+    """Copy results without the document that has the id of its query.
 
     Examples
     --------

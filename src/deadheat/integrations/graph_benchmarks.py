@@ -1,4 +1,4 @@
-"""The input of the evaluators of OGB and TGB, with lower, expected and upper; neither need be installed."""
+"""Evaluation of the input of OGB's and TGB's evaluators, with lower, expected and upper; neither need be installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def evaluate(input_dict: Mapping[str, Any], eval_metric: str | Iterable[str] = "
     Parameters
     ----------
     input_dict : mapping
-        ``y_pred_pos`` and ``y_pred_neg``, as in `deadheat.profile_links`; its own ``eval_metric`` takes precedence.
+        ``y_pred_pos`` and ``y_pred_neg``, as in `deadheat.Task.from_links`; its own ``eval_metric`` takes precedence.
     eval_metric : str or iterable of str
         ``"mrr"`` or ``"hits@50"``.
 

@@ -59,7 +59,7 @@ _GAINS = _Rule(lambda gains: all(isinstance(each, int) for pair in gains.items()
 
 
 def _bound(measure: Any, side: str) -> Any:
-    """The lower or upper bound of a measure as a measure that `ir_measures.parse_measure` knows."""
+    """Return the lower or upper bound of a measure as a measure that `ir_measures.parse_measure` knows."""
     name = f"{measure.NAME}_{side}"
     about = {
         "__name__": name,
@@ -92,17 +92,17 @@ SetAP_lower, SetAP_upper = _BOUNDS["SetAP"].values()
 
 
 def lower(measure: Any) -> Any:
-    """The lower bound of a measure, with its parameters: ``lower(AP(rel=2) @ 10)`` is ``AP_lower(rel=2) @ 10``."""
+    """Return the lower bound of a measure with parameters: ``lower(AP(rel=2) @ 10)`` is ``AP_lower(rel=2) @ 10``."""
     return _side_of(measure, "lower")
 
 
 def upper(measure: Any) -> Any:
-    """The upper bound of a measure, with its parameters: ``upper(P @ 5)`` is ``P_upper @ 5``."""
+    """Return the upper bound of a measure with parameters: ``upper(P @ 5)`` is ``P_upper @ 5``."""
     return _side_of(measure, "upper")
 
 
 def _side_of(measure: Any, side: str) -> Any:
-    """The bound of a measure, or an error that says which measures have one."""
+    """Return the bound of a measure, or raise an error that lists the measures that have one."""
     bounds = _BOUNDS.get(getattr(measure, "NAME", None) or "")
     if bounds is None:
         raise InvalidValueError("measure", f"must be one of {', '.join(_BOUNDS)}, but is {measure!r}")
@@ -110,7 +110,7 @@ def _side_of(measure: Any, side: str) -> Any:
 
 
 def _supported() -> list[Any]:
-    """The supported measures as ir_measures writes them, with rules for parameters."""
+    """Return the supported measures as ir_measures writes them, with rules for parameters."""
     either = _BASE.Choices(False, True)
     plain = {"rel": _LEVEL, "judged_only": either}
     rules = {name: {"cutoff": _LEVEL, **plain} for name in _NAMES} | {
@@ -130,7 +130,7 @@ def _supported() -> list[Any]:
 
 
 class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined]
-    """Measures whose value does not depend on how ties are broken.
+    """Provider of measures whose value does not depend on how ties are broken.
 
     ``AP`` and the others are the exact expectation over all orders of tied documents, ``AP_lower`` and ``AP_upper``
     the least and the greatest value. Supported are AP, P, R, RR, Rprec, Success, nDCG, Bpref, IPrec, SetP, SetR, SetF
@@ -140,7 +140,7 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
     Parameters
     ----------
     score_dtype : {"float32", "float64"}, optional
-        As in `deadheat.profile_run`; pytrec_eval, which computes most measures by default, reads float32.
+        As in `deadheat.Task.from_run`; pytrec_eval, which computes most measures by default, reads float32.
 
     Notes
     -----
@@ -182,7 +182,7 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
 
     @plain_floats
     def _iter_calc(self, run: Any) -> Iterator[Any]:
-        """The values of the queries in both; ir_measures adds those that the run lacks."""
+        """Compute the values of the queries in qrels and run; ir_measures adds those that the run lacks."""
         scores = trec.open_run(ir_measures.util.RunConverter(run).as_dict_of_dict(), may_be_empty=True)
         queries = [query for query in self.judged if query in scores]
         profiles: dict[str, TieProfile] = {}
@@ -200,7 +200,7 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
         return iter(metrics)
 
     def _regraded(self, gains: Mapping[int, int] | None) -> trec.Checked:
-        """The qrels with the gains of nDCG(gains=...) in place of the grades."""
+        """Return the qrels with the gains of nDCG(gains=...) in place of the grades."""
         if gains is None:
             return self.judged
         return {query: {d: gains.get(grade, grade) for d, grade in row.items()} for query, row in self.judged.items()}
@@ -212,7 +212,7 @@ def _given(measure: Any, name: str, otherwise: Any) -> Any:
 
 
 def _values(profile: TieProfile, measure: Any) -> list[float]:
-    """The value of each query; 0 where none of its documents is relevant."""
+    """Return the value of each query; 0 if none of its documents is relevant."""
     rel = _given(measure, "rel", 1)
     name, _, side = measure.NAME.partition("_")
     level = judged_at_level(profile, rel) if name == "Bpref" else at_level(profile, rel)

@@ -1,7 +1,7 @@
 """MTEB: its saved predictions, which end at the best 1000, and its cached embeddings, which are complete.
 
     {task}_predictions.json ──read_predictions──> {query: {document: score}} ──evaluate_predictions──> Report
-    cache/{task}/query, …/document ──read_embeddings──> rows ──deadheat.profile_judged──> TieProfile
+    cache/{task}/query, …/document ──read_embeddings──> rows ──deadheat.Task.from_judged──> TieProfile
 
 MTEB need not be installed: both are plain files.
 """
@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.counting.neighbors import profile_neighbors
-from deadheat.engine.counting.runs import profile_run
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.task import Task
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError, reason
 from deadheat.inputs import trec
 from deadheat.inputs.predictions import read_predictions
-from deadheat.reports.evaluating import measure
+from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.support import checks
 
@@ -40,14 +39,14 @@ def profile_predictions(
     split: str | None = None,
     ignore_identical_ids: bool = False,
 ) -> TieProfile:
-    """Count what is closer and what is tied among MTEB's predictions, and what is unknown beyond them.
+    """Return the tie profile of MTEB's predictions, with bounds for documents that were not saved.
 
     Parameters
     ----------
     predictions : path or dict
         A file as in `read_predictions`, or the result of that.
     qrels : path or dict
-        As in `deadheat.profile_run`: ``{query_id: {doc_id: grade}}``, a task's ``relevant_docs``.
+        As in `deadheat.Task.from_run`: ``{query_id: {doc_id: grade}}``, a task's ``relevant_docs``.
     n_documents : int or None
         The number of documents in the corpus. None for reranking, where the predictions hold everything that is ranked.
     subset, split
@@ -59,7 +58,7 @@ def profile_predictions(
     -------
     TieProfile
         Of the queries that are in both, as MTEB averages them. Unless all documents were returned it has `n_ordered`;
-        see `deadheat.profile_neighbors`.
+        see `deadheat.Task.from_neighbors`.
 
     Raises
     ------
@@ -68,9 +67,9 @@ def profile_predictions(
 
     Notes
     -----
-    Ties: documents tie whose scores are equal; MTEB ranks them by their id, descending. Its sort
-    decided which of those that tie with the last one are among the best 1000, so that a relevant document that was not
-    saved may be anywhere from that tie on. Lower and upper hold for all of these places.
+    Ties: documents with equal scores tie; MTEB ranks them by their id, descending. Of the documents that tie with the
+    last one, its sort decided which are among the best 1000, so that a relevant document that was not saved may have
+    any rank from that tie on. Lower and upper hold for all of these ranks.
 
     Examples
     --------
@@ -91,17 +90,17 @@ def profile_predictions(
         ranked = {query: dict(scores[query]) for query in queries}
         for query in queries if ignore_identical_ids else ():
             ranked[query].pop(query, None)
-        return profile_run(ranked, {query: judged[query] for query in queries})
+        return Task.from_run(ranked, {query: judged[query] for query in queries}).profile
     rows = {query: sorted(scores[query].items(), key=lambda pair: -pair[1]) for query in queries}
     own = [query if ignore_identical_ids and query in scores[query] else None for query in queries]
-    return profile_neighbors(
+    return Task.from_neighbors(
         [[document for document, _ in rows[query]] for query in queries],
         [[score for _, score in rows[query]] for query in queries],
         relevant=[judged[query] for query in queries],
         n_gallery=checks.positive_integer(n_documents, "n_documents"),
         exclude=own,
         query_ids=tuple(queries),
-    )
+    ).profile
 
 
 def evaluate_predictions(
@@ -114,14 +113,14 @@ def evaluate_predictions(
     ignore_identical_ids: bool = False,
     measures: str | Iterable[str] | None = DEFAULT_MEASURES,
 ) -> Report:
-    """The measures of `profile_predictions`: lower bound, expectation and upper bound of each.
+    """Evaluate MTEB's predictions: lower bound, expectation and upper bound of each measure.
 
     Parameters
     ----------
     predictions, qrels, n_documents, subset, split, ignore_identical_ids
         As in `profile_predictions`.
     measures : str or iterable of str
-        As in `deadheat.measure`; MTEB's names, such as ``ndcg_at_10``, are understood.
+        As in `deadheat.evaluate`; MTEB's names, such as ``ndcg_at_10``, are understood.
 
     Returns
     -------
@@ -143,7 +142,7 @@ def evaluate_predictions(
         predictions, qrels, n_documents=n_documents, subset=subset, split=split,
         ignore_identical_ids=ignore_identical_ids,
     )  # fmt: skip
-    return measure(counted, measures)
+    return evaluate(counted, measures)
 
 
 def read_embeddings(folder: str | os.PathLike[str], texts: Sequence[str]) -> NDArray[np.float32]:

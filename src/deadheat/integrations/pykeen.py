@@ -30,7 +30,7 @@ class TieAwareRankBasedMetricResults(_pykeen.RankBasedMetricResults):  # type: i
 
     @classmethod
     def key_from_string(cls, s: str | None) -> Any:
-        """The key of a metric; `lower`, `expected` and `upper` stand where PyKEEN has its types of rank."""
+        """Return the key of a metric; `lower`, `expected` and `upper` stand in the place of PyKEEN's types of rank."""
         parts = [] if s is None else s.split(".")
         ends = [part for part in parts if part in Triple._fields]
         key = super().key_from_string(".".join(part for part in parts if part not in ends) or None)
@@ -48,7 +48,7 @@ class TieAwareRankBasedEvaluator(_pykeen.RankBasedEvaluator):  # type: ignore[mi
     metric_result_cls = TieAwareRankBasedMetricResults
 
     def finalize(self) -> Any:
-        """PyKEEN's results with those of `deadheat.link_prediction`, of each side and of both."""
+        """Return PyKEEN's results with those of `deadheat.link_prediction`, of each side and of both."""
         sides, known = sorted(self.num_candidates), {metric.key: _name(metric) for metric in self.metrics}
         names = {key: name for key, name in known.items() if name}
         ranks = [[self.ranks[side, end] for end in ("optimistic", "pessimistic")] for side in sides]
@@ -69,7 +69,7 @@ _pykeen.evaluator_resolver.register(TieAwareRankBasedEvaluator, raise_on_conflic
 
 
 def _name(metric: Any) -> str | None:
-    """The name of a PyKEEN metric in deadheat; None for one that it does not have."""
+    """Return the name of a PyKEEN metric in deadheat; None for one that it does not have."""
     if metric.key == "adjusted_hits_at_k":  # whatever k is
         return f"adjusted Hits@{metric.base.k}"
     of_hits = metric.key.startswith("hits_at_")

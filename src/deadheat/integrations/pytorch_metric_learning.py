@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.own_gallery import queries_in_gallery
-from deadheat.engine.counting.profiling import profile_pair
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.task import Task
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import embeddings
 from deadheat.inputs.conversion import plain
@@ -180,7 +178,7 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         return {name: found[name] for name in [*self.get_curr_metrics(), *found]}
 
     def get_curr_metrics(self) -> list[str]:
-        """The metrics that are computed, each followed by its bounds, so that testers average and hooks find these."""
+        """Return the computed metrics, each followed by its bounds, so that testers average and hooks find these."""
         bounded = self._standard(self.curr_function_dict) if self._bounded and self._ranking() else []
         return [
             name
@@ -189,14 +187,14 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         ]
 
     def requires_knn(self) -> list[str]:
-        """The metrics that need neighbours; pytorch-metric-learning omits one."""
+        """Return the metrics that need neighbours; pytorch-metric-learning omits one."""
         return [*super().requires_knn(), "mean_reciprocal_rank"]
 
     def _ranking(self) -> Ranking | None:
         return ranking_of(self.knn_func) if self.label_comparison_fn is original.EQUALITY else None
 
     def _standard(self, functions: dict[str, Any]) -> list[str]:
-        """Those that are measures of a tie profile and not overridden."""
+        """Return the metrics that are measures of a tie profile and not overridden."""
         return [
             name
             for name, function in functions.items()
@@ -230,21 +228,21 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         items = open_samples(rows[1], classes.reference, name="reference", labels_name="reference_labels")
         pair = Pair(queries, None if alone else items)
         itself = np.arange(len(classes.query)) if ref_includes_query and not alone else None
-        options = CountingOptions.checked(distance=ranking.distance, exclude=itself).fitted(pair)
-        queries_in_gallery(pair, options, "leave out reference, or give ref_includes_query=True")
-        profile = profile_pair(pair, options)
+        remedy = "leave out reference, or give ref_includes_query=True"
+        task = Task.of_pair(pair, remedy=remedy, distance=ranking.distance, exclude=itself)
+        profile = task.profile
         if not profile.n_relevant.any():
             common_functions.LOGGER.warning("None of the query labels are in the reference set.")
         by_class = self.avg_of_avgs or self.return_per_class
         averaging = Averaging("class" if by_class else "query", len(classes.query), classes.query)
         return {
             metric + end: self._mean(getattr(triple, which), averaging)
-            for metric, triple in values_of(profile, metrics, max(k, 1), options.threads).items()
+            for metric, triple in values_of(profile, metrics, max(k, 1), task.threads).items()
             for end, which in ENDS.items()
         }
 
     def _mean(self, values: Float64, averaging: Averaging) -> float | list[float]:
-        """The mean over queries or classes, or that of each class; NaN where no class has a query that counts."""
+        """Return the mean over queries or classes, or of each class; NaN where no class has a query that counts."""
         if not self.return_per_class:
             return averaging.mean(values)
         means = [exact_mean(part) for part in averaging.parts(values)]
@@ -255,12 +253,12 @@ _SHORTEST = 1e-12  # shorter rows are not normalised to length 1: `eps` of torch
 
 
 class Ranking(NamedTuple):
-    """The order in which items come for a query.
+    """The order of the items for a query.
 
     Attributes
     ----------
     distance : str
-        A name that `deadheat.profile` knows.
+        A name that `deadheat.Task` knows.
     by_length : bool
         Whether rows of length 1 are compared by the length of their difference. This ranks as the cosine does, except
         that rows of zeros are closer to the others than orthogonal rows.
@@ -270,7 +268,7 @@ class Ranking(NamedTuple):
     by_length: bool = False
 
     def holds(self, rows: Sequence[Array]) -> bool:
-        """Whether this is the order of these rows: rows that are normalised must not be too short."""
+        """Return whether this is the order of these rows: rows that are normalised must not be too short."""
         if self.distance != "cosine":
             return True
         zero = np.concatenate([~part.any(axis=1) for part in rows])
@@ -281,7 +279,7 @@ class Ranking(NamedTuple):
 
 
 def ranking_of(knn_func: Any) -> Ranking | None:
-    """The ranking of a `knn_func`, or None if no distance here equals it exactly.
+    """Return the ranking of a `knn_func`, or None if no distance of deadheat equals it exactly.
 
     Known are `FaissKNN` with a flat index, for L2 or inner products, and `CustomKNN` with the Lp distance for p of 1
     and 2, the dot product and the cosine similarity, but no subclasses. Rows may be normalised for p of 2 only.
@@ -308,7 +306,7 @@ _EXACT = 2**53  # beyond which a float64 may represent several integers
 
 
 class Classes(NamedTuple):
-    """The class of each query and of each item by number."""
+    """The number of the class of each query and of each item."""
 
     query: Int64  # (n_query,)
     reference: Int64  # (n_reference,)
@@ -316,7 +314,7 @@ class Classes(NamedTuple):
 
 
 def classes_of(query_labels: Any, reference_labels: Any) -> Classes:
-    """Number the labels of queries and reference together.
+    """Assign numbers to the labels of queries and reference together.
 
     Parameters
     ----------
@@ -375,7 +373,7 @@ METRICS = {  # the measure of a query with R <= k, and with R > k
 
 
 def values_of(profile: TieProfile, metrics: Iterable[str], k: int, threads: int) -> dict[str, Triple[Float64]]:
-    """Lower, expected and upper value of each metric for each query; NaN for a query that has no relevant item.
+    """Return lower, expected and upper value of each metric for each query; NaN without a relevant item.
 
     Examples
     --------

@@ -30,7 +30,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import on_host
-from deadheat.reports.evaluating import measure
+from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.reports.result import ENDS, Result, over_min_of_k_and_relevant
 from deadheat.support import checks
@@ -64,7 +64,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     relevant_docs : dict of query id to set of document ids
         Queries without a relevant document are excluded.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        The meaning of tied, see `deadheat.profile`; keyword only.
+        The meaning of tied, see `deadheat.Task`; keyword only.
     threads : int, optional
         For counting, by default as many as there are processors; keyword only.
     bounds : iterable of str, optional
@@ -145,7 +145,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1, *args: Any, **kwargs: Any
     ) -> dict[str, float]:
-        """The metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
+        """Return the metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
         write_csv, self.write_csv = self.write_csv, False  # the original would write no bounds
         try:
             metrics: dict[str, float] = super().__call__(model, output_path, epoch, steps, *args, **kwargs)
@@ -160,7 +160,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def compute_all_metrics(
         self, model: Any, corpus_model: Any = None, corpus_embeddings: Any = None, output_path: str | None = None
     ) -> dict[str, dict[str, dict[int, float]]]:
-        """For each score function and metric, also for ``ndcg@k_lower`` and ``ndcg@k_upper``: the values by k."""
+        """Return the values by k for each score function and metric, also for ``ndcg@k_lower`` and ``ndcg@k_upper``."""
         if not self.queries_ids or not self.corpus_ids:
             got = f"{len(self.queries_ids)} queries with a relevant document and {len(self.corpus_ids)} documents"
             raise InvalidValueError("queries and corpus", f"must have at least one of each, but got {got}")
@@ -177,7 +177,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         for name, function in self.score_functions.items():
             distance = distance_of(name if self._score_functions_from_model else function)
             profile = self._profile(function, distance, queries, chunks)
-            self.reports[name] = measure(profile, measures, threads=self._options.threads)
+            self.reports[name] = evaluate(profile, measures, threads=self._options.threads)
         self.results = {}
         for name, report in self.reports.items():
             for key, k in self._keys:
@@ -203,7 +203,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def _profile(
         self, function: Callable[..., Any], distance: str | None, queries: Any, chunks: list[Any]
     ) -> TieProfile:
-        """The tie profile of all queries against the chunks of the corpus."""
+        """Return the tie profile of all queries against the chunks of the corpus."""
         relevant = {query: set(self.relevant_docs[query]) for query in self.queries_ids}
         rows = [row for row in map(_rows, (queries, *chunks)) if row is not None]
         if distance is None or len(rows) <= len(chunks):
@@ -237,7 +237,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         return replace(TieProfile.joined(parts), n_relevant=n_relevant, check=False)
 
     def _chunks(self, model: Any) -> Iterator[Any]:
-        """The embeddings of the corpus on the CPU, in chunks of documents."""
+        """Yield the embeddings of the corpus on the CPU, in chunks of documents."""
         for start in range(0, len(self.corpus), self.corpus_chunk_size):
             embeddings = self.embed_inputs(
                 model, self.corpus[start : start + self.corpus_chunk_size], encode_fn_name="document",
@@ -255,7 +255,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         return {end: which for end, which in ENDS.items() if not end or metric in self._bounded}
 
     def _scores(self, name: str) -> dict[str, dict[int, float]]:
-        """The values of a score function as in the original `compute_all_metrics`, then their bounds."""
+        """Return the values of a score function as in the original `compute_all_metrics`, then their bounds."""
         scores: dict[str, dict[int, float]] = {f"{key}@k{end}": {} for end in ENDS for key in _MEASURES}
         for key, k in self._keys:
             for end, which in self._ends(f"{key}@{k}").items():
@@ -266,7 +266,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         return f"{self.name}_{name}_{metric}" if self.name else f"{name}_{metric}"
 
     def _columns(self) -> dict[str, float]:
-        """The columns of the file after epoch and steps: those of the original, then the bounds."""
+        """Return the columns of the file after epoch and steps: those of the original, then the bounds."""
         columns = {}
         for end in ENDS:
             for column in self.csv_headers[2:]:
@@ -292,7 +292,7 @@ def append_row(path: Path, row: dict[str, float]) -> None:
 
 
 def distance_of(function: str | Callable[..., Any]) -> str | None:
-    """The distance of a built-in function or its name; None for anything else."""
+    """Return the distance of a built-in function or its name; None for anything else."""
     if isinstance(function, str):
         return _DISTANCES.get(function)
     theirs = {name: _similarity.SimilarityFunction.to_similarity_fn(name) for name in _DISTANCES}
@@ -300,7 +300,7 @@ def distance_of(function: str | Callable[..., Any]) -> str | None:
 
 
 def _rows(embeddings: Any) -> NDArray[Any] | None:
-    """Embeddings as an array of the same numbers; None unless they are a dense matrix."""
+    """Return embeddings as an array of the same numbers; None unless they are a dense matrix."""
     if _torch.is_tensor(embeddings) and embeddings.layout != _torch.strided:
         return None
     plain = getattr(embeddings, "ndim", 0) == 2
@@ -308,12 +308,12 @@ def _rows(embeddings: Any) -> NDArray[Any] | None:
 
 
 def _some(queries: Any, start: int, stop: int) -> Any:
-    """A range of the queries; sparse tensors cannot be sliced."""
+    """Return a range of the queries; sparse tensors cannot be sliced."""
     if _torch.is_tensor(queries) and queries.is_sparse:
         return queries.index_select(0, _torch.arange(start, stop, device=queries.device))
     return queries[start:stop]
 
 
 def _on_device_of(queries: Any, chunk: Any) -> Any:
-    """A chunk of the corpus on the device of the queries."""
+    """Return a chunk of the corpus on the device of the queries."""
     return chunk.to(queries.device) if _torch.is_tensor(chunk) and _torch.is_tensor(queries) else chunk

@@ -1,4 +1,4 @@
-"""The evaluators of reranking, with a tie profile in place of the ranking of the candidates.
+"""Evaluators of reranking, with a tie profile in place of the ranking of the candidates.
 
 samples ──candidates, positives marked──> scores of the model, or exact distances ──> profile ──> measures by key
 """
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 class _Bounded:
-    """Common to both evaluators: keys, model card and file, each with the bounds."""
+    """The common base of both evaluators: keys, model card and file, each with the bounds."""
 
     at_k: int
     name: str
@@ -62,7 +62,7 @@ class _Bounded:
     def _deliver(
         self, model: Any, profile: TieProfile, base: TieProfile | None, path: str | None, epoch: int, steps: int
     ) -> dict[str, float]:
-        """The metrics by key, also written to the model card and the file."""
+        """Return the metrics by key, and write them to the model card and the file."""
         self.report = self._report_of(profile)
         prefix = f"{self.name}_" if self.name else ""
         self.results = {prefix + key: self.report[name] for key, name in self._measures.items()}
@@ -82,7 +82,7 @@ class _Bounded:
         return named
 
     def _report_of(self, profile: TieProfile) -> Report:
-        """The report on a profile, also where no query at all has a relevant candidate: 0, as in the original."""
+        """Return the report on a profile; 0, as in the original, if no query at all has a relevant candidate."""
         return Report(profile, tuple(self._measures.values()), "zero")
 
     def _require_samples(self) -> None:
@@ -94,8 +94,8 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
     """sentence-transformers' CrossEncoderRerankingEvaluator with a lower bound, the expectation and an upper bound.
 
     The original ranks by one sort, in which equal scores are in the reverse order of the candidates, with the positives
-    first. Here every key holds the exact expectation over all orders of tied
-    candidates, with the worst and the best order next to it: ``ndcg@10``, ``ndcg@10_lower``, ``ndcg@10_upper``.
+    first. Here every key holds the exact expectation over all orders of tied candidates, with the worst and the best
+    order next to it: ``ndcg@10``, ``ndcg@10_lower``, ``ndcg@10_upper``.
     `primary_metric` is a lower bound: ``metric_for_best_model="eval_ndcg@10_lower"``.
 
     Parameters
@@ -155,7 +155,7 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        """The metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
+        """Return the metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
         self._require_samples()
         asked = [_Candidates.of(sample, self.always_rerank_positives, i) for i, sample in enumerate(self.samples)]
         scores = self._predicted(model, asked)
@@ -169,7 +169,7 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
         return self._deliver(model, profile, base, output_path, epoch, steps)
 
     def _predicted(self, model: Any, asked: list[_Candidates]) -> NDArray[Any]:
-        """The scores of all candidates of all queries, (n_pair,)."""
+        """Return the scores of all candidates of all queries, (n_pair,)."""
         pairs = [[each.query, document] for each in asked for document in each.documents]
         if not pairs:
             return np.zeros(0)
@@ -191,7 +191,7 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
     samples : list of dict
         With "query", "positive" and "negative"; those without a positive or a negative are excluded, as originally.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        The meaning of tied, see `deadheat.profile`; keyword only.
+        The meaning of tied, see `deadheat.Task`; keyword only.
     *args, **kwargs
         Parameters of the original, in the same order: `at_k`, `name`, `write_csv`, `similarity_fct`, `batch_size`,
         `show_progress_bar`, `use_batched_encoding`, `truncate_dim`, `mrr_at_k`.
@@ -222,7 +222,7 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        """The metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
+        """Return the metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
         self._require_samples()
         distance = distance_of(self.similarity_fct)
         if distance is not None:
@@ -243,7 +243,7 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
         return self._deliver(model, profile, None, output_path, epoch, steps)
 
     def _embedded(self, model: Any) -> Iterator[tuple[int, Any, Any]]:
-        """For each sample: the number of positives, the query (dim,), and the candidates, positives first."""
+        """Yield for each sample the number of positives, the query (dim,), and the candidates, positives first."""
         options = {"show_progress_bar": self.show_progress_bar}
         step = len(self.samples) if self.use_batched_encoding else 1
         for start in range(0, len(self.samples), step):
@@ -279,7 +279,7 @@ class _Candidates(NamedTuple):
 
     @classmethod
     def of(cls, sample: dict[str, Any], with_all: bool, number: int) -> _Candidates:
-        """The candidates of a sample, as in the original."""
+        """Return the candidates of a sample, as in the original."""
         if not {"query", "positive"} <= sample.keys() or len({"negative", "documents"} & sample.keys()) != 1:
             rule = "must each have a 'query', a 'positive' and either a 'negative' or 'documents'"
             raise InvalidValueError(
@@ -309,19 +309,19 @@ def _marked(positive: Sequence[Any], negative: Sequence[Any]) -> list[bool]:
 
 
 def _profiled(scores: NDArray[Any], lists: list[list[bool]], missing: list[int]) -> TieProfile:
-    """The profile of lists of candidates, to each of which some relevant ones are missing."""
+    """Return the profile of lists of candidates; `missing` counts the relevant ones that each list lacks."""
     profile = profile_lists(scores, *_joined(lists))
     return replace(profile, n_relevant=profile.n_relevant + np.array(missing, dtype=np.int64))
 
 
 def _joined(lists: list[list[bool]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Lists as one array of 0 and 1, and their lengths."""
+    """Concatenate lists to an array of 0 and 1, and return it with their lengths."""
     marks = [mark for each in lists for mark in each]
     return np.array(marks, dtype=np.int64), np.array(list(map(len, lists)), dtype=np.int64)
 
 
 def _checked(scores: NDArray[Any], n: int) -> NDArray[Any]:
-    """Scores, one finite number for each of n pairs."""
+    """Check scores: one finite number for each of n pairs."""
     if scores.size != n or scores.dtype.kind not in "fiu":
         what = f"{scores.dtype} of shape {scores.shape}"
         raise InvalidTypeError("scores of the model", f"must be one number for each of {n} pairs, but are {what}")
@@ -332,5 +332,5 @@ def _checked(scores: NDArray[Any], n: int) -> NDArray[Any]:
 
 
 def _values(report: Report, measures: dict[str, str]) -> dict[str, Any]:
-    """The values of a report by key, then their bounds."""
+    """Return the values of a report by key, then their bounds."""
     return {key + end: getattr(report[name], which) for end, which in ENDS.items() for key, name in measures.items()}

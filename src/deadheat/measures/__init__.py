@@ -1,7 +1,8 @@
-"""Measures: in come tie profiles, out go lower, expected and upper value of each query, and their deviation."""
+"""Measures: from tie profiles to the lower, expected and upper value of each query, and its standard deviation."""
 
 from deadheat.measures.family import ClosedForms, Counted, Family, Measure, NoRankSum, RankSum
 from deadheat.measures.names import DEFAULT_MEASURES, FAMILIES, find, listing, parse, parse_all
+from deadheat.measures.rank_discount import register, unregister
 from deadheat.measures.values import all_bounds, per_query, std
 
 __all__ = [
@@ -19,7 +20,9 @@ __all__ = [
     "parse",
     "parse_all",
     "per_query",
+    "register",
     "std",
+    "unregister",
 ]
 
 

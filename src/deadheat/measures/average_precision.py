@@ -1,8 +1,8 @@
 """Average precision: mAP, mAP@k and MAP@R.
 
-In come tie groups, out go the precisions at the ranks of the relevant items, summed, over R: per group in closed form,
-with harmonic numbers. A cutoff drops the ranks beyond it, but not from R: mAP@k is trec_eval's map_cut (others divide
-by min(k, R)), and MAP@R [1]_ has k = R.
+Tie groups come in; the sum of the precisions at the ranks of the relevant items, divided by R, goes out: for each group
+in closed form, with harmonic numbers. A cutoff drops the ranks beyond it and leaves R as it is: mAP@k is trec_eval's
+map_cut (others divide by min(k, R)), and MAP@R [1]_ has k = R.
 
 .. [1] Musgrave, Belongie, Lim 2020, A metric learning reality check.
 """
@@ -19,14 +19,14 @@ from deadheat.support.arrays import Float64, Int64, pieces
 
 
 class AveragePrecision(ClosedForms):
-    """The precision at the rank of each relevant item, summed, over R."""
+    """The sum of the precisions at the ranks of the relevant items, divided by R."""
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         groups, limit = kernel_arrays(profile), measure.limit
         return lambda first, last: _core.average_precisions(first, last, groups, limit, out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """The sum of a group is a polynomial of degree two in a uniformly drawn slice of its slots."""
+        """Return the deviation: a group's sum is a polynomial of degree two in a uniformly drawn slice of its slots."""
         mixed, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
         k, n = profile.closer[mixed], profile.closer_relevant[mixed]
         tied, m = profile.tied[mixed], profile.tied_relevant[mixed]

@@ -1,21 +1,21 @@
 """Counts of hits (P@k, Recall@k, R-Precision, F1@k, and those of the whole set) and of pairs (AUC and bpref [1]_).
 
-In come tie groups. Each of the first is a hits / (b k + c R), the constants a, b and c by family. Only the group that
-straddles the cutoff decides anything, and its hits are hypergeometric.
+Tie groups come in. A measure of hits is a hits / (b k + c R), where each family has its constants a, b and c. Only the
+order of the group that straddles the cutoff matters, and its hits are hypergeometric.
 
 SetP, SetR, SetRelP, SetAP and SetF are trec_eval's set_P, set_recall, set_relative_P, set_map and set_F: functions of
-how many items are ranked (n), relevant (R), and both (h). No order changes them: lower, expected and upper are equal.
-Of a ranking that was cut, the set is what is in front of the cut, as of a range search in an index.
+the numbers of items that are ranked (n), relevant (R), and both (h). No order changes them: lower, expected and upper
+are equal. If a ranking was cut, the set is the part before the cut, as in a range search of an index.
 
 AUC, the area under the ROC curve, is the share of all pairs of a relevant and an irrelevant item with the relevant one
-in front, a rank sum (Mann and Whitney). A relevant item that was not retrieved is behind all. Undefined also where no
-irrelevant item is ranked.
+in front, a rank sum (Mann and Whitney). A relevant item that was not retrieved ranks behind all others. Undefined also
+where no irrelevant item is ranked.
 
 bpref looks at the first irrelevant items only: a relevant item with x irrelevant ones in front of it adds
 max(D - x, 0) / D, for D = min(R, N) and N irrelevant items in all, and 0 if it was not retrieved. The b irrelevant
 items of a group cut its m relevant ones into b + 1 parts, each of m / (b + 1) items on average, so that the expectation
-is a sum of integers. Where documents without a judgement are ranked too, the profile is that of the judged documents
-alone, including in N those that were not retrieved: `deadheat.evaluate_run` sees to that.
+is a sum of integers. If documents without a judgement are ranked too, the report on a run passes the profile of the
+judged documents alone, whose N includes those that were not retrieved.
 
 .. [1] Buckley, Voorhees 2004, Retrieval evaluation with incomplete information; the form of trec_eval from 8.0 on.
 """
@@ -37,7 +37,7 @@ from deadheat.support.triple import Triple
 
 @dataclass(frozen=True)
 class Hits(ClosedForms):
-    """``factor`` hits / (``size`` k + ``share`` R)."""
+    """The ratio ``factor`` hits / (``size`` k + ``share`` R)."""
 
     factor: float
     size: float
@@ -49,7 +49,7 @@ class Hits(ClosedForms):
         return lambda first, last: _core.hits(first, last, groups, limit, factor, size, share, out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """That of a hypergeometric distribution; it is 0 where all slots of a group count."""
+        """Return the deviation, from hypergeometric hits; a group whose slots all count adds 0."""
         mixed, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
         tied, m = profile.tied[mixed], profile.tied_relevant[mixed]
         variance = slots * (m / tied) * ((tied - m) / tied) * ((tied - slots) / (tied - 1))
@@ -101,7 +101,7 @@ class Area(ClosedForms):
         return lambda first, last: _core.areas(first, last, groups, out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """That of a rank sum, in each group."""
+        """Return the deviation, from the variance of a rank sum in each group."""
         mixed = np.flatnonzero(profile.tied > profile.tied_relevant)
         tied, m = profile.tied[mixed], profile.tied_relevant[mixed]
         variance = sum_by_query(profile, mixed, m.astype(np.float64) * (tied - m) * (tied + 1) / 12)
@@ -133,7 +133,7 @@ class Preferences(NoRankSum):
             return filled(Triple(*values), out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """From the spread of the parts' sizes: m (m + b + 1) / (b + 2) times the variance of a part drawn uniformly."""
+        """Return the deviation; in a group, m (m + b + 1) / (b + 2) times the variance of a uniformly drawn part."""
         mixed = np.flatnonzero(profile.tied > profile.tied_relevant)
         depth = _depth(profile)
         m, parts = profile.tied_relevant[mixed].astype(np.float64), (profile.tied - profile.tied_relevant + 1)[mixed]
@@ -146,12 +146,12 @@ class Preferences(NoRankSum):
 
 
 def _depth(profile: TieProfile) -> Int64:
-    """D of each query; 1 where it is 0, since no irrelevant item is in front of anything there."""
+    """Return D of each query, and 1 where it is 0: no irrelevant item precedes a relevant one there."""
     irrelevant = profile.n_ranked - found(profile).astype(np.int64)
     return np.maximum(np.minimum(irrelevant, profile.n_relevant), 1)
 
 
 def _reach(profile: TieProfile, depth: Int64) -> tuple[Int64, Int64]:
-    """What an item in the first part of each group adds, and how many parts of the group add anything."""
+    """Return max(D - x, 0) for the first part of each group, and the number of its parts that are above 0."""
     most = np.maximum(depth[profile.query_of_group] - (profile.closer - profile.closer_relevant), 0)
     return most, np.minimum(most, profile.tied - profile.tied_relevant + 1)

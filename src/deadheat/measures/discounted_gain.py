@@ -1,7 +1,8 @@
 """Discounted cumulative gain: nDCG [1]_ and nDCG@k, with a linear or an exponential [2]_ gain.
 
-In come tie groups with their relevant items by grade; out goes the sum of gain / log2(rank + 1) over that of the best
-order of all relevant items. It is a linear rank statistic, so every rank of a group has its mean gain on average.
+Tie groups with their relevant items by grade come in; the sum of gain / log2(rank + 1), divided by that of the best
+order of all relevant items, goes out. It is a linear rank statistic, so the expected gain at every rank of a group is
+the mean gain of the group.
 
 .. [1] Järvelin, Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques.
 .. [2] Burges et al. 2005, Learning to rank using gradient descent.
@@ -32,7 +33,7 @@ _AT_ONCE = 2**20  # ranks whose discounts, or queries whose best orders, are com
 
 
 class DiscountedGain(ClosedForms):
-    """Gains over log2(rank + 1), summed, over the same for the best order."""
+    """The sum of gain / log2(rank + 1), divided by that of the best order."""
 
     graded = True
 
@@ -42,7 +43,7 @@ class DiscountedGain(ClosedForms):
         return lambda first, last: _core.discounted_gains(first, last, groups, limit, by_grade, gains, table, out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """That of a linear rank statistic, in each group: the spread of its gains times that of its discounts."""
+        """Return the deviation, from the spread of the gains times that of the discounts in each group."""
         table, gains = _discounts(profile, measure), _gains(profile, measure)
         by_grade, relevant_by_grade = _counts_by_grade(profile)
         ideal = np.empty(profile.n_query)
@@ -66,7 +67,7 @@ class DiscountedGain(ClosedForms):
 
 
 def _counts_by_grade(profile: TieProfile) -> tuple[Int64, Int64]:
-    """The relevant items by grade, (n_group, n_grade) and (n_query, n_grade)."""
+    """Return the numbers of relevant items by grade, (n_group, n_grade) and (n_query, n_grade)."""
     if profile.tied_by_grade is None or profile.relevant_by_grade is None:
         return profile.tied_relevant[:, None], profile.n_relevant[:, None]
     return profile.tied_by_grade, profile.relevant_by_grade
@@ -84,7 +85,7 @@ def _gains(profile: TieProfile, measure: Measure) -> Float64:
 
 
 def _gain_spread(by_grade: Int64, gains: Float64, tied: Int64) -> Float64:
-    """Sum over the items of each group of (gain - mean gain)^2, irrelevant ones included; exactly 0 for equal gains."""
+    """Sum (gain - mean gain)^2 over the items of each group, irrelevant ones included; exactly 0 for equal gains."""
     counts = np.column_stack([tied - by_grade.sum(axis=1), by_grade])
     gains = np.concatenate([[0.0], gains])
     mean = np.zeros(len(tied))
@@ -99,7 +100,7 @@ def _gain_spread(by_grade: Int64, gains: Float64, tied: Int64) -> Float64:
 
 
 def _discounts(profile: TieProfile, measure: Measure) -> tuple[Float64, Float64, Float64]:
-    """1/log2(rank + 1) for every rank that can count, and its running sums."""
+    """Return 1/log2(rank + 1) for every rank that can count, and its running sums."""
     furthest = int(last_ranks(profile, measure).max(initial=1023))
     if furthest > 1023:
         last = profile.offsets[np.flatnonzero(np.diff(profile.offsets)) + 1] - 1
@@ -110,7 +111,7 @@ def _discounts(profile: TieProfile, measure: Measure) -> tuple[Float64, Float64,
 
 @lru_cache(maxsize=4)
 def discount_table(bits: int) -> tuple[Float64, Float64, Float64]:
-    """The discounts of the ranks below 2**bits, and their running sums at every `_BLOCK`-th rank as pairs."""
+    """Return the discounts of ranks below 2**bits, and their sums up to every `_BLOCK`-th rank as double-doubles."""
     size = 2**bits
     if 8 * size > scratch.available_memory():
         rule = f"needs a table of 8 bytes for each of up to {size} ranks, more than the free memory; nDCG@k does not"

@@ -1,6 +1,6 @@
-"""The row of a family in the catalogue, the closed forms behind it, and the measure that a name makes of it.
+"""The catalogue row of a family of measures, its closed forms, and the measure that a name stands for.
 
-A row says what people read and how names are parsed; its `ClosedForms` compute.
+A row holds the text that people read and the rules for names; its `ClosedForms` compute the values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NO_CUTOFF = 2**62  # beyond every rank
 
 
 class Counted(IntEnum):
-    """How often a relevant item counts in a `RankSum`."""
+    """The number of times that a relevant item counts in a `RankSum`."""
 
     SO_FAR = 0  # as often as relevant items have been seen, itself included
     ONE = 1
@@ -45,10 +45,10 @@ class RankSum(NamedTuple):
 
 
 class ClosedForms(ABC):
-    """What a family computes from a tie profile; a parameter of the instance distinguishes related families.
+    """The computations of a family on a tie profile; a parameter of the instance distinguishes related families.
 
-    `graded` says whether grades are gains; otherwise an item is relevant or not, from a level on that a name can give.
-    `judged` says that only items with a judgement count, where there are others.
+    `graded` is True if grades are gains; otherwise an item is relevant from a grade on that a name can give.
+    `judged` is True if only items with a judgement count, where there are others.
     """
 
     graded = False
@@ -56,26 +56,26 @@ class ClosedForms(ABC):
 
     @abstractmethod
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        """What fills in lower, expected and upper, ``out[:, first:last]``, for some of the queries.
+        """Return a function that fills in lower, expected and upper, ``out[:, first:last]``, for a range of queries.
 
         Lower has the relevant items last in each tie group, upper has them first, expected is the mean over all orders
         of each group. Where no group is mixed the three are equal, bit by bit. NaN for a query without relevant items.
         """
 
     def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:  # noqa: B027
-        """Fill in expected values that need several queries at once, if the loop leaves any open."""
+        """Fill in the expected values that the loop left out, as they need several queries at once."""
 
     @abstractmethod
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """The standard deviation over random tie-breaking, (n_query,); NaN where the values are."""
+        """Return the standard deviation over random tie-breaking, (n_query,); NaN where the values are NaN."""
 
     @abstractmethod
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
-        """The measure as a sum, for queries with so many relevant and ranked items; n is the last rank of all."""
+        """Return the measure as a sum, for queries with these numbers of relevant and ranked items, up to rank n."""
 
 
 class NoRankSum(ClosedForms):
-    """A measure that is no `RankSum`: what searches orders of the samples, or knows a measure by them, refuses it."""
+    """A measure that is not a `RankSum`: functions that need one, such as searches of sample orders, refuse it."""
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         raise InvalidValueError(
@@ -85,25 +85,25 @@ class NoRankSum(ClosedForms):
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """A row of the catalogue: all that makes a measure known.
+    """A row of the catalogue, which defines a family of measures.
 
     Parameters
     ----------
     name : str
         Without cutoff, such as ``"P"``.
     cutoff : {"never", "may", "must", "R", "recall"}
-        Whether the name ends in @k; "R" if not, because it is the number of relevant items; "recall" if it ends in a
-        share of them, such as @0.1.
+        Whether the name ends in @k; "R" if the cutoff is always the number of relevant items; "recall" if the name ends
+        in a share of them, such as @0.1.
     kind : {"precision", "recall"}
-        How the measure sees an empty answer: a recall is 1 where there is nothing to find, a precision is 0.
+        The value for a query with nothing to find, where one is asked for: a recall is 1, a precision 0.
     forms : ClosedForms
     sentence : str
         The value for a query, in terms of R, k and hits.
     aliases : tuple of str
         Other spellings, of which the first is shown; case, blanks, hyphens and underscores do not matter.
     choices : mapping of str to tuple of str
-        Where the name takes a parameter: what may be in its parentheses, first the default, and for each the
-        aliases that mean it.
+        The values of the parameter in parentheses, if the name takes one, the default first; for each value, the
+        aliases that stand for it.
     """
 
     name: str
@@ -116,13 +116,13 @@ class Family:
 
     @property
     def spellings(self) -> dict[str, str | None]:
-        """The keys of all names of the family, and the choice that each of them means."""
+        """The keys of all names of the family, each with the choice that it stands for."""
         default = next(iter(self.choices), None)
         spellings = {key(alias): default for alias in (self.name, *self.aliases)}
         return spellings | {key(alias): choice for choice, aliases in self.choices.items() for alias in aliases}
 
     def measure(self, cutoff: float | None = None, choice: str | None = None, rel: int = 1) -> Measure:
-        """The measure of this family with a cutoff, one of the choices, and the least grade that is relevant."""
+        """Return the measure of this family with a cutoff, one of the choices, and the least grade that is relevant."""
         default = next(iter(self.choices), None)
         given = [*([] if choice in (None, default) else [choice]), *([f"rel={rel}"] if rel > 1 else [])]
         parameters = f"({','.join(map(str, given))})" if given else ""
@@ -132,7 +132,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure: what `parse` makes of its name.
+    """A measure, as `parse` returns it for a name.
 
     Attributes
     ----------
@@ -141,8 +141,8 @@ class Measure:
     row : Family
         The row of its family.
     cutoff : int or float or None
-        Only the first so many ranks count; None where all do, or where it is the number of relevant items. For IPrec
-        it is the recall, from 0 to 1.
+        The last rank that counts; None if all count, or if it is the number of relevant items. For IPrec it is the
+        recall, from 0 to 1.
     choice : str or None
         The parameter, such as ``"dcg='exp-log2'"``; None for a family that takes none.
     rel : int
@@ -165,21 +165,21 @@ class Measure:
 
     @property
     def kind(self) -> Kind:
-        """How the measure sees an empty answer: a recall is 1 where there is nothing to find, a precision is 0."""
+        """The kind, which decides the value for a query with nothing to find: a recall is 1, a precision 0."""
         return self.row.kind
 
     def at_level(self, rel: int) -> Measure:
-        """The same with another least grade that is relevant, unless it has one in its name or grades are gains."""
+        """Return the measure with another least relevant grade, unless its name has one or grades are gains."""
         return self if self.rel > 1 or self.row.forms.graded else self.row.measure(self.cutoff, self.choice, rel)
 
     @property
     def limit(self) -> int:
-        """The cutoff as the loops know it: 0 stands for the number of relevant items."""
+        """The cutoff as it is passed to the loops: 0 stands for the number of relevant items."""
         if self.row.cutoff == "R":
             return 0
         return _NO_CUTOFF if self.cutoff is None or self.row.cutoff == "recall" else int(self.cutoff)
 
 
 def key(name: str) -> str:
-    """A name without what does not matter in it; torchmetrics puts "Retrieval" in front."""
+    """Normalize a name: lower case, without blanks, hyphens, underscores, and the "Retrieval" of torchmetrics."""
     return re.sub(r"[\s_-]", "", name.lower()).removeprefix("retrieval")

@@ -1,7 +1,7 @@
 """Measures of the first or the last hit: Hit@k, MRR and MRR@k of the first relevant item, mINP [1]_ of the last.
 
-In come tie groups, of which only the first, or last, matters: a loop finds its best and its worst value. Where these
-differ, mean and deviation are those of a function of one order statistic, the slot of the first, or last,
+Tie groups come in, and only the first, or the last, of them matters: a loop finds its best and its worst value. Where
+these differ, mean and deviation are those of a function of one order statistic, the slot of the first, or last,
 relevant item of a group in random order. Hit@k is "Recall@K" of metric learning, Success@k, CMC@k.
 
 .. [1] Ye et al. 2021, Deep learning for person re-identification: a survey and outlook.
@@ -26,7 +26,7 @@ _CLOSED_FORM = 2**14  # slots from which on a sum of 1/rank is a difference of h
 
 
 class HitPosition(ClosedForms):
-    """A measure of the rank of the first or last relevant item, of which one tie group decides.
+    """A measure of the rank of the first or last relevant item, which depends on a single tie group.
 
     Its loop leaves the expected value NaN where lower and upper differ.
     """
@@ -34,14 +34,14 @@ class HitPosition(ClosedForms):
     @property
     @abstractmethod
     def value(self) -> int:
-        """What the expectation is taken of, as `moments` numbers it."""
+        """The function of a slot whose expectation is taken, by its number in `moments`."""
 
     @abstractmethod
     def group(self, profile: TieProfile, query: Int64) -> Int64:
-        """The group that decides, of some queries that have one."""
+        """Return the tie group that decides the value of each given query; each must have one."""
 
     def factor(self, relevant: Int64) -> Int64:
-        """What the function of a slot is multiplied by, given the number of relevant items."""
+        """Return the factor of the function of a slot, given the numbers of relevant items."""
         return np.ones_like(relevant)
 
     def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:
@@ -53,7 +53,7 @@ class HitPosition(ClosedForms):
             expected[query] = np.minimum(np.maximum(lower[query], mean), upper[query])
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """That of a function of one order statistic."""
+        """Return the deviation of a function of one order statistic."""
         values = np.empty((3, profile.n_query))
         self.loop(profile, measure, values)(0, profile.n_query)
         query = np.flatnonzero(values[0] < values[2])
@@ -62,7 +62,7 @@ class HitPosition(ClosedForms):
         return defined(profile, self.factor(profile.n_relevant) * deviation)
 
     def _slots(self, profile: TieProfile, measure: Measure, query: Int64) -> tuple[Int64, Int64, Int64, Int64]:
-        """`closer`, `tied`, `tied_relevant` and the slots that count, of the group that decides in each query."""
+        """Return `closer`, `tied`, `tied_relevant` and the slots that count, of the group that decides each query."""
         group = self.group(profile, query)
         k, tied = profile.closer[group], profile.tied[group]
         slots = np.clip(last_ranks(profile, measure)[query] - k, 0, tied)
@@ -71,7 +71,7 @@ class HitPosition(ClosedForms):
 
 @dataclass(frozen=True)
 class FirstHit(HitPosition):
-    """1 or, where `reciprocal`, one over the rank of the first relevant item; 0 if that is beyond the cutoff."""
+    """The value 1 or, if `reciprocal`, one over the rank of the first relevant item; 0 if it is beyond the cutoff."""
 
     reciprocal: bool
 
@@ -92,7 +92,7 @@ class FirstHit(HitPosition):
 
 
 class LastHit(HitPosition):
-    """R over the rank of the last relevant item."""
+    """The number of relevant items, R, over the rank of the last one."""
 
     value = -1
 
@@ -113,10 +113,11 @@ class LastHit(HitPosition):
 def moments(
     k: Int64, tied: Int64, m: Int64, slots: Int64, value: int, *, deviation: bool = False, threads: int = 1
 ) -> Float64:
-    """Expectation, or deviation, of a function of the first or last relevant slot, for some groups.
+    """Return the expectation, or deviation, of a function of the first or last relevant slot, for some groups.
 
-    With `value` 0 the function is 1, with 1 one over the rank from the front, of the first relevant item,
-    with −1 one over the rank from the back, of the last; beyond `slots` it is 0. See `slot_expectations` in the core.
+    For `value` 0 the function is 1; for 1 it is one over the rank of the first relevant item, with slots counted from
+    the front; for −1 one over the rank of the last, with slots counted from the back. Beyond `slots` it is 0. See
+    `slot_expectations` in the core.
     """
     one, number = distinct(slots, m, tied, k)
     groups = tuple(array[one] for array in (k, tied, m, slots))
@@ -142,7 +143,7 @@ def moments(
 
 
 def reciprocal_moments(closer: Int64, size: Int64, slots: Int64) -> Float64:
-    """Mean and variance, (2, n), of one over the rank of one relevant item among `size`, 0 beyond `slots` of them."""
+    """Return mean and variance, (2, n), of one over the rank of one item among `size`, taken as 0 beyond `slots`."""
     moments = np.empty((2, len(closer)))
     whole = (np.ascontiguousarray(each, dtype=np.int64) for each in (closer, size, slots))
     _core.reciprocal_moments(*whole, moments[0], moments[1])  # type: ignore[call-arg,arg-type]

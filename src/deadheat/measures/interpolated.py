@@ -1,10 +1,10 @@
 """Interpolated precision [1]_: the best precision at any relevant item from a recall on, and its mean over 11 recalls.
 
-In come tie groups. Within one, with k items closer, n of them relevant, and l tied, m of those relevant, the precision
-at the relevant items of the best and of the worst order grows, so that both bounds are that at the last one:
-(n + m)/(k + m) and (n + m)/(k + l). The expectation of a maximum is that over its distribution: the chance that no
-precision exceeds t is a product over groups, and in a group it is added up slot by slot, for every t that an order can
-give. It is accurate to about 12 digits, and NaN where that would take too long (`_MOST_STEPS`).
+Tie groups come in. Take one with k items closer, n of them relevant, and l tied, m of those relevant. In its best and
+in its worst order, precision grows from each relevant item to the next, so both bounds are the precision at the last
+one: (n + m)/(k + m) and (n + m)/(k + l). The expectation of the maximum follows from its distribution: the chance that
+no precision exceeds t is a product over groups, and within a group it is added up slot by slot, for every t that an
+order can give. It is accurate to about 12 digits, and NaN where that would take too long (`_MOST_STEPS`).
 
 IPrec@r starts at the first relevant item with which recall r is reached, the ⌈r R⌉-th, as trec_eval up to 9 counts in
 most cases; trec_eval 10 starts at the r R-th, rounded to the nearest, and so do iprec_at_recall and 11pt_avg.
@@ -38,21 +38,21 @@ Start = Callable[[float, Int64], Int64]  # recall and R -> which relevant item h
 
 
 def reached(recall: float, relevant: Int64) -> Int64:
-    """The first relevant item at which the recall, as it is written, is reached."""
+    """Return the least number of relevant items that reaches the recall, taken as the decimal that is written."""
     share = fractions.Fraction(repr(recall))
     distinct, number = np.unique(relevant, return_inverse=True)
     return np.array([math.ceil(share * r) for r in distinct.tolist()], dtype=np.int64)[number]
 
 
 def nearest(recall: float, relevant: Int64) -> Int64:
-    """The nearest relevant item, as trec_eval 10 rounds."""
+    """Return the number of relevant items nearest to the recall, rounded as in trec_eval 10."""
     rounded: Int64 = np.floor(recall * relevant + 0.5).astype(np.int64)
     return rounded
 
 
 @dataclass(frozen=True)
 class Interpolated(NoRankSum):
-    """The mean over `recalls`, or over that of the name, of the best precision from there on."""
+    """The best precision from a recall on: its mean over `recalls`, or at the recall in the measure's name."""
 
     start: Start
     recalls: tuple[float, ...] | None = None
@@ -70,7 +70,7 @@ class Interpolated(NoRankSum):
             values.expected[query] = np.clip(mean, values.lower[query], values.upper[query])
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """Of one recall, from the same distribution; NaN for the mean over several, which depend on each other."""
+        """Return the deviation for one recall, from the same distribution; NaN for several, which are dependent."""
         values = np.empty((3, profile.n_query))
         self.loop(profile, measure, values)(0, profile.n_query)
         deviation = defined(profile, np.zeros(profile.n_query))
@@ -79,14 +79,14 @@ class Interpolated(NoRankSum):
         return deviation
 
     def _firsts(self, profile: TieProfile, measure: Measure) -> list[Int64]:
-        """From which relevant item on the precisions of each query count, for each recall."""
+        """Return, for each recall, the number of the first relevant item of each query whose precision counts."""
         recalls = (measure.cutoff or 0.0,) if self.recalls is None else self.recalls
         return [self.start(recall, profile.n_relevant) for recall in recalls]
 
     def _tied(
         self, profile: TieProfile, measure: Measure, values: Triple[Float64]
     ) -> Iterator[tuple[int, list[tuple[Groups, int]]]]:
-        """The queries that ties make a difference to: for each recall, the groups that count and the first item."""
+        """Yield the queries that ties affect, each with the groups that count and the first item for each recall."""
         firsts = self._firsts(profile, measure)
         rows = np.column_stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant])
         for query in np.flatnonzero(values.lower < values.upper).tolist():
@@ -96,7 +96,7 @@ class Interpolated(NoRankSum):
 
 
 def _best(profile: TieProfile, first: Int64, worst: bool) -> Float64:
-    """The best precision of each query, from the first relevant item that counts on; 0 if it was not retrieved."""
+    """Return the best precision of each query, from relevant item `first` on; 0 if that was not retrieved."""
     hits, query = profile.closer_relevant + profile.tied_relevant, profile.query_of_group
     ranks = profile.closer + (profile.tied if worst else profile.tied_relevant)
     best = np.zeros(profile.n_query)
@@ -110,9 +110,9 @@ def _mean(values: Sequence[Float64]) -> Float64:
 
 @lru_cache(maxsize=2**14)
 def moments(groups: Groups, first: int) -> tuple[float, float]:
-    """Mean and variance of the best precision from a relevant item on; NaN beyond `_MOST_STEPS`.
+    """Return mean and variance of the best precision from a relevant item on; NaN beyond `_MOST_STEPS`.
 
-    `groups` are those of one query from the one of that item on: closer, closer_relevant, tied, tied_relevant.
+    `groups` are those of one query, from the group of that item on: closer, closer_relevant, tied, tied_relevant.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def moments(groups: Groups, first: int) -> tuple[float, float]:
 
 
 def _precisions(mixed: list[Group], first: int, worst: tuple[int, int], most: int) -> tuple[Int64, Int64] | None:
-    """The worst precision and those above it that an order can give, ascending: hits and ranks; None for too many."""
+    """Return hits and ranks of the worst precision and of all possible ones above it, ascending; None if too many."""
     found = {worst[0] / worst[1]: worst}
     for k, n, tied, m in mixed:
         for hit in range(max(1, first - n), m + 1):
@@ -153,7 +153,7 @@ def _precisions(mixed: list[Group], first: int, worst: tuple[int, int], most: in
 
 
 def _chance_below(group: Group, first: int, over: Int64, under: Int64) -> Float64:
-    """The chance that no precision in a group exceeds each of some numbers, over / under."""
+    """Return the chance that no precision in a group exceeds each of the numbers over / under."""
     k, n, tied, m = group
     hits = np.arange(m + 1)
     earliest = -(-(n + hits) * under[:, None] // over[:, None]) - k  # the slot from which a hit is not too precise

@@ -1,7 +1,7 @@
-"""The catalogue of measures, one row a family, and its names: in comes what a caller wrote, out go measures.
+"""The catalogue of measures, one row for each family, and its names: in come names as written, out go measures.
 
-A new measure is a row here, and its closed forms in one file of its family: whatever knows measures by name reads it
-here. The other spellings are those of trec_eval,
+A new measure is a row here, and closed forms in the file of its family: all code that looks measures up by name reads
+this catalogue. A user adds one by `register` (`rank_discount`). The other spellings are those of trec_eval,
 ir_measures, ranx, torchmetrics, pytorch-metric-learning, sentence-transformers and the papers.
 """
 
@@ -24,7 +24,7 @@ from deadheat.support.lazy import difflib
 
 DEFAULT_MEASURES: tuple[str, ...] = ("mAP", "MAP@R", "R-Precision", "Hit@1", "Hit@10", "MRR", "nDCG@10")
 
-FAMILIES = (
+FAMILIES = [
     Family("mAP", "may", "precision", AveragePrecision(),
            "precision at the rank of each relevant item (up to k only), summed, over R",
            ("AP", "average precision", "mean average precision", "map cut")),
@@ -86,27 +86,52 @@ FAMILIES = (
     Family("SetF", "never", "precision", SetCounts(lambda h: 2.0 * h, lambda n, r: n + r),
            "harmonic mean of SetP and SetR",
            ("set F1",)),
-)  # fmt: skip
+]  # fmt: skip
 
 SPELLINGS = {spelling: (row, choice) for row in FAMILIES for spelling, choice in row.spellings.items()}
 
 _A_LINE = "is a line of trec_eval's output and no measure of a report: deadheat run --trec-eval prints it"
 _PARAMETERS = "deadheat run --trec-eval takes it; elsewhere P@5, nDCG@10 or IPrec@0.5 name what is asked for"
+_GIVEN = re.compile(r"(\d+=)?-?\d*\.?\d+(,(\d+=)?-?\d*\.?\d+)*")
 _OPEN = "is not computed, since it has no closed form over the orders of ties; ask for"
 NOT_HERE = {  # measures of other programs, and what to do instead
     **dict.fromkeys(("rndcg", "relativep", "rprecmult", "gmmap", "gmbpref", "utility", "numq", "numret", "numrel",
                      "numrelret"), _A_LINE),
     "infap": f"{_OPEN} AP, or for bpref, which leaves out documents without a judgement, too",
     **dict.fromkeys(("g", "ndcgrel"), f"{_OPEN} nDCG"),
-    **dict.fromkeys(("bing", "rbp", "rbpresid", "err"), "is not computed; ask for nDCG, or AP for two grades"),
+    **dict.fromkeys(("bing", "rbpresid", "err"), "is not computed; ask for nDCG, or AP for two grades"),
+    "rbp": "is not computed by itself; deadheat.measures.register makes a measure of any discount of ranks",
     "relstring": "is the order of the documents itself, which ties leave open",
     "unj": "counts documents without a judgement and is not computed",
     "numnonreljudgedret": "counts documents by their judgement and is not computed",
 }  # fmt: skip
 
 
+_OWN = len(FAMILIES)  # rows from here on have been registered
+
+
+def add(row: Family) -> None:
+    """Add a row to the catalogue; `MeasureNameError` where one of its names is taken."""
+    taken = next((spelling for spelling in row.spellings if spelling in SPELLINGS), None)
+    if taken is not None:
+        rule = f"{row.name!r} must be a name of its own, but {taken!r} is {SPELLINGS[taken][0].name}"
+        raise MeasureNameError("name", rule)
+    FAMILIES.append(row)
+    SPELLINGS.update({spelling: (row, choice) for spelling, choice in row.spellings.items()})
+
+
+def remove(name: str) -> None:
+    """Remove a row that was added to the catalogue; `MeasureNameError` for any other name."""
+    row = next((row for row in FAMILIES[_OWN:] if row.name == name), None)
+    if row is None:
+        raise MeasureNameError("name", f"{name!r} must be the name of a measure that was registered")
+    FAMILIES.remove(row)
+    for spelling in row.spellings:
+        del SPELLINGS[spelling]
+
+
 def find(name: str) -> tuple[Family, str | None] | None:
-    """The row that a name without cutoff stands for, and the choice that it means; None if there is no such row.
+    """Return the row and the choice that a name without cutoff stands for; None if there is no such row.
 
     Examples
     --------
@@ -117,7 +142,7 @@ def find(name: str) -> tuple[Family, str | None] | None:
 
 
 def listing() -> str:
-    """The catalogue as people read it: what `deadheat measures` prints.
+    """Return the catalogue as a table to read, as `deadheat --measures` prints it.
 
     Examples
     --------
@@ -149,7 +174,7 @@ _LARGEST_CUTOFF = 2**53
 
 
 class MeasureNameError(InvalidValueError):
-    """A name that stands for no measure. Only the rule is shown: it is a sentence of its own."""
+    """An error for a name that stands for no measure; only its rule is shown, which is a full sentence."""
 
     def __str__(self) -> str:
         return str(self.args[1])
@@ -199,7 +224,8 @@ def parse(name: str) -> Measure:
     if row is None:
         if key(base) in NOT_HERE:
             raise MeasureNameError("measures", f"{name!r} {NOT_HERE[key(base)]}")
-        if "." in base and find(base.partition(".")[0]):
+        word, _, given = text.partition(".")
+        if _GIVEN.fullmatch(given) and find(word):
             raise MeasureNameError("measures", f"{name!r} has a parameter as trec_eval writes it: {_PARAMETERS}")
         raise MeasureNameError("measures", f"unknown measure {name!r}; {_suggestion(base, cutoff)}")
     if parameter is None:
@@ -230,7 +256,7 @@ def at_level(name: str, rel: int) -> Measure:
 
 
 def parse_all(names: str | Iterable[str] | None, top_k: int | None = None, rel: int = 1) -> tuple[Measure, ...]:
-    """The measures that a caller asks for, each once, in the order of the first mention.
+    """Return the measures that a caller asks for, each once, in the order of the first mention.
 
     Parameters
     ----------
@@ -244,7 +270,7 @@ def parse_all(names: str | Iterable[str] | None, top_k: int | None = None, rel: 
     Raises
     ------
     InvalidValueError, InvalidTypeError
-        If there is none, or one that `parse` refuses; if `top_k` meets a name with a cutoff.
+        If there is none, or one that `parse` refuses; if `top_k` is given with a name that has a cutoff.
 
     Examples
     --------
@@ -266,7 +292,7 @@ def parse_all(names: str | Iterable[str] | None, top_k: int | None = None, rel: 
 
 
 def _listed(text: str) -> list[str]:
-    """The names in a text: what is between commas and, where that is no name, what is between blanks."""
+    """Split a text into names, at commas and, where a part is not a name, at blanks."""
     names = []
     for part in text.split(","):
         words = part.split()
@@ -276,7 +302,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _at(name: str, top_k: int) -> str:
-    """A name with a cutoff, which it must not have yet; what is no name is left to `parse`."""
+    """Append a cutoff to a name, which must not have one yet; anything but a string is left to `parse`."""
     if not isinstance(name, str):
         return name
     if _split_cutoff(_split_parameter(name)[0])[1] is not None:
@@ -294,7 +320,7 @@ def _is_name(text: str) -> bool:
 
 
 def _split_parameter(name: str) -> tuple[str, str | None]:
-    """Take what is in parentheses out of ``nDCG(dcg='exp-log2')@10``."""
+    """Separate the parameter in parentheses from a name such as ``nDCG(dcg='exp-log2')@10``."""
     match = re.fullmatch(r"([^()]*)\(([^()]*)\)([^()]*)", name)
     return (name, None) if match is None else (match[1] + match[3], match[2])
 
@@ -305,7 +331,7 @@ _END = re.compile(rf"(.+?)(?:\s*([{re.escape(''.join(_SIDES))}])|[\s_-]+(lower|e
 
 
 def _refuse_bounds(name: str, base: str, cutoff: str | None, parameter: str | None) -> None:
-    """Refuse names of one of the three values, such as ``mAP-``, ``mAP-@5`` or ``mAP_lower``, and say where it is."""
+    """Refuse names of one of the three values, such as ``mAP-@5`` or ``mAP_lower``, and say where to read it."""
     for part in (base, cutoff or ""):
         match = _END.fullmatch(part)
         if match is None:
@@ -320,7 +346,7 @@ def _refuse_bounds(name: str, base: str, cutoff: str | None, parameter: str | No
 
 
 def _choice(row: Family, parameter: str, name: str, of_alias: str | None) -> str | None:
-    """The choice that a parameter names; an alias that means another than the default has chosen already."""
+    """Return the choice that a parameter names, or that of an alias which means another than the default."""
     match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w-]*)\2\s*""", parameter)
     choice = match and f"{match[1]}='{match[3]}'"
     if choice not in row.choices:
@@ -338,7 +364,7 @@ def _level(row: Family, parameter: str, name: str) -> int:
 
 
 def _split_cutoff(text: str) -> tuple[str, str | None]:
-    """Split ``P@10``, ``precision_at_10`` or ``P_10``; a name that is an alias as a whole has no cutoff."""
+    """Split ``P@10``, ``precision_at_10`` or ``P_10`` at its cutoff; a name that is an alias as a whole has none."""
     if find(text):
         return text, None
     if "@" in text:
@@ -369,7 +395,7 @@ def _cutoff(row: Family, text: str | None, name: str) -> float | None:
 
 
 def _suggestion(base: str, cutoff: str | None) -> str:
-    """The nearest name or, where none is near, all of them."""
+    """Suggest the nearest name or, if none is near, list all of them."""
     close = difflib.get_close_matches(key(base), SPELLINGS, n=1)
     if not close:
         ends = {"may": "[@k]", "must": "@k", "recall": "@r"}

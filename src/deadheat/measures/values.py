@@ -1,10 +1,10 @@
 """The values of measures: in comes a tie profile, out go lower, expected and upper of every query, or the deviation.
 
 Every value is a closed form of the profile's integers, computed with +, -, *, / and square roots in a fixed order, so
-it has the same bits on every machine. Lower and upper need nothing but each group on its own: the a-th relevant item of
-a group has rank closer + tied - tied_relevant + a at worst and closer + a at best. So they also hold where groups are
-the overlapping windows of a tolerance; expected value and deviation have no meaning there and are NaN. Where a ranking
-was cut, its rest is such a group too, and they are NaN for a query where they depend on it.
+it has the same bits on every machine. Lower and upper are computed from each group by itself: the a-th relevant item of
+a group has rank closer + tied - tied_relevant + a at worst and closer + a at best. So they are also valid where groups
+are the overlapping windows of a tolerance; expected value and deviation have no meaning there and are NaN. If a ranking
+was cut, its rest is such a group too, and they are NaN for a query whose value depends on it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ MOST_AT_ONCE = 2**17  # groups in a call, so that no interrupt waits long; a lar
 def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
     """Return the lower bound, the exact expectation and the upper bound of a measure for every query.
 
-    ``print(deadheat.measures.listing())`` says what the value of each measure is; the file of its family has the
-    closed forms and where they come from.
+    ``print(deadheat.measures.listing())`` shows the definition of each measure; the file of its family has the closed
+    forms and their sources.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
 
 @plain_floats
 def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 1) -> list[Triple[Float64]]:
-    """`per_query` of several measures, in threads; each thread has its own queries."""
+    """Compute `per_query` for several measures, in threads; each thread has its own queries."""
     out = np.full((len(measures), 3, profile.n_query), np.nan)
     levels = sorted({measure.rel for measure in measures})
     for queries, part in in_parts(profile):
@@ -98,7 +98,7 @@ def _fill(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float6
 
 
 def ranges_of_queries(profile: TieProfile, threads: int) -> list[tuple[int, int]]:
-    """The queries in ranges with about as many groups each: one a thread where that is worth it, or more."""
+    """Split the queries into ranges with about equal numbers of groups: one for each thread if it pays, or more."""
     n = profile.n_group
     count = max(1, min(threads, n // WORTH_A_THREAD), n // MOST_AT_ONCE)
     ends = np.searchsorted(profile.offsets, [n * i // count for i in range(1, count)])
@@ -106,9 +106,9 @@ def ranges_of_queries(profile: TieProfile, threads: int) -> list[tuple[int, int]
 
 
 def _forget_expected(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float64], threads: int) -> None:
-    """Expected values over ties alone, and NaN where one depends on the order of what was not returned.
+    """Set expected values over ties alone, and NaN where one depends on the order of items that were not returned.
 
-    It does exactly if the best order of that in place of the worst changes the lower bound, and the bounds differ.
+    One does exactly if their best order, in place of their worst, changes the lower bound, and the bounds differ.
     """
     best = [np.full_like(values, np.nan) for values in out]
     _fill(profile.best_completed(), measures, best, threads)
@@ -121,7 +121,7 @@ def _forget_expected(profile: TieProfile, measures: Sequence[Measure], out: Sequ
 def std(profile: TieProfile, measure: Measure | str) -> Float64:
     """Return the standard deviation of a measure over random tie-breaking, for every query.
 
-    In closed form for each tie group, in O(tied) or better. Groups are ordered independently of each other, so their
+    It has a closed form for each tie group, in O(tied) or better. Groups are ordered independently, so that their
     variances add up. For AP the sum of a group is a polynomial of degree two in a uniformly drawn slice of its slots;
     its variance is split into a linear and an orthogonal part [1]_. Hits are hypergeometric, nDCG is a linear rank
     statistic, AUC is the rank sum of Mann and Whitney, and MRR and mINP depend on one order statistic.

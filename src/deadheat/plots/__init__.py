@@ -6,22 +6,22 @@ cmc                            Hit@k against k
 precision_recall               precision against recall, of a query or a mean
 roc                            true against false positives of pooled scores
 per_class                      the classes, the worst on top
-caterpillar                    each query from worst to best, with what ties leave open
+caterpillar                    each query from worst to best, with its bounds under ties
 bounds                         a report, or several: lower, expected, upper
 mean_intervals                 several reports with the confidence intervals of their means
 differences                    A − B for each query of a comparison
-collision_image                who collides, query by query and rank by rank
-collision_legend               what its colours mean, under a figure of several
-error_reject, risk_coverage    what rejecting the least confident queries does to the error
-reliability                    whether confidences hold as probabilities
-credible_recall                how many relevant items lie where a posterior is densest
-order_ranges                   what the order of the samples is worth
+collision_image                collisions, by query and rank
+collision_legend               a legend of its colours, under a figure of several
+error_reject, risk_coverage    the error when the least confident queries are rejected
+reliability                    the share of right queries against their confidence
+credible_recall                the share of relevant items in the regions where a posterior is densest
+order_ranges                   the values that orders of the samples give, between the bounds
 group_values                   the groups of a grouped measure, and their mean
 model_correlation              two measures of many models
 gap_trend                      gaps against a number of each model, such as its size
 format_changes                 the same embeddings in fewer bits: differences
-measure_against_bytes          the same embeddings in fewer bits: what a vector takes
-tie_sizes                      how large tie groups are
+measure_against_bytes          the same embeddings in fewer bits: a measure against bytes per vector
+tie_sizes                      the sizes of tie groups
 tie_states                     the paths through one tie group, and the expectation that they add up to
 """
 
@@ -75,7 +75,7 @@ _MODULES = ("confidences", "grouped", "precisions", "reports", "ties")
 
 
 def __getattr__(name: str) -> Any:
-    """Import all plots when the first is asked for: the HTML report of `deadheat.plots.pages` needs no Matplotlib."""
+    """Import all plots at the first use of one: the HTML report of `deadheat.plots.pages` needs no Matplotlib."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     require("matplotlib", "plots", "deadheat.plots")

@@ -1,7 +1,7 @@
-"""Plots of confidences: what rejecting costs and gains, whether probabilities hold, where points and parameters lie.
+"""Plots of confidences: the error under rejection, calibration, and the share of items in credible regions.
 
-A band is what ties leave open, from lower to upper. `legend=False` leaves the legend to the caller; everything has a
-label for it.
+A band goes from lower to upper, the bounds that ties leave. `legend=False` leaves the legend to the caller; everything
+has a label for it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def error_reject(
     references: bool = True,
     legend: bool = True,
 ) -> Axes:
-    """The mean error of the queries that are kept, against the share that is rejected.
+    """Draw the mean error of the queries that are kept against the share that is rejected.
 
-    The axis reaches as high as the lines do from one query in fifty on; the first few, and bands, can leave it.
+    The vertical axis fits the lines where at least one query in fifty is kept; elsewhere they, and bands, can leave it.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ def error_reject(
     label : str
         In the legend. The line is the expected error, or the upper bound where the values have no expectation.
     number : int
-        Of the curve in the picture: the next colour and line style for each.
+        The index of the curve in the picture, which selects its colour and line style.
     references : bool
-        Also the perfect order and a random one.
+        Also draw the perfect order and a random one.
     legend : bool
-        Names each line with the area under it, the mean over all shares: ERC, also called AURC. Where ties leave it
-        open, its bounds follow.
+        Name each line with the area under it, the mean over all shares: ERC, also called AURC. Where ties affect it,
+        its bounds follow.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def risk_coverage(
     references: bool = True,
     legend: bool = True,
 ) -> Axes:
-    """The mean error (the risk) of the queries that are kept, against their share. Parameters as in `error_reject`."""
+    """Draw the mean error (risk) of the queries that are kept against their share; parameters as in `error_reject`."""
     return _curve(curve, curve.coverage, "kept queries (coverage)", ax, label, number, references, legend)
 
 
@@ -108,9 +108,9 @@ def _curve(
 def reliability(
     calibration: Calibration, *, ax: Axes | None = None, label: str = "queries", legend: bool = True
 ) -> Axes:
-    """The share of right queries in each bin, against its mean confidence, both in per cent.
+    """Draw the share of right queries in each bin against its mean confidence, both in per cent.
 
-    A mark's area is the number of queries, a vertical line what distance ties leave open.
+    The area of a mark shows the number of queries; a vertical line goes from lower to upper, as distance ties allow.
     """
     ax = style.quiet(style.axes(ax, (3.8, 3.9)), grid="both")
     ax.plot([0, 1], [0, 1], color=style.GREY, linestyle=style.DOTTED, label="as confident as right")
@@ -140,7 +140,7 @@ def credible_recall(
     others: bool = True,
     legend: bool = True,
 ) -> Axes:
-    """The share of relevant items in the highest density regions against the mass of these, both in per cent.
+    """Draw the share of relevant items in the highest density regions against the mass of these, both in per cent.
 
     On the diagonal, relevant items lie as draws from the posteriors do.
 
@@ -148,12 +148,12 @@ def credible_recall(
     ----------
     found : CredibleRecall
     label : str
-        In the legend. The line is the expected share, or the upper bound where there is none; the band,
-        what ties at the ends of regions decide.
+        In the legend. The line is the expected share, or the upper bound where there is none; the band goes from lower
+        to upper, which ties at the ends of regions decide.
     number : int
-        Of the curve in the picture: the next colour and line style for each.
+        The index of the curve in the picture, which selects its colour and line style.
     others : bool
-        Also the share of all other items, dotted.
+        Also draw the share of all other items, dotted.
     legend : bool
 
     Examples

@@ -1,4 +1,4 @@
-"""Grouped measures: groups and their mean, gaps, models, a measure against the number of classes, coverage and cost."""
+"""Plots of grouped measures: the groups and their mean, two measures of many models, and the gaps of many models."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def group_values(
     confidence_level: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
-    """The values of the groups, and their mean with its confidence interval: a row for each report.
+    """Draw the values of the groups, and their mean with its confidence interval: a row for each report.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ def group_values(
 
 
 def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axes:
-    """Two values of many models against each other: figure 2 of arXiv:2306.13357.
+    """Draw two values of many models against each other: figure 2 of arXiv:2306.13357.
 
     Parameters
     ----------
     found : ModelCorrelation
-        From `deadheat.model_correlation`.
+        From `deadheat.analyses.model_trends.model_correlation`.
 
     Returns
     -------
@@ -93,19 +93,19 @@ def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axe
 
 
 def gap_trend(trend: GapTrend, *, confidence_level: float = 0.95, ax: Axes | None = None) -> Axes:
-    """The generalization gap of many models against a number of each: figure 3 of arXiv:2306.13357.
+    """Draw the generalization gap of many models against a number of each: figure 3 of arXiv:2306.13357.
 
     Parameters
     ----------
     trend : GapTrend
-        From `deadheat.gap_trend`.
+        From `deadheat.analyses.model_trends.gap_trend`.
     confidence_level : float
 
     Returns
     -------
     Axes
         The grouped and the plain gap, each with its interval, ties included; a line at 0. The horizontal axis is
-        logarithmic where the largest number is 8 times the smallest or more, and that is above 0.
+        logarithmic if the smallest number is above 0 and the largest is at least 8 times as large.
     """
     ax = style.quiet(style.axes(ax, (5.6, 3.6)), grid="both")
     wide = trend.numbers[0] > 0 and trend.numbers[-1] >= _WIDE * trend.numbers[0]

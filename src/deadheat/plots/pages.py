@@ -1,7 +1,7 @@
-"""The page about a report: from the report, and what else is known of it, to the text of one HTML file.
+"""The page about a report: from the report, and further facts about it, to the text of one HTML file.
 
 The file needs no network, for a supplement or a pull request; `templates/` has its parts. Positions in its drawings are
-in hundredths of the width and height. It does without Matplotlib.
+in hundredths of the width and height. Matplotlib is not needed.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def html_report(
     digits: int = DIGITS,
     **settings: Any,
 ) -> str:
-    """A page about a report: one HTML file that loads nothing from elsewhere.
+    """Return a page about a report: one HTML file that loads nothing from elsewhere.
 
-    It opens with the result in one sentence and a card for each measure. Each measure follows with its interval drawn,
-    how the values of the queries are distributed, what ties there are, the classes in a table that sorts and filters,
-    and the worst queries. It can be read on a phone, in print, in the dark, by keyboard and by ear.
+    It opens with the result in one sentence and a card for each measure. Then come each measure with its interval, the
+    distribution of the values of the queries, the ties, the classes in a table that sorts and filters, and the worst
+    queries. It can be read on a phone, in print, in dark mode, by keyboard and by screen reader.
 
     Parameters
     ----------
@@ -70,14 +70,14 @@ def html_report(
         A second report on the same queries, to be compared with the first (`deadheat.compare`).
     title : str
     names : pair of str
-        What the two are called.
+        The names of the two reports.
     about : mapping of str to str, optional
-        What else the top of the page says, such as ``{"data set": "CUB-200, test", "command": "..."}``. The date and
-        the versions stand there without it; an entry of the same name replaces them, and an empty one removes it.
+        Further entries at the top of the page, such as ``{"data set": "CUB-200, test", "command": "..."}``. The date
+        and the versions are there by default; an entry of the same name replaces them, and an empty one removes it.
     confidence : (n_query,) numbers, optional
         The model's confidence in each query, higher is surer: adds the error against the share that is rejected.
     collisions : Collisions or CollisionTable, optional
-        What `deadheat.collisions` found.
+        The result of `deadheat.collisions`.
     digits : int
         Decimals of values in per cent.
     **settings
@@ -120,7 +120,7 @@ def html_report(
     about = checks.mapping({} if about is None else about, "about", "a mapping of names to texts")
     comparison = None if other is None else compare(report, other, names=names, **settings)
     systems = {"": report} if other is None else dict(zip(names, (report, other), strict=True))
-    classes = None if report.classes is None else report.per_class(MOST_CLASSES)
+    classes = None if report.classes is None else report.by_class(MOST_CLASSES)
     content = {
         "title": checks.text(title, "title"),
         "version": program(),
@@ -146,7 +146,7 @@ def html_report(
 
 
 def _about(reports: Iterable[Report], about: Mapping[str, str]) -> dict[str, str]:
-    """What the page is about, by what the top of it calls that."""
+    """Return the entries at the top of the page, by name."""
     rows = [(f"{each.n_query:,}", (each.distance or "").replace("_", " "), each.tie_rule or "") for each in reports]
     n_query, distance, ties = (" and ".join(filter(None, dict.fromkeys(column))) for column in zip(*rows, strict=True))
     known = {
@@ -160,7 +160,7 @@ def _about(reports: Iterable[Report], about: Mapping[str, str]) -> dict[str, str
 
 
 def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
-    """The result in the first measure, in one sentence."""
+    """Return the result in the first measure, in one sentence."""
     name = next(iter(report if comparison is None else comparison))
     if comparison is None:
         result = report[name]
@@ -182,7 +182,7 @@ def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
 
 
 def _order(comparison: Comparison, digits: int) -> str:
-    """The two by the lower bound of the first measure."""
+    """Rank the two reports by the lower bound of the first measure, in one sentence."""
     found, form = comparison[next(iter(comparison))], decimals(digits)
     ranked = sorted(zip((found.a.lower, found.b.lower), comparison.names, strict=True), key=lambda pair: -pair[0])
     (most, first), (least, last) = ranked
@@ -193,7 +193,7 @@ def _order(comparison: Comparison, digits: int) -> str:
 
 
 def _cards(report: Report, comparison: Comparison | None, system: str, digits: int) -> list[dict[str, Any]]:
-    """For each measure the number to report, in two lines, and for the second system how far it is from the first."""
+    """Return for each measure the number to report, in two lines, and the second system's change from the first."""
     cards = []
     for name in report:
         shown, _, bounds = value(report[name], digits).partition(" [")
@@ -209,7 +209,7 @@ def _cards(report: Report, comparison: Comparison | None, system: str, digits: i
 
 
 def _measures(systems: Mapping[str, Report], digits: int) -> list[dict[str, Any]]:
-    """Each measure of each system: its cells, and the same drawn, with the interval of its mean where there is one."""
+    """Return each measure of each system: its cells, its bar, and the interval of its mean where there is one."""
     shown = [(system, report, name) for system, report in systems.items() for name in report]
     _, cells = columns_of_values([report[name] for _, report, name in shown], digits)
     names = list(dict.fromkeys(name for _, _, name in shown))
@@ -223,7 +223,7 @@ def _measures(systems: Mapping[str, Report], digits: int) -> list[dict[str, Any]
 
 
 def _interval(report: Report, name: str) -> tuple[float, float] | None:
-    """The 95 % interval of a mean, round both of its bounds; None where there is none."""
+    """Return the 95 % interval of a mean, around both of its bounds; None where there is none."""
     many = report.n_query > MANY  # then a mean is as good as normally distributed, and draws would take minutes
     intervals = report.interval(name, method="t" if many else None)
     low, high = intervals.lower.low, intervals.upper.high
@@ -231,7 +231,7 @@ def _interval(report: Report, name: str) -> tuple[float, float] | None:
 
 
 def _spreads(systems: Mapping[str, Report]) -> list[dict[str, Any]]:
-    """For each measure the histogram of the queries' values, and downwards that of the second system."""
+    """Return for each measure the histogram of the queries' values, and that of the second system downwards."""
     drawn = []
     for name in next(iter(systems.values())):
         counts = [spread(report[name]) for report in systems.values()]
@@ -249,7 +249,7 @@ def _spreads(systems: Mapping[str, Report]) -> list[dict[str, Any]]:
 
 
 def _grid(name: str, title: str, found: Breakdown, digits: int) -> dict[str, Any]:
-    """A table that sorts and filters: the rows of a breakdown, column by column, each with what it is sorted by."""
+    """Return a breakdown as a table that sorts and filters: its columns, each with the keys to sort it by."""
     columns: list[dict[str, Any]] = []
     for heading, cells in found.rows.items():
         text, numeric = list(map(str, cells)), all(isinstance(cell, int) for cell in cells)
@@ -263,13 +263,13 @@ def _grid(name: str, title: str, found: Breakdown, digits: int) -> dict[str, Any
 
 
 def _key(triple: Triple[float]) -> float | None:
-    """What a cell is sorted by: the expected value, or the lower one where there is none; None comes last."""
+    """Return the sort key of a cell: its expected value, or the lower one if there is none. None sorts last."""
     key = float(headline(triple))
     return None if math.isnan(key) else round(key, 12)
 
 
 def _reject(report: Report, confidence: ArrayLike, digits: int) -> dict[str, Any]:
-    """The error of the first measure against the share of queries that are rejected."""
+    """Return the error of the first measure against the share of rejected queries, as a drawing and tables."""
     name = next(iter(report))
     curve = error_reject_curve(report[name], confidence)
     return {"name": name, "drawing": _drawn_curve(curve), **_tabular(curve, digits=digits)}
@@ -292,7 +292,7 @@ def bar(
     interval: tuple[float, float] | None,
     place: Callable[[float], float] = lambda end: 100 * end,
 ) -> dict[str, float] | None:
-    """Where on an axis from 0 to 100 a bar begins and ends, its expected value, and its interval; None if undefined."""
+    """Return positions on an axis from 0 to 100: of a bar, its expected value, and its interval; None if undefined."""
     if math.isnan(values.lower):
         return None
     lower = place(values.lower)
@@ -305,7 +305,7 @@ def bar(
 
 
 def differences(found: Sequence[Difference]) -> dict[str, Any]:
-    """Each difference A − B with its interval, on one axis that holds 0: its ticks in points, and the bars."""
+    """Place all differences A − B, with their intervals, on one axis that contains 0: its ticks in points, and bars."""
     intervals = [(each.interval().lower.low, each.interval().upper.high) for each in found]
     ends = [(0.0,), *((each.lower, each.upper) for each in found), *intervals]
     known = [100 * end for pair in ends for end in pair if not math.isnan(end)]
@@ -329,7 +329,7 @@ def differences(found: Sequence[Difference]) -> dict[str, Any]:
 
 
 def per_query_name(measure: str) -> str:
-    """What a measure is called that is no mean.
+    """Return the name of a measure for one query, which is not a mean.
 
     Examples
     --------
@@ -340,7 +340,7 @@ def per_query_name(measure: str) -> str:
 
 
 def spread(result: Result) -> Int64:
-    """How many queries have a value in each twentieth of [0, 1], by the expected value or the middle of the bounds.
+    """Count the queries with a value in each twentieth of [0, 1], by the expected value or the middle of the bounds.
 
     Examples
     --------
@@ -353,14 +353,14 @@ def spread(result: Result) -> Int64:
 
 
 def middle(values: Triple[Float64]) -> Float64:
-    """The expected values, or where there are none the middle of the bounds, without those that are undefined."""
+    """Return the expected values, or the middle of the bounds where there are none, without undefined ones."""
     kept = ~np.isnan(values.lower)
     lower, expected, upper = (end[kept] for end in values)
     return np.where(np.isnan(expected), (lower + upper) / 2, expected)
 
 
 def steps(counts: Int64, most: int, *, down: bool = False) -> str:
-    """The outline of a histogram as the points of an SVG polygon, on its base line at 50, upwards or downwards."""
+    """Return a histogram's outline as points of an SVG polygon, from a base line at 50, upwards or downwards."""
     sign, width = (1 if down else -1), 100 / len(counts)
     heights = 50 + sign * 50 * counts / most
     corners = [(x * width, height) for i, height in enumerate(heights) for x in (i, i + 1)]
@@ -368,7 +368,7 @@ def steps(counts: Int64, most: int, *, down: bool = False) -> str:
 
 
 def _drawn_curve(found: RejectCurve) -> dict[str, Any]:
-    """The points of an error-reject curve, as SVG has them: its band, its middle, the perfect order."""
+    """Return the points of an error-reject curve for SVG: its band, its middle, the perfect order."""
     n = found.n_query
     kept = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(np.int64))
     across = 100 * found.rejected[kept]
@@ -386,7 +386,7 @@ def _drawn_curve(found: RejectCurve) -> dict[str, Any]:
 
 
 def tie_sizes(profile: TieProfile) -> dict[str, Any]:
-    """How many tie groups of relevant and irrelevant items there are, by their size, in powers of two."""
+    """Count the tie groups of relevant and irrelevant items by their size, in powers of two."""
     sizes: Int64 = np.zeros(64, dtype=np.int64)
     for _, part in in_parts(profile):
         mixed = part.tied[part.tied_relevant < part.tied]
@@ -401,5 +401,5 @@ def tie_sizes(profile: TieProfile) -> dict[str, Any]:
 
 
 def _points(points: Iterable[tuple[float, float]]) -> str:
-    """Points as SVG has them; those without a value are left out."""
+    """Format points for SVG; those without a value are left out."""
     return " ".join(f"{x:.2f},{y:.2f}" for x, y in points if math.isfinite(x) and math.isfinite(y))

@@ -1,4 +1,4 @@
-"""The same embeddings in fewer bits: what that changes, and what a measure costs in bytes."""
+"""Plots of the same embeddings in fewer bits: the changes of a measure, and the measure against its bytes."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ def format_changes(
     Returns
     -------
     Axes
-        A linear scale. A row is a dot at the difference of the expected values, a bar for what ties leave open in both,
-        and a thin line on to the ends of the paired confidence intervals; a report with the very ranks of `base` is one
-        dot at 0. The difference stands on the right. Where one row is more than ten times as far out as most, the axis
-        ends before it, and an arrow says so.
+        A linear scale. A row is a dot at the difference of the expected values, a bar for the bounds that ties in both
+        leave, and a thin line on to the ends of the paired confidence intervals; a report with exactly the ranks of
+        `base` is one dot at 0. The difference is written on the right. If one row is more than ten times as far out as
+        most, the axis ends before it, and an arrow marks the row.
 
     Examples
     --------
     >>> import deadheat as dh
     >>> points, labels = [[0.1], [0.2], [0.9], [0.8]], [0, 0, 1, 1]
-    >>> found = dh.quantization.compare_formats(points, labels, formats="int8,binary", distance="l2")
+    >>> found = dh.compare_formats(dh.Task(points, labels, distance="l2"), formats="int8,binary")
     >>> ax = dh.plots.format_changes(found)
     >>> [row.get_text() for row in ax.get_yticklabels()]
     ['float64', 'int8', '1 bit']
@@ -107,7 +107,7 @@ def format_changes(
 
 
 def _change(report: Report, base: Report, measure: str, settings: dict[str, Any]) -> list[float]:
-    """In points: the low end with the interval, lower, expected, upper, the high end with the interval."""
+    """Return in points: the interval's low end, lower, expected, upper, the interval's high end."""
     if report.profile == base.profile:
         return [0.0] * 5
     found = compare(report, base, measures=measure, **settings)[measure]
@@ -116,7 +116,7 @@ def _change(report: Report, base: Report, measure: str, settings: dict[str, Any]
 
 
 def _inside(sizes: Float64) -> NDArray[np.bool_]:
-    """Which rows the axis reaches: all, or those before the first that is far out, if these are most."""
+    """Return which rows the axis includes: all, or those before the first that is far out, if these are most."""
     ascending = np.sort(sizes)
     for at in range(len(sizes) // 2, len(sizes) - 1):
         if ascending[at] > 0 and ascending[at + 1] > _FAR * ascending[at]:
@@ -125,12 +125,12 @@ def _inside(sizes: Float64) -> NDArray[np.bool_]:
 
 
 def _signed(points: float) -> str:
-    """Two decimals, and a sign that what is too small for them lacks."""
+    """Format points with a sign and two decimals, or without a sign where they are too small for two decimals."""
     return "0" if points == 0 else f"{points:+.2f}".replace("-", "−") if abs(points) >= 0.005 else "≈ 0"
 
 
 def measure_against_bytes(found: FormatComparison, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw what a measure is worth in each format against the bytes that a vector takes.
+    """Draw the value of a measure in each format against the bytes that a vector takes.
 
     Parameters
     ----------
@@ -143,14 +143,14 @@ def measure_against_bytes(found: FormatComparison, measure: str | None = None, *
     Axes
         A strip for each number of bytes, the smallest on the left, in which formats of this size stand side by side. A
         mark is the expected value (hollow with float queries), and a bar goes from lower to upper. A thin line goes
-        from the base's value plus the low end of the paired interval to the same plus the high end: what fewer bits can
-        have changed.
+        from the base's value plus the low end of the paired interval to the same plus the high end: the changes that
+        fewer bits can have made.
 
     Examples
     --------
     >>> import deadheat as dh
     >>> points, labels = [[0.1], [0.2], [0.9], [0.8]], [0, 0, 1, 1]
-    >>> found = dh.quantization.compare_formats(points, labels, formats="int8,binary", distance="l2")
+    >>> found = dh.compare_formats(dh.Task(points, labels, distance="l2"), formats="int8,binary")
     >>> dh.plots.measure_against_bytes(found, "Hit@1").get_ylabel()
     'Hit@1 (%)'
     """

@@ -1,4 +1,4 @@
-"""Several reports: what ties can change, and intervals of means. One report: its queries and its classes."""
+"""Plots of reports: of several, their bounds under ties and intervals of means; of one, its queries and classes."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def _per_cent(values: Iterable[Result | Triple[float]]) -> Float64:
 
 
 def first_measure(reports: Report | Mapping[str, Report]) -> str:
-    """The first measure that a report, or the first of several, was made with."""
+    """Return the first measure that a report, or the first of several, was made with."""
     return next(iter(next(iter(reports.values())) if isinstance(reports, Mapping) else reports))
 
 
 def leader(what: str, values: Mapping[str, Any]) -> str:
-    """A title: the number to report of one result, and of several who is first by the lower bound."""
+    """Return a title: the number to report of one result, or the first of several by the lower bound."""
     known = {name: each.lower for name, each in values.items() if not np.isnan(each.lower)}
     if len(values) == 1 or not known:
         return f"{what}: {value(next(iter(values.values())))} %"
@@ -63,9 +63,9 @@ def bounds(
     reports : Report, or mapping of str to Report
         One row for each measure and report, the first on top.
     measures : str or iterable of str, optional
-        Names of measures. By default, all that a single report was made with, and of several the first one's first.
+        Names of measures. By default, all of a single report, or the first measure of the first of several.
     sorts : mapping of str to sequence of float, optional
-        What plain sorts gave, as fractions, by what the row says: a tick each, below the bar.
+        Values of plain sorts, as fractions, by the name of the row: a tick each, below the bar.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def _width(points: float) -> str:
 
 
 def _rows(reports: Report | Mapping[str, Report], measures: str | Iterable[str] | None) -> dict[str, Result]:
-    """What is in each row, by its name: the measure, the report, or both."""
+    """Return the result in each row, by the row's name: the measure, the report, or both."""
     if not isinstance(reports, Mapping):
         return {name: reports[name] for name in (reports.measures if measures is None else measure_names(measures))}
     style.check_some(reports, "report")
@@ -116,7 +116,7 @@ def _rows(reports: Report | Mapping[str, Report], measures: str | Iterable[str] 
 def mean_intervals(
     reports: Mapping[str, Report], measure: str | None = None, *, ax: Axes | None = None, **settings: Any
 ) -> Axes:
-    """A measure of several reports: what the ties can change, and the confidence interval round that.
+    """Draw a measure of several reports: its bounds under ties, and the confidence interval around them.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def mean_intervals(
 
 
 def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
-    """What lies between two systems for each query, sorted, with bars for what the ties can change.
+    """Draw the difference between two systems for each query, sorted, with its bounds under ties.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        First the queries that A wins however the ties fall, then those that ties decide, the equal ones, and those that
+        First the queries that A wins however ties fall, then those that ties decide, the equal ones, and those that
         B wins, each from the largest expected difference A − B to the smallest (the middle of the bounds, where there
         is no expectation), as bars from 0. A line, or a band of many queries, goes from A.lower − B.upper to A.upper −
         B.lower.
@@ -204,7 +204,7 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
 
 
 def _open(ax: Axes, place: Int64, low: Float64, high: Float64, colour: str) -> None:
-    """What ties leave open of each query: a line for each of few, a band over many."""
+    """Draw the interval of each query under ties: one line each for few queries, a band for many."""
     tied = low < high
     look: dict[str, Any] = {"label": "lower to upper: ties", "color": colour, "alpha": 0.5}
     if len(place) <= _SINGLE and tied.any():
@@ -252,14 +252,14 @@ def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, 
 
 
 def _named(results: Any, what: str) -> Mapping[str, Any]:
-    """Several results by name, or one that is drawn as the expected value."""
+    """Return several results by name, or a single one under the name of its line, "expected"; refuse none."""
     named = results if isinstance(results, Mapping) else {"expected": results}
     style.check_some(named, what)
     return named
 
 
 def _line(ax: Axes, number: int, name: str, x: Any, ends: Triple[Float64], *, alone: bool, marked: bool = True) -> None:
-    """A line with a mark at each point, and the band that ties leave."""
+    """Draw a line with a mark at each point, and the band that ties leave."""
     look = style.marked_line(number) | ({} if marked else {"marker": None})
     style.band(ax, x, ends.lower, ends.upper, look["color"], "lower to upper: ties" if alone else f"{name}: ties")
     ax.plot(x, ends.expected, markersize=4, linewidth=1.4, label=name, **look)
@@ -282,7 +282,7 @@ def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *,
     Examples
     --------
     >>> import deadheat as dh
-    >>> profile = dh.profile([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], distance="euclidean")
+    >>> profile = dh.Task([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], distance="euclidean").profile
     >>> ax = dh.plots.precision_recall(dh.precision_recall(profile, interpolate=False))
     >>> ax.get_xlabel(), len(ax.lines)
     ('recall (%)', 1)
@@ -299,7 +299,7 @@ def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *,
 
 
 def _at_half(curve: PrecisionRecall) -> Triple[float]:
-    """The precision at the first level of recall that is not below one half."""
+    """Return the precision at the first level of recall that is not below one half."""
     at = min(int(np.searchsorted(curve.recall, 0.5)), len(curve.recall) - 1)
     return Triple(*(float(getattr(curve, end)[at]) for end in Triple._fields))
 
@@ -355,13 +355,13 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     measure : str, optional
         By default the first that the report was made with.
     n : int
-        At most so many classes, in the order of `Report.per_class`.
+        The largest number of classes to draw, in the order of `Report.by_class`.
 
     Returns
     -------
     Axes
-        A bar is the expected value, and a line across its end goes from lower to upper. On the right stands how many
-        queries the class has; a class without a value is left out.
+        A bar is the expected value, and a line across its end goes from lower to upper. The number of queries of the
+        class is on the right; a class without a value is left out.
 
     Examples
     --------
@@ -371,7 +371,7 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     ['far', 'near']
     """
     measure = first_measure(report) if measure is None else measure
-    every = report.per_class(measures=measure)
+    every = report.by_class(measures=measure)
     (values,) = every.per_row.values()
     n_class = int(np.count_nonzero(~np.isnan(values.lower)))  # those without a value come last
     names, counts = (column[: min(checks.positive_integer(n, "n"), n_class)] for column in every.rows.values())
@@ -394,7 +394,7 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
 
 
 def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw a measure for every query, from the worst to the best, with the interval that ties leave open.
+    """Draw a measure for every query, from the worst to the best, with the interval that ties leave.
 
     Parameters
     ----------

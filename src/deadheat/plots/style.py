@@ -1,6 +1,6 @@
-"""How all plots look: colours that colour-blind people and grey printers distinguish, and quiet axes.
+"""The style of all plots: colours that colour-blind people and grey printers distinguish, and plain axes.
 
-The colours are those of Okabe and Ito; a line also differs by its style, a mark by its shape. What is black on white
+The colours are those of Okabe and Ito; lines also differ by their style, marks by their shape. Black on white
 follows Matplotlib's style: under ``plt.style.use("dark_background")`` it is white on black.
 """
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> str:
-    """The colours that depend on Matplotlib's style, as it is now."""
+    """Return a colour that depends on the current style of Matplotlib."""
     paper = to_hex(rcParams["axes.facecolor"])
     is_dark = sum(to_rgb(paper)) < 1.5
     colours = {"INK": ("#1A1A1A", "#ECEEF0"), "PALE": ("#E5E5E5", "#3A4047"), "PAPER": (paper, paper)}
@@ -51,12 +51,12 @@ def __getattr__(name: str) -> str:
 
 
 def figure(width: float, height: float, **options: Any) -> Figure:
-    """A figure of so many inches that nobody shows, but that can be saved."""
+    """Return a figure of this size in inches that is never shown on a screen, but can be saved."""
     return Figure(figsize=(width, height), layout="constrained", **options)
 
 
 def axes(ax: Axes | None, figsize: tuple[float, float] = (5.0, 3.4)) -> Axes:
-    """The axes given, or new ones of a figure that `matplotlib.pyplot` knows."""
+    """Return the axes given, or new ones of a figure that `matplotlib.pyplot` manages."""
     if ax is not None:
         return ax
     pyplot = require("matplotlib.pyplot", "plots", "deadheat.plots")
@@ -65,7 +65,7 @@ def axes(ax: Axes | None, figsize: tuple[float, float] = (5.0, 3.4)) -> Axes:
 
 
 def quiet(ax: Axes, grid: str = "y") -> Axes:
-    """Take away the frame, and put a pale grid behind the data."""
+    """Remove the frame, and put a pale grid behind the data."""
     ax.spines[["top", "right"]].set_visible(False)
     if grid:
         ax.grid(axis=grid, color=__getattr__("PALE"), linewidth=0.6)  # type: ignore[arg-type]
@@ -74,12 +74,12 @@ def quiet(ax: Axes, grid: str = "y") -> Axes:
 
 
 def line(number: int) -> dict[str, Any]:
-    """Colour and dashes of a line by its number, so that colour is not all that distinguishes it."""
+    """Return colour and dashes of a line by its number, so that not only colour distinguishes lines."""
     return {"color": CYCLE[number % len(CYCLE)], "linestyle": STYLES[number % len(STYLES)]}
 
 
 def marked_line(number: int) -> dict[str, Any]:
-    """The same with a mark at each point."""
+    """Return the same as `line`, with a mark at each point."""
     return line(number) | {"marker": MARKERS[number % len(MARKERS)]}
 
 
@@ -89,13 +89,13 @@ def check_some(named: Mapping[str, Any], what: str) -> None:
 
 
 def rows(ax: Axes, names: list[str]) -> None:
-    """A row for each name, the first on top."""
+    """Make a row for each name, the first on top."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
 
 
 def ends(ax: Axes, values: Float64, size: int) -> None:
-    """Lower, expected and upper, (3, n), a row each: a bar with a mark at each of them, or one dot where they agree."""
+    """Draw a row for each of n lower, expected and upper, (3, n): a bar with a mark at each, or one dot if equal."""
     rows = np.arange(values.shape[1])
     tied = values[0] < values[2]
     ax.hlines(rows[tied], values[0, tied], values[2, tied], color=GREY, linewidth=3, zorder=1)
@@ -108,14 +108,14 @@ def ends(ax: Axes, values: Float64, size: int) -> None:
 
 
 def right_column(ax: Axes, title: str, texts: Iterable[str]) -> None:
-    """A word on each row, to the right of the axes."""
+    """Write a word on each row, to the right of the axes."""
     for row, text in enumerate(texts):
         ax.text(1.03, row, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
     ax.text(1.03, 1.0, title, transform=ax.transAxes, va="bottom", fontsize="small")
 
 
 def per_cent(value: float, _: object = None) -> str:
-    """A fraction as a tick shows it in per cent."""
+    """Format a fraction in per cent, as a tick shows it."""
     return f"{100 * value:.4g}"
 
 
@@ -125,13 +125,13 @@ def per_cent_axes(ax: Axes) -> None:
 
 
 def band(ax: Axes, x: ArrayLike, lower: Float64, upper: Float64, color: Any, label: str | None = None) -> None:
-    """What is open between lower and upper, if anything is."""
+    """Fill the area between lower and upper, if they differ anywhere."""
     if (lower < upper).any():
         ax.fill_between(x, lower, upper, color=color, alpha=0.22, linewidth=0, label=label)
 
 
 def legend_above(ax: Axes, *, handles: Sequence[Any] | None = None, title: str | None = None, **more: Any) -> Axes:
-    """A legend without a frame that stands on the axes, in as many columns as fit, with the title above it."""
+    """Put a legend without a frame above the axes, in as many columns as fit, with the title above it."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     names = [str(handle.get_label()) for handle in handles]
     columns = max(1, min(len(names), int(0.84 * _width(ax) / (_LETTER * max(map(len, names), default=1) + _HANDLE))))
@@ -146,13 +146,13 @@ def legend_above(ax: Axes, *, handles: Sequence[Any] | None = None, title: str |
 
 
 def _width(ax: Axes) -> float:
-    """Inches that axes have, with their labels."""
+    """Return the width of axes with their labels, in inches."""
     grid, figure = ax.get_subplotspec(), ax.get_figure(root=True)
     return (4.0 if figure is None else figure.get_figwidth()) / (1 if grid is None else grid.get_gridspec().ncols)
 
 
 def legend_right(ax: Axes, title: str, more: Sequence[Any]) -> None:
-    """A legend without a frame to the right of the axes, for many names, with what has no label of its own."""
+    """Put a legend without a frame to the right of the axes, for many names, followed by the handles `more`."""
     handles = [*ax.get_legend_handles_labels()[0], *more]
     ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small",
               title=title, title_fontsize="small", alignment="left", borderaxespad=0.0)  # fmt: skip
@@ -166,7 +166,7 @@ _WIDTH, _GAP, _HEIGHT = 0.62, 0.8, 1.4  # of a digit, between two numbers, from 
 
 
 def log_axis(ax: Axes, which: Literal["x", "y"], places: Iterable[ArrayLike] | None = None) -> None:
-    """A logarithmic axis with numbers at these places, as far as there is space; else at 1, 2, 5, 10 ..."""
+    """Make an axis logarithmic, with numbers at these places, as far as there is space; else at 1, 2, 5, 10 ..."""
     axis = ax.xaxis if which == "x" else ax.yaxis
     (ax.set_xscale if which == "x" else ax.set_yscale)("log")
     axis.set_major_locator(_Spaced(ax, which, places))
@@ -178,8 +178,8 @@ def log_axis(ax: Axes, which: Literal["x", "y"], places: Iterable[ArrayLike] | N
 class _Spaced(Locator):
     """Ticks whose numbers do not touch.
 
-    Given places come ends first, as many as fit. Otherwise it is 1, 2, 5 and so on, or powers of ten, or every second
-    of them: the most that fit.
+    Of given places, the ends come first, then as many others as fit. Otherwise ticks are at 1, 2, 5 and so on, or at
+    all powers of ten, or at every second one or fewer: the most that fit.
     """
 
     def __init__(self, ax: Axes, which: Literal["x", "y"], places: Iterable[ArrayLike] | None) -> None:
@@ -210,7 +210,7 @@ class _Spaced(Locator):
         return bool(pixels[0] > size * (_WIDTH * digits + _GAP))
 
     def _thinned(self, places: list[float]) -> Float64:
-        """The first place, and each of the others whose number touches none that is there."""
+        """Return the first place, and each of the others whose number touches none that is kept, in ascending order."""
         kept: list[float] = []
         for place in places:
             if all(self._separated(place, other) for other in kept):

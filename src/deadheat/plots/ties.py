@@ -1,4 +1,4 @@
-"""Ties: who collides, how large groups are, what they decide, orders of the samples, the matrices of the paper on ties.
+"""Plots of ties: collisions (the matrices of the paper on ties), sizes of groups, paths through one, sample orders.
 
 In a collision image relevant collisions are orange, irrelevant ones blue, mixed ones nearly black (on a dark paper,
 white). One mark is one cell of a large matrix, so no cell may get lost between the pixels: see `amplify`.
@@ -34,7 +34,7 @@ _MOST_DRAWN = 12  # tied items, so that cells can be read
 
 
 def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> Axes:
-    """Draw how the sizes of tie groups are distributed, as relevant items see them.
+    """Draw the distribution of the sizes of tie groups, counted once for each relevant item.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     Examples
     --------
     >>> import deadheat as dh
-    >>> dh.plots.tie_sizes({"all at one point": dh.profile([[0.0]] * 4, [0, 0, 1, 1])}).get_xscale()
+    >>> dh.plots.tie_sizes({"all at one point": dh.Task([[0.0]] * 4, [0, 0, 1, 1]).profile}).get_xscale()
     'log'
     """
     style.check_some(profiles, "profile")
@@ -76,8 +76,8 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
 def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
     """Draw the dynamic programme for the expected AP of one small tie group, next to its closed form.
 
-    Every arrangement of the group is a path from the left to the right: a step up is a relevant item, a level one is
-    not.
+    Every arrangement of the group is a path from left to right: a step up is a relevant item, a level step an
+    irrelevant one.
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
         Across: the position in the group, from 0. Upwards: how many of its relevant items are at this position or
-        before. A cell has the probability that a path passes through it, which its colour shows too, and below it, what
-        arrives by a relevant item: its probability times the precision there. The title has the sum of these products,
-        the same by the closed form, and both as a number.
+        before. A cell has the probability that a path passes through it, which its colour shows too, and below it the
+        probability of arriving by a relevant item, times the precision there. The title has the sum of these products,
+        the value by the closed form, and both as a decimal number.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def _draw_state(ax: Axes, state: reference.TieState, size: int, m: int) -> None:
 
 
 def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> Axes:
-    """Draw where the values that orders of the samples give lie between the bounds.
+    """Draw the values that orders of the samples give, relative to the bounds.
 
     Parameters
     ----------
@@ -151,9 +151,9 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
     Returns
     -------
     Axes
-        Across: the way from the lower bound (0) to the upper bound (100), in per cent; both are written next to
-        the row, in per cent of the measure. A bar reaches from the lowest to the highest value found, with a cap at an
-        end where it is known that no order goes beyond it. A row whose bounds are one value has no bar.
+        Across: the position between the lower bound (0) and the upper bound (100), in per cent; both are written next
+        to the row, in per cent of the measure. A bar goes from the lowest to the highest value found, with a cap at an
+        end if it is proven that no order goes beyond it. A row whose bounds are equal has no bar.
     """
     ax = style.quiet(style.axes(ax, (7.2, 1.2 + 0.5 * len(exploits))), grid="x")
     for row, exploit in enumerate(exploits.values()):
@@ -195,13 +195,13 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
 
 
 def _between(low: float, high: float) -> str:
-    """Both ends, with as many digits as it takes to distinguish them."""
+    """Format both ends, with as many digits as it takes to distinguish them."""
     digits = next((digits for digits in range(2, 7) if f"{low:.{digits}f}" != f"{high:.{digits}f}"), 7)
     return f"{low:.2f}" if low == high else f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def colours() -> dict[Kind, str]:
-    """What each kind of collision is drawn in, on the paper that Matplotlib's style has."""
+    """Return the colour of each kind of collision, for the background of the current style of Matplotlib."""
     return {Kind.BEYOND: style.PALE, Kind.NONE: style.PAPER, Kind.IRRELEVANT: style.BLUE, Kind.RELEVANT: style.ORANGE,
             Kind.MIXED: style.INK}  # fmt: skip
 
@@ -220,15 +220,15 @@ def collision_image(
     ----------
     collisions : Collisions, or (n_query, depth) of `deadheat.analyses.collisions.Kind`
     rows : slice, optional
-        The queries to draw, such as ``slice(650, None)``: without a step, and with the numbers that they have among
-        all. By default all of them.
+        The queries to draw, such as ``slice(650, None)``: without a step; the axis numbers them among all queries. By
+        default all of them.
     amplify : int, optional
-        Widen each mark by so many ranks and queries on every side, so that single ones can be seen. By default, as
-        little as lets no mark fall between the pixels at the resolution of the figure (``figure.dpi``; save it with
-        no less): 0 where there is a pixel for each cell. Where marks overlap, mixed is seen before relevant, and
-        relevant before irrelevant. The label under the ranks says by how much marks were widened.
+        Widen each mark by this many ranks and queries on every side, so that single ones can be seen. By default, the
+        least with which no mark falls between the pixels at the resolution of the figure (``figure.dpi``; save it with
+        no less): 0 where there is a pixel for each cell. Where marks overlap, mixed is drawn over relevant, and
+        relevant over irrelevant. The label under the ranks says by how much marks were widened.
     legend : bool
-        Whether to say under the axes what the colours mean.
+        Whether to put a legend of the colours under the axes.
 
     Returns
     -------
@@ -237,12 +237,12 @@ def collision_image(
     Raises
     ------
     TypeError, ValueError
-        If `amplify` is no integer, or negative, `rows` is no slice without a step, or there is no rank to draw.
+        If `amplify` is not an integer, or negative, `rows` is not a slice without a step, or there is no rank to draw.
 
     Examples
     --------
     >>> import deadheat as dh
-    >>> who = dh.collisions([[0], [1], [2]], [0, 0, 1], distance="cityblock")
+    >>> who = dh.collisions(dh.Task([[0], [1], [2]], [0, 0, 1], distance="cityblock"))
     >>> dh.plots.collision_image(who, legend=False).get_xlabel()
     'rank'
     >>> dh.plots.collision_image(who, rows=slice(1, 3), legend=False).get_title()
@@ -275,7 +275,7 @@ def collision_image(
 
 
 def drawn_rows(rows: slice | None, n_query: int) -> tuple[int, int]:
-    """The first of the queries to draw, and the one after the last.
+    """Return the first of the queries to draw, and the one after the last.
 
     Examples
     --------
@@ -296,14 +296,14 @@ def drawn_rows(rows: slice | None, n_query: int) -> tuple[int, int]:
 
 
 def collision_legend(figure: Figure) -> None:
-    """Say under a figure of several pictures what their colours mean."""
+    """Put a legend of the colours under a figure of several pictures."""
     drawn = [np.asarray(image.get_array()) for ax in figure.axes for image in ax.images]
     handles = _handles(any((cells == Kind.BEYOND).any() for cells in drawn))
     figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
 
 
 def amplified(kind: NDArray[np.int8], reach: int) -> NDArray[np.int8]:
-    """Marks widened by so many cells on every side; of those that meet, the highest `Kind` is kept.
+    """Widen marks by `reach` cells on every side; where they overlap, the highest `Kind` is kept.
 
     Examples
     --------
@@ -320,7 +320,7 @@ def amplified(kind: NDArray[np.int8], reach: int) -> NDArray[np.int8]:
 
 
 def least_reach(ax: Axes, shape: tuple[int, ...]) -> int:
-    """The least widening with which every mark covers the middle of some pixel."""
+    """Return the least widening with which every mark covers the middle of some pixel."""
     box = ax.get_window_extent()
     cells = max(shape[1] / (_ROOM * box.width), shape[0] / (_ROOM * box.height))  # in a pixel
     return max(0, math.ceil((cells - 1) / 2))

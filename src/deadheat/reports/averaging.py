@@ -1,4 +1,4 @@
-"""What a report is asked for, checked, and what its means are over: queries or classes, and which are independent."""
+"""The checked options of a report, and its means: over queries or classes, and which of these are independent."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Average = Literal["query", "class"]
 
 
 class SummaryOptions(NamedTuple):
-    """The options of `deadheat.measure`, checked.
+    """The options of `deadheat.evaluate`, checked.
 
     Attributes
     ----------
     measures : tuple of str
-        The measures' own names, each once, in the order in which they were asked for.
+        The canonical names of the measures, each once, in the order in which they were asked for.
     singletons, average : str
     """
 
@@ -44,7 +44,7 @@ class SummaryOptions(NamedTuple):
     def checked(
         cls, measures: str | Iterable[str] | None, singletons: str = "skip", average: str = "query", rel: int = 1
     ) -> SummaryOptions:
-        """The options, or an error that names the argument.
+        """Return the options, or raise an error that names the argument.
 
         Examples
         --------
@@ -59,7 +59,7 @@ class SummaryOptions(NamedTuple):
 
 
 def measure_names(measures: str | Iterable[str] | None, rel: int = 1) -> tuple[str, ...]:
-    """Return the measures' own names, each once, where grades from `rel` on are relevant; the default ones for None."""
+    """Return the canonical names, each once, where grades from `rel` on are relevant; the default ones for None."""
     return tuple(measure.name for measure in measures_names.parse_all(measures, rel=rel))
 
 
@@ -74,21 +74,21 @@ class Averaging:
 
     @cached_property
     def classes(self) -> Int64 | None:
-        """The classes of the queries by number, (n_query,); None where their labels are not known."""
+        """The class of each query by number, (n_query,); None where the labels are not known."""
         return None if self.labels is None else class_numbers(self.labels, self.n_query)
 
     def mean(self, values: Float64) -> float:
-        """The mean of the values that are not NaN, (n_query,); a class without any does not count."""
+        """Return the mean of the values that are not NaN, (n_query,); a class without any does not count."""
         return exact_mean(np.array([exact_mean(part) for part in self.parts(values)]))
 
     def std(self, variances: Float64) -> float:
-        """The standard deviation of the mean of independent values, from their variances, (n_query,)."""
+        """Return the standard deviation of the mean of independent values, from their variances, (n_query,)."""
         sums = [exact_total(part) for part in self.parts(variances)]
         shares = [total / count**2 for total, count in sums if count]
         return math.sqrt(math.fsum(shares)) / len(shares) if shares else math.nan
 
     def clusters(self, resample: str | None = None, labels: LabelsLike | None = None) -> Int64 | None:
-        """The classes to draw as a whole, by `labels` in place of those known; None to draw each query by itself."""
+        """Return the classes to draw as a whole, by `labels` or else those known; None to draw each query by itself."""
         if self.units(resample, labels) == "query":
             if self.average == "class":
                 raise InvalidValueError("resample", 'must be "class" for a mean over classes, but is "query"')
@@ -106,10 +106,10 @@ class Averaging:
         return class_numbers(labels, self.n_query)
 
     def units(self, resample: str | None, labels: LabelsLike | None = None) -> str:
-        """What is drawn, "query" or "class".
+        """Return the unit that is drawn, "query" or "class".
 
-        By default classes, where the mean is over them, where their `labels` are given, and where they are known and no
-        separate gallery is: in leave one out the queries of a class rise and fall together.
+        By default classes if the mean is over them, if their `labels` are given, or if they are known and there is no
+        separate gallery: in leave one out the values of the queries of a class rise and fall together.
         """
         if resample is not None:
             return checks.choice(resample, get_args(Average), "resample")
@@ -117,12 +117,12 @@ class Averaging:
         return "class" if self.average == "class" or labels is not None or together else "query"
 
     def caveats(self, resample: str | None, labels: LabelsLike | None = None) -> tuple[str, ...]:
-        """A sentence where queries are drawn only because nobody knows their classes; none elsewhere."""
+        """Return a sentence if queries are drawn only because their classes are not known; else none."""
         known = resample is not None or labels is not None or self.labels is not None or self.separate_gallery
         return () if known else (NO_LABELS,)
 
     def parts(self, values: Float64) -> list[Float64]:
-        """The values of each class, without NaN; all in one part for a mean over queries."""
+        """Return the values of each class, without NaN; all in one part for a mean over queries."""
         if self.average == "query" or self.classes is None:
             return [values]
         queries = np.flatnonzero(~np.isnan(values))
@@ -132,10 +132,10 @@ class Averaging:
 
 
 def checked_labels(labels: LabelsLike, n_query: int) -> NDArray[Any]:
-    """One label for each query of a profile."""
+    """Return the labels as an array, checked to be one for each query of a profile."""
     return input_labels.labels(open_labels(labels, "labels"), n_query, "labels", "the profile")
 
 
 def class_numbers(labels: LabelsLike, n_query: int) -> Int64:
-    """The class of each query of a profile by number."""
+    """Return the class of each query of a profile by number."""
     return input_labels.label_codes(checked_labels(labels, n_query))[1]

@@ -1,6 +1,6 @@
-"""What the means of a report are made of, worst first: a row for each class, or for each query.
+"""Breakdowns of the means of a report, worst first: a row for each class, or for each query.
 
-In come the values of the queries; out go tables as every result has them.
+In come the values of the queries; out go tables as of every result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from deadheat.support.triple import Triple
 
 @dataclass(frozen=True, eq=False)
 class Breakdown(TabularResult):
-    """Classes or queries of a report: worst first (`per_class`, `worst`), or queries in order (`per_query`).
+    """Classes or queries of a report: worst first (`by_class`, `worst`), or queries in order (`by_query`).
 
     Printing gives a table in per cent, in which a cell is one number where lower and upper are equal and otherwise the
     expected value with ``[lower, upper]``; all else holds fractions in [0, 1].
@@ -29,11 +29,11 @@ class Breakdown(TabularResult):
     Attributes
     ----------
     rows : dict of str to list
-        What each row is, by column: ``class`` and ``queries``, or ``query``, ``label`` and ``relevant``.
+        The columns that identify the rows: ``class`` and ``queries``, or ``query``, ``label`` and ``relevant``.
     per_row : dict of str to Triple
         The values by measure: arrays `lower`, `expected` and `upper`, (n_row,), NaN where undefined.
     sentences : tuple of str
-        How many rows of how many, and in which order.
+        The number of rows shown, out of how many, and their order.
     """
 
     rows: Mapping[str, Sequence[Any]]
@@ -41,18 +41,18 @@ class Breakdown(TabularResult):
     sentences: tuple[str, ...]
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """One table: a row for each class or query, a column for each measure."""
+        """Return one table: a row for each class or query, a column for each measure."""
         what = (map(str, column) for column in self.rows.values())
         values = ([value(each, digits) for each in triples(triple)] for triple in self.per_row.values())
         header = [*self.rows, *(f"{name} (%)" for name in self.per_row)]
         return [Table(header, list(zip(*what, *values, strict=True)))]
 
     def notes(self) -> list[str]:
-        """How many rows of how many, and in which order."""
+        """Return the number of rows shown, out of how many, and their order."""
         return list(self.sentences)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The rows as columns: what each is, and ``mAP_lower``, ``mAP_expected``, ``mAP_upper`` ..."""
+        """Return the rows as columns: their identifiers, then ``mAP_lower``, ``mAP_expected``, ``mAP_upper``, ..."""
         values = {
             f"{name}_{bound}": getattr(triple, bound).tolist()
             for name, triple in self.per_row.items()
@@ -61,7 +61,7 @@ class Breakdown(TabularResult):
         return {**self.rows, **values}
 
     def to_dict(self) -> dict[str, Any]:
-        """The rows as plain Python values that JSON can hold; None where a value is undefined."""
+        """Return the rows as plain Python values that JSON can hold; None where a value is undefined."""
         values = {name: [plain(each._asdict()) for each in triples(triple)] for name, triple in self.per_row.items()}
         rows = [
             {**dict(zip(self.rows, what, strict=True)), "measures": dict(zip(values, measures, strict=True))}
@@ -71,7 +71,7 @@ class Breakdown(TabularResult):
 
 
 def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n: int | None) -> Breakdown:
-    """The mean of each measure over the queries of each class, worst class by the first measure first.
+    """Return the mean of each measure over the queries of each class, worst class by the first measure first.
 
     `classes` are the numbers of the queries' classes, from 0; `n` is how many classes to show, None for all.
     """
@@ -93,7 +93,7 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
 
 
 def worst_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], n: int) -> Breakdown:
-    """The queries with the lowest values of the first measure; `about` are the columns that say what each query is."""
+    """Return the queries with the lowest values of the first measure; `about` has the columns that identify them."""
     values = results[0].per_query
     order = _worst_first(values)[: int(np.count_nonzero(~np.isnan(values.lower)))]
     shown = order[:n]
@@ -104,7 +104,7 @@ def worst_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], 
 
 
 def every_query(results: Sequence[Result], about: Mapping[str, NDArray[Any]]) -> Breakdown:
-    """All queries in the order in which they came; `about` are the columns that say what each is."""
+    """Return all queries in the order in which they came; `about` has the columns that identify them."""
     n_query = len(results[0].per_query.lower)
     undefined = int(np.isnan(results[0].per_query.lower).sum())
     without = f", {undefined} of them without a value of {results[0].name}" if undefined else ""
@@ -118,7 +118,7 @@ def _of_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], sh
 
 
 def _worst_first(values: Triple[Float64]) -> Int64:
-    """Places in ascending order of the expected value, or of the lower one where there is none; NaN comes last."""
+    """Sort positions by the expected value, ascending, or by the lower one where there is none; NaN comes last."""
     return np.lexsort((values.upper, values.lower, headline(values)))
 
 

@@ -1,94 +1,97 @@
-"""`evaluate` and `measure`: from embeddings, or from a tie profile, to the means over queries that people quote.
+"""`evaluate`: from a task, or the data that make one, to the means of measures over queries.
 
-embeddings, labels ──counting──> TieProfile ──measures──> Report
+Task ──counting──> TieProfile ──measures──> Report
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, overload
 
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.own_gallery import queries_in_gallery
-from deadheat.engine.counting.profiling import profile_pair
-from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Ties
+from deadheat.engine.task import DATA, SETTINGS, Task, require_known
 from deadheat.errors import InputError, InvalidTypeError, InvalidValueError, UndefinedError
-from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
-from deadheat.reports.averaging import Average, Singletons, SummaryOptions, checked_labels, measure_names
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions, measure_names
 from deadheat.reports.report import Report
-from deadheat.support import checks
 from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import lazy
+
+if TYPE_CHECKING:
+    from deadheat.reports import runs
+else:
+    runs = lazy("deadheat.reports.runs")
+
+Measures = str | Iterable[str] | None
+
+_OTHERS = (*DATA, "measures", "singletons", "average")  # arguments of `evaluate` that are no settings of a task
+
+
+@overload
+def evaluate(
+    task: Task | TieProfile, measures: Measures = None, /, *, singletons: Singletons = ..., average: Average = ...
+) -> Report: ...
+
+
+@overload
+def evaluate(
+    task: Task | TieProfile, /, *, measures: Measures, singletons: Singletons = ..., average: Average = ...
+) -> Report: ...
+
+
+@overload
+def evaluate(
+    profile: TieProfile, measures: Measures = None, /, *, labels: ArrayLike, singletons: Singletons = "skip",
+    average: Average = "query", threads: int | None = None,
+) -> Report: ...  # fmt: skip
+
+
+@overload
+def evaluate(
+    embeddings: EmbeddingsLike, labels: LabelsLike | None = None, gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None, *, measures: Measures = None, singletons: Singletons = "skip",
+    average: Average = "query", **settings: Any,
+) -> Report: ...  # fmt: skip
 
 
 @plain_floats
 def evaluate(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = None,
-    gallery: EmbeddingsLike | None = None,
-    gallery_labels: LabelsLike | None = None,
-    *,
-    measures: str | Iterable[str] | None = None,
-    distance: DistanceName = "cosine",
-    ties: TiesName | Ties = "exact",
-    junk: ArrayLike | None = None,
-    exclude: OwnRows | None = None,
+    task: Any = None,
+    /,
+    *more: Any,
+    measures: Measures = None,
     singletons: Singletons = "skip",
     average: Average = "query",
-    threads: int | None = None,
-    progress: bool | Callable[[int, int], None] = False,
-    checkpoint: str | os.PathLike[str] | None = None,
-    device: Any = None,
-    executor: Any = None,
+    **settings: Any,
 ) -> Report:
-    """Rank the gallery for each query by distance, and average each measure over the queries.
+    """Rank the gallery for each query, and average each measure over the queries.
 
-    The same as `measure(profile(...))`.
+    ``evaluate(task, measures)``, or in one line ``evaluate(embeddings, labels, measures=...)``, which makes the task:
+    it takes all arguments of `deadheat.Task`. A `TieProfile`, perhaps with ``labels=``, is evaluated as it is.
 
     Parameters
     ----------
-    embeddings : (n_query, dim) array, path or list of paths
-        The queries, as arrays or files in any form that `deadheat.profile` takes.
-    labels : (n_query,) integers or strings, or path, optional
-        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
-    gallery : (n_gallery, dim) array, path or list of paths, optional
-        What queries are ranked against. By default each is ranked against all others: leave one out.
-    gallery_labels : (n_gallery,) integers or strings, or path, optional
-        Its labels. By default they are in the files of the gallery.
+    task : Task, TieProfile or embeddings
+        What is ranked, which items are relevant, and what counts as a tie.
+    *more : arguments
+        After a task or a profile, `measures`. After embeddings, labels, gallery and gallery_labels as in
+        `deadheat.Task`.
     measures : str or iterable of str, optional
         Names such as ``"mAP"``, ``"Hit@1"`` or ``"nDCG@10"``, or one string with commas between them. By default
-        `deadheat.measures.DEFAULT_MEASURES`.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
-    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
-        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
-    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
-        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
-    exclude : (n_query,) integers, or a pair of ids, optional
-        Where queries are in the gallery: the row that each query is, which is not ranked for it, or -1; or
-        ``(query_ids, gallery_ids)``, where equal ids are one item. By default such rows are looked for, with a warning.
+        `deadheat.measures.DEFAULT_MEASURES`; for a run mAP, nDCG@10, MRR, P@10, R-Precision and Recall@100.
     singletons : {"skip", "zero", "one", "balanced"}
-        What a query without a relevant item counts as: nothing; 0; 1; or 0 for measures of the precision kind and 1 for
-        those of the recall kind.
+        The value of a query without a relevant item. ``"skip"``: NaN, which does not count (the paper's "chop").
+        ``"zero"`` (its "null"; trec_eval, pytrec_eval, ir_measures and ranx) and ``"one"`` (its "perfect"): that value,
+        in the means and per query. ``"balanced"``: 0 for measures of the precision kind and 1 for those of the recall
+        kind.
     average : {"query", "class"}
-        What means are over: queries, or classes of the means over their queries.
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use.
-    progress : bool or callable
-        True for a bar on standard error, or a function that is called with (done, total).
-    checkpoint : path, optional
-        A directory that keeps what is finished, so that a run that was killed goes on from there. By default nothing
-        is kept.
-    device : str or torch.device, optional
-        "cuda", "cuda:1" or "cpu", to multiply and count there with PyTorch. By default NumPy does it.
-    executor : concurrent.futures.Executor or Cluster, optional
-        Workers that count, in other processes or on other machines; see `deadheat.profile`. By default there are none.
+        The mean over queries, or the mean over classes of the mean over the queries of a class. A class without a
+        query that counts does not count.
+    **settings : arguments
+        With embeddings, those of `deadheat.Task`, such as ``distance="euclidean"``. With a profile, ``labels=`` and
+        ``threads=``.
 
     Returns
     -------
@@ -108,14 +111,45 @@ def evaluate(
     >>> report = evaluate([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", measures=["mAP"])
     >>> report["mAP"].lower, report["mAP"].expected, report["mAP"].upper
     (0.75, 0.875, 1.0)
+
+    The same in two steps, when there is more to ask:
+
+    >>> task = Task([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean")
+    >>> evaluate(task, "mAP")["mAP"].expected
+    0.875
     """
-    _require_no_measures(gallery)
+    if isinstance(task, (Task, TieProfile)):
+        if len(more) > 1 or (more and measures is not None):
+            raise InvalidTypeError("evaluate", "must be given a task and measures, and options by name")
+        measures = more[0] if more else measures
+        summary = SummaryOptions.checked(_default(task, measures), singletons, average, rel=_level(task))
+        return report_of(_as_task(task, settings), summary)
+    _require_no_measures(more[1] if len(more) > 1 else settings.get("gallery"))
     summary = SummaryOptions.checked(measures, singletons, average)
-    options = CountingOptions.checked(
-        distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
-        device=device, exclude=exclude, executor=executor,
-    )  # fmt: skip
-    return evaluate_pair(open_pair(embeddings, labels, gallery, gallery_labels), options, summary)
+    require_known(settings, "evaluate", _OTHERS)
+    if task is None and "embeddings" not in settings:
+        raise InvalidTypeError("task", "must be given: a Task, a TieProfile, or embeddings with labels")
+    return report_of(Task(*(() if task is None else (task, *more)), **settings), summary)
+
+
+def _default(task: Task | TieProfile, measures: Measures) -> Measures:
+    return runs.MEASURES if measures is None and isinstance(task, Task) and task.run is not None else measures
+
+
+def _level(task: Task | TieProfile) -> int:
+    """Return the least grade that is relevant."""
+    return task.run.options.rel if isinstance(task, Task) and task.run is not None else 1
+
+
+def _as_task(task: Task | TieProfile, settings: dict[str, Any]) -> Task:
+    """Return the task itself, or that of a profile; only with a profile are further settings allowed."""
+    if isinstance(task, TieProfile):
+        return Task.from_profile(task, **settings)
+    require_known(settings, "evaluate", _OTHERS)
+    for name in settings:
+        instead = f", or take task.replace({name}=...)" if name in SETTINGS and task.has_rows else ""
+        raise InvalidTypeError(name, f"belongs to the task: give it to dh.Task{instead}")
+    return task
 
 
 def _require_no_measures(gallery: Any) -> None:
@@ -130,99 +164,36 @@ def _require_no_measures(gallery: Any) -> None:
 
 
 @plain_floats
-def evaluate_pair(
-    pair: Pair, options: CountingOptions, summary: SummaryOptions, n_in_gallery: int | None = None
-) -> Report:
-    """`evaluate` of queries and a gallery, or of leave one out, that `open_pair` has opened and checked.
-
-    `n_in_gallery` is the number of queries that are in the gallery, where it has been looked for and warned of.
-    """
-    options = options.fitted(pair)
-    if n_in_gallery is None:
-        n_in_gallery = queries_in_gallery(pair, options)  # warns before the work begins
-    n_excluded = 0 if options.exclude is None else int((options.exclude >= 0).sum())
+def report_of(task: Task, summary: SummaryOptions) -> Report:
+    """Return the report on a task."""
+    if summary.average == "class" and task.labels is None:
+        raise InvalidValueError('average="class"', "needs labels, one for each query")
+    if task.run is not None:
+        return runs.report_on_run(task, summary)
+    if not task.has_rows:
+        rule = "tolerance" if task.profile.bounds_only else None
+        return report_on(task.profile, summary, labels=task.labels, tie_rule=rule, threads=task.threads)
+    options = task.options
     return report_on(
-        profile_pair(pair, options),
+        task.profile,
         summary,
-        labels=pair.query.labels,
+        labels=task.labels,
         distance=options.distance,
         tie_rule=options.rule.describe(options.distance),
-        files=pair.files,
-        n_in_gallery=n_in_gallery,
-        n_excluded=n_excluded,
-        separate_gallery=pair.gallery is not None and not n_in_gallery and not n_excluded,
-        threads=options.threads,
-    )
-
-
-@plain_floats
-def measure(
-    profile: TieProfile,
-    measures: str | Iterable[str] | None = None,
-    *,
-    singletons: Singletons = "skip",
-    average: Average = "query",
-    labels: ArrayLike | None = None,
-    threads: int | None = None,
-) -> Report:
-    """Average measures of a profile over its queries.
-
-    Parameters
-    ----------
-    profile : TieProfile
-        From `deadheat.profile` or one of its siblings, or loaded from a file.
-    measures : str or iterable of str, optional
-        Names such as ``"mAP"``, ``"Hit@1"`` or ``"nDCG@10"``, or one string with commas between them. By default
-        `deadheat.measures.DEFAULT_MEASURES`.
-    singletons : {"skip", "zero", "one", "balanced"}
-        What a query without a relevant item counts as. ``"skip"``: nothing, its value is NaN (the paper's "chop").
-        ``"zero"`` (its "null") and ``"one"`` (its "perfect"): that value, in the means and per query. ``"balanced"``: 0
-        for measures of the precision kind and 1 for those of the recall kind.
-    average : {"query", "class"}
-        The mean over queries, or the mean over classes of the mean over the queries of a class. A class without a
-        query that counts does not count.
-    labels : (n_query,), optional
-        The labels of the queries; needed for ``average="class"``. The report keeps them, and takes their classes as
-        the independent units of `Report.interval` and `deadheat.compare`: a profile does not say whether there was a
-        separate gallery.
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use.
-
-    Returns
-    -------
-    Report
-        Lower bound, expectation and upper bound of each measure.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a name is unknown, an option is not one of those above, or no query has a relevant item.
-
-    Examples
-    --------
-    Two items at one distance, one of them relevant:
-
-    >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)]], n_ranked=[2])
-    >>> result = measure(profile, "mAP")["AP"]
-    >>> result.lower, result.expected, result.upper
-    (0.5, 0.75, 1.0)
-    """
-    if not isinstance(profile, TieProfile):
-        raise InvalidTypeError("profile", f"must be a TieProfile, but got {type(profile).__name__}")
-    summary = SummaryOptions.checked(measures, singletons, average)
-    if average == "class" and labels is None:
-        raise InvalidValueError('average="class"', "needs labels, one for each query")
-    return report_on(
-        profile,
-        summary,
-        labels=None if labels is None else checked_labels(labels, profile.n_query),
-        tie_rule="tolerance" if profile.bounds_only else None,
-        threads=checks.thread_count(threads),
+        source=task.source,
+        files=task.pair.files,
+        n_in_gallery=task.n_in_gallery,
+        n_excluded=task.n_excluded,
+        separate_gallery=task.pair.gallery is not None and not task.n_in_gallery and not task.n_excluded,
+        threads=task.threads,
     )
 
 
 def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:
-    """The report on a profile, with what was asked for computed at once; `origin`: its labels, distance, tie_rule."""
+    """Return the report on a profile, with its measures computed already.
+
+    `origin` has the labels, distance, tie_rule and other fields of the report.
+    """
     if not profile.n_relevant.any():
         raise UndefinedError(
             f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "

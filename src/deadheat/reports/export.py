@@ -1,4 +1,4 @@
-"""The values of each query as a file: one row a query, three columns a measure.
+"""The values of each query as a file: a row for each query, three columns for each measure.
 
 In comes a `Report`; out goes a file in the format that the ending of its name stands for. A new format is a function
 and its row in `FORMATS`. An undefined value is an empty cell in text, NaN in NumPy's format and missing in Parquet.
@@ -36,7 +36,7 @@ def check(path: Path) -> None:
 
 
 def write(report: Report, file: IO[bytes], path: Path) -> None:
-    """Write ``query`` (its id, or its row from 0), ``label`` if known, ``mAP_lower`` ... to a file, open at `path`."""
+    """Write ``query`` (its id, or its row from 0), ``label`` if known, ``mAP_lower`` ... to the file open at `path`."""
     table: Columns = {"query": report.query_names}
     if report.labels is not None:
         labels = np.asarray(report.labels)  # bytes come as the text that they are; what is not UTF-8 as \\x..
@@ -48,7 +48,7 @@ def write(report: Report, file: IO[bytes], path: Path) -> None:
 
 
 def _ending(path: Path) -> str:
-    """The ending of a file's name in lower case; what goes through a pipe without one is comma-separated text."""
+    """Return the ending of a file's name in lower case; for a pipe without one, that of comma-separated text."""
     return path.suffix.lower() or (".csv" if is_special(path) else "")
 
 

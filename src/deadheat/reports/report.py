@@ -1,4 +1,4 @@
-"""The measures of a profile as people read them, with what there is to know about its ties."""
+"""The report on a profile: its measures as people read them, with the facts about its ties."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Report(TabularResult, ByName[Result]):
-    """The measures of a profile, and what there is to know about its ties.
+    """The measures of a profile, and the facts about its ties.
 
     `report["mAP"]` is the `Result` for a measure, under any of its names; one that was not asked for is computed
     from the profile, which the report keeps. `dict(report)` has those that were asked for. Printing a report gives a
@@ -64,29 +64,31 @@ class Report(TabularResult, ByName[Result]):
     Attributes
     ----------
     profile : TieProfile
-        What was measured.
+        The profile that was measured.
     measures : tuple of str
         The measures that the table shows.
     singletons, average : str
-        How queries without a relevant item were treated, and what the mean is over.
+        The treatment of queries without a relevant item, and the units that the mean is over.
     distance : str or None
         The distance, where the report comes from embeddings.
     labels : (n_query,) or None
         The labels of the queries, where they were given.
     tie_rule : str or None
-        What a tie was: ``"exact"``, a rounding such as ``"float16 similarity"``, or a tolerance; None if not known.
+        The rule for ties: ``"exact"``, a rounding such as ``"float16 similarity"``, or a tolerance; None if not known.
+    source : str
+        The files of the embeddings, where the task was made from files.
     files : mapping of str to tuple of str
         By argument, the files for which a pattern such as ``emb-*.npy`` stood, in the order in which they were taken.
     n_in_gallery : int
         Queries that are in the gallery themselves, as an equal row with their label, and are ranked against it; 0 where
-        equal rows say nothing, because the gallery has as many of its own.
+        equal rows prove nothing, because the gallery has as many of its own.
     n_excluded : int
-        Queries that left out their own row in the gallery (`exclude`).
+        Queries whose own row in the gallery was left out (`exclude`).
     separate_gallery : bool
-        Whether the queries are known to have been ranked against a gallery of others. If not, intervals and tests take
+        True if the queries are known to have been ranked against a gallery of others. If not, intervals and tests take
         the classes of the queries as the independent units, where labels are known.
     by_id : dict of str to float, or None
-        Of a run, the values of trec_eval, which ranks tied documents by their id, if they were asked for.
+        The values of trec_eval for a run, if they were asked for; it ranks tied documents by their id.
     remarks : tuple of str
         Sentences about what was evaluated that are shown below the table, such as queries that a run does not have.
     judged : TieProfile or None
@@ -97,9 +99,9 @@ class Report(TabularResult, ByName[Result]):
 
     Examples
     --------
-    >>> from deadheat import measure
+    >>> from deadheat import evaluate
     >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)], []], n_ranked=[2, 2, 2])
-    >>> print(measure(profile, ["mAP", "Hit@1"]))
+    >>> print(evaluate(profile, ["mAP", "Hit@1"]))
     measure (%)   lower  expected   upper
     mAP           75.00     87.50  100.00
     Hit@1         50.00     75.00  100.00
@@ -115,6 +117,7 @@ class Report(TabularResult, ByName[Result]):
     labels: Any = field(default=None, repr=False)
     distance: str | None = None
     tie_rule: str | None = None
+    source: str = ""
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     n_in_gallery: int = 0
     n_excluded: int = 0
@@ -126,7 +129,7 @@ class Report(TabularResult, ByName[Result]):
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Result:
-        """The result for a measure; raises ValueError for an unknown name."""
+        """Return the result for a measure; raises ValueError for an unknown name."""
         own = self.own_name(name)
         if own not in self._results:
             self.compute([own], threads=1)
@@ -140,7 +143,7 @@ class Report(TabularResult, ByName[Result]):
         return iter(self.measures)
 
     def __contains__(self, name: object) -> bool:
-        """Whether the table shows a measure, under any of its names."""
+        """Return whether the table shows a measure, under any of its names."""
         try:
             return isinstance(name, str) and self.own_name(name) in self.measures
         except InputError:
@@ -158,42 +161,42 @@ class Report(TabularResult, ByName[Result]):
 
     @property
     def n_query(self) -> int:
-        """How many queries there are, singletons included."""
+        """The number of queries, singletons included."""
         return self.profile.n_query
 
     @property
     def n_singleton(self) -> int:
-        """How many queries have no relevant item."""
+        """The number of queries without a relevant item."""
         return int((self.profile.n_relevant == 0).sum())
 
     @cached_property
     def averaging(self) -> Averaging:
-        """What the means are over."""
+        """The averaging of the report, over queries or over classes."""
         return Averaging(self.average, self.n_query, self.labels, self.separate_gallery)
 
     @property
     def classes(self) -> Int64 | None:
-        """The classes of the queries by number, (n_query,); None where their labels were not given."""
+        """The class of each query by number, (n_query,); None where the labels were not given."""
         return self.averaging.classes
 
     @property
     def n_class(self) -> int | None:
-        """How many classes have a query with a relevant item; None unless the average is over classes."""
+        """The number of classes with a query that has a relevant item; None unless the average is over classes."""
         if self.average != "class" or self.classes is None:
             return None
         return len(np.unique(self.classes[self.profile.n_relevant > 0]))
 
     @property
     def ties(self) -> TieCounts:
-        """The mixed tie groups: how many, in how many queries, and the size of the largest."""
+        """The mixed tie groups: their number, the number of queries with any, and the size of the largest."""
         return self.profile.ties
 
     def interval(self, measure: str, **settings: Any) -> Intervals:
-        """``report[measure].interval(...)``; `settings` are those of `Result.interval`."""
+        """Return ``report[measure].interval(...)``; `settings` are those of `Result.interval`."""
         return self[measure].interval(**settings)
 
     def summary(self, digits: int = DIGITS) -> str:
-        """The numbers to report, in one line, in per cent: see `Result.summary`.
+        """Return the numbers to report, in one line, in per cent: see `Result.summary`.
 
         Examples
         --------
@@ -203,15 +206,15 @@ class Report(TabularResult, ByName[Result]):
         """
         return ", ".join(self[name].summary(digits) for name in self.measures)
 
-    def per_class(self, n: int | None = None, *, measures: str | Iterable[str] | None = None) -> Breakdown:
-        """Each class by itself, the worst first: the means over its queries.
+    def by_class(self, n: int | None = None, *, measures: str | Iterable[str] | None = None) -> Breakdown:
+        """Return the means over the queries of each class, the worst class first.
 
         Parameters
         ----------
         n : int, optional
-            How many classes to show; default all.
+            The number of classes to show; default all.
         measures : str or iterable of str, optional
-            Columns, of which the first says what is worst: its expected value (the lower one under a tolerance), then
+            Columns, of which the first decides the order: its expected value (the lower one under a tolerance), then
             its lower bound. By default those of the report.
 
         Returns
@@ -228,7 +231,7 @@ class Report(TabularResult, ByName[Result]):
         --------
         >>> from deadheat import evaluate
         >>> report = evaluate([[0], [1], [-1], [4], [9]], ["a", "a", "b", "b", "c"], distance="euclidean")
-        >>> print(report.per_class(measures="mAP, Hit@1"))
+        >>> print(report.by_class(measures="mAP, Hit@1"))
         class  queries                mAP (%)              Hit@1 (%)
         b            2   31.25 [29.17, 33.33]                   0.00
         a            2  87.50 [75.00, 100.00]  75.00 [50.00, 100.00]
@@ -237,25 +240,26 @@ class Report(TabularResult, ByName[Result]):
         3 of 3 classes, worst mAP first; 1 without a value at the end.
         """
         if self.classes is None:
-            raise InvalidValueError("per_class", "needs the labels of the queries: deadheat.measure(..., labels=...)")
+            raise InvalidValueError("per_class", "needs the labels of the queries: evaluate(profile, labels=...)")
         shown = None if n is None else checks.positive_integer(n, "n")
         return by_class(self._asked(measures), self.classes, np.asarray(self.labels), shown)
 
     def worst(self, n: int = 10, *, measures: str | Iterable[str] | None = None) -> Breakdown:
-        """The queries with the lowest values, the worst first.
+        """Return the queries with the lowest values, the worst first.
 
         Parameters
         ----------
         n : int
-            How many queries to show.
+            The number of queries to show.
         measures : str or iterable of str, optional
-            Columns, of which the first says what is worst, as `per_class` has it. By default those of the report.
+            Columns, of which the first decides the order: its expected value (the lower one under a tolerance), then
+            its lower bound. By default those of the report.
 
         Returns
         -------
         Breakdown
             With the row of each query, counted from 0 (or its id, from a TREC run), its label where labels are known,
-            and how many items are relevant to it. Queries without a value are left out. Those with equal values are in
+            and its number of relevant items. Queries without a value are left out. Those with equal values are in
             the order in which they came.
 
         Examples
@@ -271,10 +275,10 @@ class Report(TabularResult, ByName[Result]):
         """
         return worst_queries(self._asked(measures), self.__about_queries(), checks.positive_integer(n, "n"))
 
-    def per_query(self, *, measures: str | Iterable[str] | None = None) -> Breakdown:
-        """Each query by itself, in the order in which they came; NaN where a measure has no value.
+    def by_query(self, *, measures: str | Iterable[str] | None = None) -> Breakdown:
+        """Return the values of each query, in the order in which they came; NaN where a measure has no value.
 
-        As a frame or a table of Arrow it has a row for each query, to join with what else is known of them.
+        As a frame or a table of Arrow it has a row for each query, to join with other data about them.
 
         Parameters
         ----------
@@ -290,16 +294,16 @@ class Report(TabularResult, ByName[Result]):
         --------
         >>> from deadheat import evaluate
         >>> report = evaluate([[0], [1], [-1], [4], [9]], ["a", "a", "b", "b", "c"], distance="euclidean")
-        >>> list(report.per_query(measures="mAP").columns())
+        >>> list(report.by_query(measures="mAP").columns())
         ['query', 'label', 'relevant', 'mAP_lower', 'mAP_expected', 'mAP_upper']
-        >>> report.per_query(measures="mAP").columns()["mAP_lower"]
+        >>> report.by_query(measures="mAP").columns()["mAP_lower"]
         [0.5, 1.0, 0.3333333333333333, 0.25, nan]
         """
         return every_query(self._asked(measures), self.__about_queries())
 
     @property
     def query_names(self) -> NDArray[Any]:
-        """The ids of the queries, (n_query,), or their rows from 0; bytes that are not UTF-8 come as \\x.. ."""
+        """The ids of the queries, (n_query,), or their rows from 0; bytes that are not UTF-8 are written as \\x.. ."""
         ids = self.profile.query_ids
         if ids is None:
             return np.arange(self.n_query)
@@ -316,7 +320,7 @@ class Report(TabularResult, ByName[Result]):
         return [self[name] for name in (self.measures if measures is None else measure_names(measures))]
 
     def tables(self, *, digits: int = DIGITS, std: bool = False) -> list[Table]:
-        """One table: a row for each measure, in per cent; a single column of values if no tie affects any of them."""
+        """Return one table: a row for each measure, in per cent; a single column of values if no tie affects any."""
         results = list(self.values())
         columns, cells = columns_of_values(results, digits)
         rows = [[result.name, *row] for result, row in zip(results, cells, strict=True)]
@@ -329,7 +333,7 @@ class Report(TabularResult, ByName[Result]):
         return [Table(["measure (%)", *columns], rows, results)]
 
     def notes(self) -> list[str]:
-        """What a reader has to know in addition to the numbers: the queries that count, and the ties."""
+        """Return sentences to read with the numbers: the queries that count, and the ties."""
         tied = [name for name, result in self.items() if has_ties(result)]
         wanting = [name for name in tied if self.profile.n_cut and math.isnan(self[name].expected)]
         undefined = {name: self[name].n_undefined for name in self if self[name].n_undefined}
@@ -361,7 +365,7 @@ class Report(TabularResult, ByName[Result]):
         return f"{_queries(self.n_query)}, {n} of them without a relevant item ({noun}) and {treated}.{mean}"
 
     def __about_gallery(self) -> list[str]:
-        """Whether queries are in the gallery themselves; mostly nothing."""
+        """Return sentences on queries that are in the gallery themselves; mostly none."""
         what_of_them = {
             "as an equal row with their label, and ranked against it: exclude= leaves it out": self.n_in_gallery,
             "and not ranked against their own row": self.n_excluded,
@@ -373,7 +377,7 @@ class Report(TabularResult, ByName[Result]):
         ]
 
     def __about_ties(self, *, affected: bool) -> str:
-        """What the ties decide, by the distance and the rule where these are known."""
+        """Return a sentence on the effect of the ties, with the distance and the rule where these are known."""
         where, ties = ", ".join(filter(None, (self.distance, self.tie_rule))), self.ties
         by = f" ({where})" if where else ""
         if self.profile.bounds_only:
@@ -386,7 +390,7 @@ class Report(TabularResult, ByName[Result]):
         return f"Ties between relevant and irrelevant items{by}: {groups}, {size}{verdict}."
 
     def __about_cut(self, wanting: list[str]) -> list[str]:
-        """What is not known of rankings that were cut, and which measures have bounds only for it; mostly nothing."""
+        """Return a sentence on rankings that were cut, and the measures with bounds only because of it; mostly none."""
         n = self.profile.n_cut
         where = f"{_queries(n)} relevant items were not returned or may tie with the last returned"
         if not n:
@@ -400,13 +404,13 @@ class Report(TabularResult, ByName[Result]):
         ]
 
     def columns(self, *, std: bool = False) -> dict[str, list[Any]]:
-        """The rows of the table: fractions, NaN where a value is undefined, and how many queries count."""
+        """Return the columns of the table: fractions, NaN where undefined, and the numbers of queries that count."""
         values = {column: [getattr(self[name], column) for name in self] for column in _columns(std)}
         by_id = {} if self.by_id is None else {"by_id": [self.by_id[name] for name in self]}
         return {"measure": list(self.measures), **values, **by_id}
 
     def to_dict(self, *, std: bool = False) -> dict[str, Any]:
-        """The report as plain Python values that JSON can hold; None where a value is undefined."""
+        """Return the report as plain Python values that JSON can hold; None where a value is undefined."""
         return {
             "deadheat": program(),
             "distance": self.distance,
@@ -429,7 +433,7 @@ class Report(TabularResult, ByName[Result]):
         }
 
     def __repr__(self) -> str:
-        about = (_queries(self.n_query), self.distance, self.tie_rule)
+        about = (_queries(self.n_query), self.distance, self.tie_rule, self.source and f"of {self.source}")
         return f"Report({self.summary()}; {', '.join(filter(None, about))})"
 
 

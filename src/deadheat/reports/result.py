@@ -1,4 +1,4 @@
-"""One measure of a report: its means, the values of the queries that they are means of, and how sure they are."""
+"""One measure of a report: its means, the values of the queries, and confidence intervals of the means."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DEFAULT_METHOD = "percentile"  # of an interval over queries or classes; see `de
 
 @dataclass(frozen=True, eq=False)
 class Result(PlainFloats):
-    """One measure of a profile: means as fractions in [0, 1], and the values that they are means of.
+    """One measure of a profile: means as fractions in [0, 1], and the values of the queries.
 
     **Ties:** `lower` is the value when every tie is broken in the worst way, `upper` in the best, and `expected` is
     the exact mean over all ways to break them. **Undefined:** NaN where no query has a value, and `expected` under
@@ -83,7 +83,7 @@ class Result(PlainFloats):
 
     @cached_property
     def _affected(self) -> bool:
-        """Whether ties make a difference to any query; where not, the three values of every query are one."""
+        """True if ties make a difference to any query; otherwise the three values of every query are equal."""
         return bool((self.per_query.lower < self.per_query.upper).any())
 
     @cached_property
@@ -110,40 +110,40 @@ class Result(PlainFloats):
         n_resamples: int = 9999,
         seed: int = 0,
     ) -> Intervals:
-        """Confidence intervals for the mean over the population that the queries were drawn from.
+        """Return confidence intervals for the mean over the population that the queries were drawn from.
 
         Parameters
         ----------
         confidence_level : float
-            Of each of the three intervals by itself, strictly between 0 and 1.
+            The level of each of the three intervals by itself, strictly between 0 and 1.
         resample : {"query", "class"}, optional
-            What is drawn, each independently of the others: queries, or whole classes with all of their queries. By
+            The unit that is drawn independently of the others: a query, or a whole class with all of its queries. By
             default classes, wherever labels are known and the queries were not ranked against a separate gallery: in
             leave one out the queries of a class are each other's gallery, and rise and fall together. Otherwise, and
             for a report on a profile without labels, queries.
         labels : (n_query,), optional
-            The labels of the queries; by default the classes that the report knows. Any other clusters that were drawn
-            as a whole, such as pages or people, will do for a mean over queries.
+            The labels of the queries; by default the classes that the report knows. For a mean over queries they can
+            be any other clusters that were drawn as a whole, such as pages or people.
         method : {"percentile", "BCa", "t"}, optional
             A bootstrap, by default ``"percentile"``, or the mean ± Student's quantile times its standard error; see
             `deadheat.reports.statistics.intervals`.
         n_resamples, seed : int
-            How often the bootstrap draws, and the seed of what it draws.
+            The number of resamples of the bootstrap, and the seed of their draws.
 
         Returns
         -------
         Intervals
             For lower, expected and upper, all from the same resamples; fractions. **Ties:** `lower.low` to
-            `upper.high` covers both what ties and what the drawing of queries can do. **Undefined:** NaN where fewer
+            `upper.high` covers the effects of both ties and the drawing of queries. **Undefined:** NaN where fewer
             than two queries or classes have a value, and for `expected` under a tolerance. Queries without a value
-            are left out. Ends are cut to [0, 1]. They do not depend on the order of the samples. `notes` says so where
-            there are fewer than about ten classes.
+            are left out. Ends are cut to [0, 1]. They do not depend on the order of the samples. `notes` has a sentence
+            if there are fewer than about ten classes.
 
         Raises
         ------
         ValueError, TypeError
             If an argument is not as described; if classes are to be drawn and are not known; or if queries are to be
-            drawn for a mean over classes, where no query stands for itself.
+            drawn for a mean over classes, where a query is not a unit by itself.
         MissingPackageError
             Without SciPy, which the extra ``stats`` brings; ``"percentile"`` does without.
 
@@ -155,9 +155,9 @@ class Result(PlainFloats):
 
         Examples
         --------
-        >>> from deadheat import TieProfile, measure
+        >>> from deadheat import evaluate, TieProfile
         >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 2])
-        >>> interval = measure(profile, "Hit@1")["Hit@1"].interval()
+        >>> interval = evaluate(profile, "Hit@1")["Hit@1"].interval()
         >>> interval.lower, interval.upper
         (Interval(low=0.0, high=1.0), Interval(low=1.0, high=1.0))
         """
@@ -173,15 +173,15 @@ class Result(PlainFloats):
         return replace(found, notes=found.notes + self._averaging.caveats(resample, labels))
 
     def summary(self, digits: int = DIGITS) -> str:
-        """The number to report, in per cent: expected with [lower, upper], or one number where they are equal.
+        """Return the number to report, in per cent: expected with [lower, upper], or one number where they are equal.
 
-        Where lower and upper would print alike, there are more decimals, up to six.
+        Where lower and upper differ but would print the same, there are more decimals, up to six.
 
         Examples
         --------
-        >>> from deadheat import TieProfile, measure
+        >>> from deadheat import evaluate, TieProfile
         >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 2])
-        >>> measure(profile)["Hit@1"].summary(), measure(profile[1])["Hit@1"].summary()
+        >>> evaluate(profile)["Hit@1"].summary(), evaluate(profile[1])["Hit@1"].summary()
         ('Hit@1 75.00 [50.00, 100.00] %', 'Hit@1 100.00 %')
         """
         return f"{self.name} {value(self, digits)} %"
@@ -199,7 +199,7 @@ class Result(PlainFloats):
 def results_of(
     profile: TieProfile, names: Iterable[str], singletons: str, averaging: Averaging, threads: int
 ) -> dict[str, Result]:
-    """The results for some measures of a profile, by name."""
+    """Return the results for some measures of a profile, by name."""
     parsed = [measure_names.parse(name) for name in names]
     has_relevant = profile.n_relevant > 0
     results = {}
@@ -219,7 +219,7 @@ def results_of(
 
 @dataclass(frozen=True, eq=False)
 class ScaledResult(Result):
-    """A measure with each query's value times a factor of its own: for those who divide by something else."""
+    """A measure with each query's value times a factor of its own, which replaces the divisor of the measure."""
 
     _of: Result = field(repr=False)
     _factors: Float64 = field(repr=False)
@@ -230,17 +230,17 @@ class ScaledResult(Result):
 
 
 def over_min_of_k_and_relevant(result: Result, k: int) -> Result:
-    """A measure that divides by R, the number of relevant items, as those define it who divide by min(k, R).
+    """Return a measure that divides by R, the number of relevant items, with min(k, R) as its divisor instead.
 
-    So sentence-transformers has its ``map@k``, and MTEB and BEIR their capped recall.
+    This is the ``map@k`` of sentence-transformers, and the capped recall of MTEB and BEIR.
 
     Examples
     --------
-    Of three relevant items, one is found, at rank 1. AP@1 is 1/3, and 1 for those who divide by min(1, 3):
+    Of three relevant items, one is found, at rank 1. AP@1 is 1/3, and 1 if divided by min(1, 3) instead:
 
-    >>> from deadheat import TieProfile, measure
+    >>> from deadheat import evaluate, TieProfile
     >>> profile = TieProfile.from_groups([[(0, 0, 1, 1)]], n_ranked=[9], n_relevant=[3])
-    >>> over_min_of_k_and_relevant(measure(profile, "mAP@1")["mAP@1"], 1).lower
+    >>> over_min_of_k_and_relevant(evaluate(profile, "mAP@1")["mAP@1"], 1).lower
     1.0
     """
     n_relevant = result._profile.n_relevant

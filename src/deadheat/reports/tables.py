@@ -1,13 +1,13 @@
-"""One shape for every result: what it shows as a table, and the same as text, Markdown, LaTeX, HTML, JSON and frame.
+"""The common forms of every result: its tables as text, Markdown, LaTeX and HTML, its values as JSON and data frames.
 
-A result says what its tables hold, what else a reader has to know, and what it is as plain values. All the rest
-follows from these three, and is here. Tables for people are in per cent; plain values and frames hold fractions.
+A result defines its tables, the notes below them, and its plain values. All other forms follow from these and are
+defined here. Tables for people are in per cent; plain values and frames hold fractions.
 
     result ──> tables(), notes()  ──> to_text (print), to_markdown, to_latex, _repr_html_
            ──> to_dict()          ──> to_json
            ──> columns()          ──> to_pandas, to_polars, to_arrow
 
-Where these take options, what follows from them takes the same ones: ``report.to_latex(digits=4)``. `value` is the one
+Where these take options, the forms that follow take the same ones: ``report.to_latex(digits=4)``. `value` is the one
 rule for the number to report: ``expected [lower, upper]``, or one number where they are equal.
 """
 
@@ -55,9 +55,9 @@ _STYLE = """<style>
 
 
 class Table(NamedTuple):
-    """Cells as people read them; the first column is flush left, the others flush right.
+    """A table of text cells; the first column is flush left, the others flush right.
 
-    Labels, ids and names may be anything: what is not printable is shown escaped, and a long cell without its middle.
+    Labels, ids and names may be anything: unprintable characters are escaped, and a long cell loses its middle.
     HTML also draws the `bounds` of each row, where there are any: lower to upper, and expected, from 0 to 100 %.
     """
 
@@ -66,13 +66,13 @@ class Table(NamedTuple):
     bounds: Sequence[Any] = ()
 
     def to_text(self) -> str:
-        """The table as lines of plain text."""
+        """Return the table as lines of plain text."""
         lines = self._printable()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in lines)
 
     def to_markdown(self) -> str:
-        """The table in Markdown; a bar in a cell is escaped.
+        """Return the table in Markdown; a bar in a cell is escaped.
 
         Examples
         --------
@@ -85,11 +85,11 @@ class Table(NamedTuple):
         return _formatted([[cell.replace("|", r"\|") for cell in row] for row in self._printable()], "pipe")
 
     def to_latex(self) -> str:
-        """The table for LaTeX with the package booktabs; what LaTeX would read as a command is escaped."""
+        """Return the table for LaTeX with the package booktabs; characters that LaTeX would interpret are escaped."""
         return _formatted(self._printable(), "latex_booktabs")
 
     def to_html(self) -> str:
-        """The table in HTML; what a browser would read as a tag is escaped."""
+        """Return the table in HTML; characters that a browser would interpret are escaped."""
         header, *rows = ([html.escape(cell.strip()) for cell in row] for row in self._printable())
         bars = [f"<td>{_bar(each)}</td>" for each in self.bounds] or [""] * len(rows)
         head = "".join(f'<th scope="col">{cell}</th>' for cell in header[1:])
@@ -105,7 +105,7 @@ class Table(NamedTuple):
 
 
 def _bar(bounds: Any) -> str:
-    """Lower to upper as a bar and expected as a mark, from 0 to 100; nothing where undefined."""
+    """Draw lower to upper as a bar and expected as a mark, from 0 to 100; nothing where undefined."""
     if math.isnan(bounds.lower):
         return ""
     lower, width = 100 * bounds.lower, max(100 * (bounds.upper - bounds.lower), 0.6)
@@ -115,7 +115,7 @@ def _bar(bounds: Any) -> str:
 
 
 def notebook(tables: Sequence[Table], notes: Iterable[str] = ()) -> str:
-    """Tables and notes as a notebook shows them, in the colours of its theme, light or dark."""
+    """Return tables and notes in HTML for a notebook, in the colours of its theme, light or dark."""
     below = "".join(f"<p>{html.escape(printable(note))}</p>" for note in notes)
     return f'<div class="deadheat">{_STYLE}{"".join(table.to_html() for table in tables)}{below}</div>'
 
@@ -133,38 +133,38 @@ class TabularResult(PlainFloats, ABC):
 
     @abstractmethod
     def tables(self) -> list[Table]:
-        """What people read, in per cent; mostly one table."""
+        """Return the tables for people, in per cent; mostly one."""
 
     @abstractmethod
     def notes(self) -> list[str]:
-        """Sentences that belong below the tables: which queries count, what the ties decide."""
+        """Return the sentences below the tables: which queries count, what the ties decide."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain Python values that JSON can hold; fractions, and None where a value is undefined."""
+        """Return the result as plain Python values that JSON can hold; fractions, and None where undefined."""
 
     @abstractmethod
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """The rows of the tables as columns of plain values: fractions, NaN where a value is undefined."""
+        """Return the rows of the tables as columns of plain values: fractions, NaN where a value is undefined."""
 
     def to_json(self, **options: Any) -> str:
-        """`to_dict` as JSON text, with the version and the number of the schema; null where a value is undefined."""
+        """Return `to_dict` as JSON text, with the version and the number of the schema; null where undefined."""
         return json.dumps(labelled(self.to_dict(**options)), indent=2, allow_nan=False)
 
     def to_text(self, **options: Any) -> str:
-        """The tables as plain text with the notes below: what `print` shows."""
+        """Return the tables as plain text with the notes below, as `print` shows them."""
         return self._with_notes(Table.to_text, options)
 
     def to_markdown(self, **options: Any) -> str:
-        """The tables in Markdown with the notes below."""
+        """Return the tables in Markdown with the notes below."""
         return self._with_notes(Table.to_markdown, options) + "\n"
 
     def to_latex(self, **options: Any) -> str:
-        """The tables for LaTeX with the package booktabs, without the notes."""
+        """Return the tables for LaTeX with the package booktabs, without the notes."""
         return "\n\n".join(table.to_latex() for table in self.tables(**options)) + "\n"
 
     def to_pandas(self, **options: Any) -> Any:
-        """The rows of the tables as a data frame, of pandas or, where only that is installed, of Polars.
+        """Return the rows of the tables as a data frame, of pandas or, where only that is installed, of Polars.
 
         Values are fractions, and NaN where one is undefined.
 
@@ -179,7 +179,7 @@ class TabularResult(PlainFloats, ABC):
         return self._frame(installed, options)
 
     def to_polars(self, **options: Any) -> Any:
-        """The rows of the tables as a data frame of Polars: as `to_pandas`.
+        """Return the rows of the tables as a data frame of Polars, with values like those of `to_pandas`.
 
         Raises
         ------
@@ -191,9 +191,9 @@ class TabularResult(PlainFloats, ABC):
         return self._frame("polars", options)
 
     def to_arrow(self, **options: Any) -> Any:
-        """The rows of the tables as a `pyarrow.Table`: fractions, and NaN where one is undefined.
+        """Return the rows of the tables as a `pyarrow.Table`: fractions, and NaN where one is undefined.
 
-        Whatever reads Arrow takes a result as it is: ``polars.DataFrame(report)``, ``pyarrow.table(report)``.
+        A library that reads Arrow takes a result directly: ``polars.DataFrame(report)``, ``pyarrow.table(report)``.
 
         Raises
         ------
@@ -203,7 +203,7 @@ class TabularResult(PlainFloats, ABC):
         return require("pyarrow", "files", "a table of Arrow").table(dict(self.columns(**options)))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """`to_arrow` by Arrow's protocol."""
+        """Export `to_arrow` by Arrow's protocol."""
         stream: object = self.to_arrow().__arrow_c_stream__(requested_schema)
         return stream
 
@@ -232,7 +232,7 @@ class TabularResult(PlainFloats, ABC):
 
 
 def percents(results: Iterable[Any], digits: int = DIGITS) -> list[list[str]]:
-    """Cells for lower, expected and upper of each result in per cent, in the `distinct_form` of its bounds.
+    """Format lower, expected and upper of each result in per cent, in the `distinct_form` of its bounds.
 
     Examples
     --------
@@ -244,9 +244,9 @@ def percents(results: Iterable[Any], digits: int = DIGITS) -> list[list[str]]:
 
 
 def distinct_form(bounds: Any, digits: int) -> str:
-    """The format with so many decimals, or more where lower and upper would print alike in per cent.
+    """Return the format with `digits` decimals, or more where lower and upper would print the same in per cent.
 
-    With more than six decimals they stay alike: what differs there is nothing that anybody reports.
+    More than six decimals are not added: nobody reports so small a difference.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def distinct_form(bounds: Any, digits: int) -> str:
 
 
 def value(result: Any, digits: int = DIGITS) -> str:
-    """The number to report, in per cent: expected with [lower, upper], or one number where they are equal.
+    """Format the number to report, in per cent: expected with [lower, upper], or one number where they are equal.
 
     Examples
     --------
@@ -275,19 +275,19 @@ def value(result: Any, digits: int = DIGITS) -> str:
 
 
 def headline(result: Any) -> Any:
-    """The value that stands for all three: the expected one, or where there is none the lower one."""
+    """Return the value that stands for all three: the expected one, or where there is none the lower one."""
     return np.where(np.isnan(result.expected), result.lower, result.expected)[()]
 
 
 def notebook_row(name: str, result: Any, notes: Iterable[str] = (), title: str = "measure (%)") -> str:
-    """A single result as a notebook shows it: a table of one row, drawn unless it is a difference."""
+    """Return a single result in HTML for a notebook: a table of one row, drawn unless it is a difference."""
     header, rows = columns_of_values([result])
     drawn = [result] if result.lower >= 0 and title == "measure (%)" else []
     return notebook([Table([title, *header], [[name, *rows[0]]], drawn)], notes)
 
 
 def columns_of_values(results: Sequence[Any], digits: int = DIGITS) -> tuple[tuple[str, ...], list[list[str]]]:
-    """The columns that results need and their cells: one if no tie affects any of them, else lower, expected, upper.
+    """Return the columns that results need and their cells: one if no tie affects any, else lower, expected, upper.
 
     Examples
     --------
@@ -299,22 +299,22 @@ def columns_of_values(results: Sequence[Any], digits: int = DIGITS) -> tuple[tup
 
 
 def has_ties(result: Any) -> bool:
-    """Whether ties make a difference to a value."""
+    """Return whether ties make a difference to a value."""
     return bool(result.lower < result.upper)
 
 
 def decimals(digits: Any) -> str:
-    """The format of a number with so many decimals."""
+    """Return the format of a number with this many decimals."""
     return f".{checks.whole_number(digits, 'digits', most=_MOST_DIGITS)}f"
 
 
 def number(value: float, form: str) -> str:
-    """A number in a format of Python's, or a dash where it is undefined."""
+    """Format a number, or return a dash where it is undefined."""
     return "-" if math.isnan(value) else format(value, form)
 
 
 def count(n: int, singular: str, plural: str) -> str:
-    """How many of what.
+    """Format a number of things.
 
     Examples
     --------
@@ -325,7 +325,7 @@ def count(n: int, singular: str, plural: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it: numbers of NumPy's become Python's, NaN becomes None, and so does what is inside.
+    """Return a value as JSON can hold it: NumPy's numbers become Python's, NaN becomes None, in containers too.
 
     Examples
     --------
@@ -343,10 +343,10 @@ def plain(value: Any) -> Any:
 
 
 def labelled(content: Mapping[str, Any]) -> dict[str, Any]:
-    """What is written as JSON: the version, the number of the schema (`deadheat/cli/schema.json`), and the content."""
+    """Return the content for JSON, with the version and the number of the schema (`deadheat/cli/schema.json`)."""
     return {"deadheat": program(), "schema": SCHEMA, **content}
 
 
 def program() -> str:
-    """The version of deadheat, as results carry it."""
+    """Return the version of deadheat, as results carry it."""
     return str(lazy("importlib.metadata").version("deadheat"))

@@ -1,11 +1,11 @@
-"""Reports as trec_eval prints them, with the bounds: its names of measures, what it computes of them, and its lines.
+"""Reports as trec_eval prints them, with the bounds: its names of measures, its own measures, and its lines.
 
 measure (22 wide) ── query or all ── expected ── lower ── upper        measures, with 4 decimals
 measure (22 wide) ── query or all ── number                            counts
 
-Order, nicknames and default cutoffs are those of trec_eval 10.0. What is no measure of the catalogue is computed here
-from some: geometric means, precision over what is possible, and measures whose cutoffs are multiples of R or the ranks
-at which the best order changes grade.
+Order, nicknames and default cutoffs are those of trec_eval 10.0. Its measures that are not in the catalogue are
+computed here from others: geometric means, precision over the best possible one, and measures whose cutoffs are
+multiples of R or the ranks at which the best order changes grade.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _WITH_DECIMALS = ("iprec_at_recall", "Rprec_mult")
 
 
 def trec_name(measure: Measure, rel: int = 1) -> str:
-    """What trec_eval calls a measure when its level of relevance (-l) is `rel`; our name for what it does not have.
+    """Return trec_eval's name of a measure when its level of relevance (-l) is `rel`, or ours if it has none.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def trec_name(measure: Measure, rel: int = 1) -> str:
 
 
 def expanded(name: str) -> list[str]:
-    """A name, or what trec_eval takes it for: ``P.5,10`` is P_5 and P_10, and ``success`` has cutoffs 1, 5 and 10.
+    """Expand a name as trec_eval does: ``P.5,10`` is P_5 and P_10, and ``success`` has cutoffs 1, 5 and 10.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def expanded(name: str) -> list[str]:
 
 
 def place(name: str) -> tuple[int, float]:
-    """Where trec_eval prints a name; behind all that it has, for one that it does not have.
+    """Return a name's place in the output of trec_eval, as a sort key; names that it does not have come last.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def place(name: str) -> tuple[int, float]:
 
 
 def parted(name: str) -> tuple[str, float]:
-    """A name of trec_eval as printed, without its cutoff, and that; 0 where there is none."""
+    """Split a printed name of trec_eval into the name without its cutoff and the cutoff, 0 where there is none."""
     for base, pattern in _PARAMETERS.items():
         if re.fullmatch(f"{base}_{pattern}", name):
             return base, 0.0
@@ -152,14 +152,14 @@ def _at(name: str, rel: int) -> str:
 
 
 def _counts(profile: TieProfile) -> dict[str, Int64]:
-    """What `COUNTS` are of each query."""
+    """Return the values of `COUNTS` for each query."""
     found = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
     values = (np.ones(profile.n_query, dtype=np.int64), profile.n_ranked, profile.n_relevant, found)
     return dict(zip(COUNTS, values, strict=True))
 
 
 def _utility(report: Report, name: str, rel: int, n_docs: int) -> Triple[Float64]:
-    """Documents retrieved and not, relevant and not, each times its coefficient; no order changes it."""
+    """Sum the numbers of (ir)relevant documents, retrieved or not, times their coefficients; no order changes it."""
     coefficients = [float(text) for text in name.split("_")[1].split(",")] if "_" in name else _UTILITY
     _, ranked, relevant, found = _counts(at_level(report.profile, rel)).values()
     parts = (found, ranked - found, relevant - found, n_docs + found - ranked - relevant)
@@ -170,20 +170,20 @@ def _utility(report: Report, name: str, rel: int, n_docs: int) -> Triple[Float64
 
 
 def _relative_precision(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
-    """Precision over the best there is: recall where no more than k documents are relevant."""
+    """Return precision over the best possible one: recall where no more than k documents are relevant."""
     few = at_level(report.profile, rel).n_relevant <= cutoff
     recall, precision = (report[_at(f"{name}@{int(cutoff)}", rel)].per_query for name in ("Recall", "P"))
     return Triple(*(np.where(few, *both) for both in zip(recall, precision, strict=True)))
 
 
 def _multiple(report: Report, factor: float, rel: int) -> Triple[Float64]:
-    """Precision at a multiple of R, rounded as trec_eval does."""
+    """Return precision at a multiple of R, rounded as trec_eval does."""
     cutoffs = (factor * at_level(report.profile, rel).n_relevant + 0.9).astype(np.int64)
     return _at_cutoffs(report, _at("P@1", rel), cutoffs)
 
 
 def _at_levels(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
-    """The mean of nDCG@k over every k at which the best order changes its grade, and at the end if that is beyond."""
+    """Return the mean of nDCG@k over every k where the best order changes its grade, and the end if it is beyond."""
     profile = report.profile
     by_grade = profile.n_relevant[:, None] if profile.relevant_by_grade is None else profile.relevant_by_grade
     total = [np.zeros(profile.n_query) for _ in range(3)]
@@ -201,7 +201,7 @@ def _at_levels(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
 
 
 def _at_cutoffs(report: Report, name: str, cutoffs: Int64) -> Triple[Float64]:
-    """A measure of each query at a cutoff of its own; as R-precision where nothing is relevant."""
+    """Return a measure of each query at a cutoff of its own; the value of R-precision where nothing is relevant."""
     measure = measure_names.parse(name)
     values = [each.copy() for each in report[_at("R-Precision", measure.rel)].per_query]
     defined = at_level(report.profile, measure.rel).n_relevant > 0
@@ -239,7 +239,7 @@ def _weighted_f(report: Report, weight: str, rel: int) -> Triple[Float64]:
 
 
 def _ndcg_of_gains(report: Report, gains: str, rel: int) -> Triple[Float64]:
-    """Return nDCG with other gains of some grades, above 0: only their ratios count, so they become integers."""
+    """Return nDCG with other gains, above 0, of some grades; only ratios count, so gains are scaled to integers."""
     gain_of = {int(grade): Fraction(gain) for grade, gain in (pair.split("=") for pair in gains.split(","))}
     scale = math.lcm(*(gain.denominator for gain in gain_of.values()))
     profile = report.profile
@@ -303,7 +303,7 @@ def trec_lines(
     run_id: str | None = None,
     n_docs: int = 0,
 ) -> list[str]:
-    """The lines of names, as `expanded` gives them: of each query, then of all.
+    """Return the lines of names, as `expanded` gives them: of each query, then of all.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def trec_lines(
     by_query, summary : bool
         Whether there are lines of each query, in order of id, and lines of all. A query without a value has none.
     only : {"expected", "lower", "upper"}, optional
-        This value alone, so that the lines are trec_eval's own; by default all three.
+        The only value to print, so that the lines are trec_eval's own; by default all three.
     run_id : str, optional
         The tag of the run.
     n_docs : int
@@ -323,9 +323,9 @@ def trec_lines(
 
     Examples
     --------
-    >>> from deadheat import evaluate_run
+    >>> from deadheat import evaluate, Task
     >>> run, qrels = {"q1": {"a": 0.5, "b": 0.5}}, {"q1": {"a": 1}}
-    >>> report = evaluate_run(run, qrels, measures="AP")
+    >>> report = evaluate(Task.from_run(run, qrels), "AP")
     >>> for line in trec_lines(report, ["map", "num_q", "num_ret"]):
     ...     print(line.expandtabs(4))
     num_q                   all 1
@@ -351,18 +351,18 @@ def trec_lines(
 
 
 def measures_of(names: Iterable[str]) -> list[str]:
-    """The measures of the catalogue among names, with the names that they have there."""
+    """Return the measures of the catalogue among names, under their canonical names."""
     return [measure_names.parse(name).name for name in names if not is_of_lines(name)]
 
 
 def is_of_lines(name: str) -> bool:
-    """Whether a name is one of these lines alone, and of no measure of the catalogue."""
+    """Return whether a name stands only for one of these lines, and for no measure of the catalogue."""
     base = parted(name)[0]
     return base in (*COUNTS, *_GEOMETRIC, *_MADE, "runid", "utility") or (base in _PARAMETERS and name != base)
 
 
 def _named(names: Iterable[str], rel: int) -> list[str]:
-    """The names, as trec_eval has them where it does, each once."""
+    """Return the names, each once, as those of trec_eval where it has them."""
     called = (name if is_of_lines(name) else trec_name(measure_names.parse(name).at_level(rel), rel) for name in names)
     return list(dict.fromkeys(called))
 
@@ -389,7 +389,7 @@ def _row(report: Report, name: str, n_docs: int) -> Row:
 
 
 def _line(name: str, query: str, value: Triple[float] | int, only: Shown | None) -> str:
-    """One line, whose first three fields are those of trec_eval; none for a value that is undefined."""
+    """Format one line, whose first three fields are those of trec_eval; empty for a value that is undefined."""
     if isinstance(value, int):
         return f"{name:<22}\t{query}\t{value}"
     if math.isnan(value.lower):

@@ -1,1 +1,1 @@
-"""What any program needs: files, threads, progress, optional packages, exact means. Nothing here knows retrieval."""
+"""General support: files, threads, progress, optional packages, exact means. Nothing here depends on retrieval."""

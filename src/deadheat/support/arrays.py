@@ -17,12 +17,12 @@ Float64 = NDArray[np.float64]
 
 
 def slices(n: int, step: int) -> list[slice]:
-    """The indices 0 to n, `step` at a time; the last slice may end beyond n."""
+    """Cut the indices from 0 to before n into slices of `step`; the last slice may end beyond n."""
     return [slice(start, start + step) for start in range(0, n, step)]
 
 
 def pieces(work: Int64, most: int = 2**22) -> list[slice]:
-    """Runs of items whose work adds up to about `most` each, so that a call for each run is short.
+    """Return runs of items whose work adds up to about `most` each, so that a call for each run is short.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def pieces(work: Int64, most: int = 2**22) -> list[slice]:
 
 
 def distinct(numbers: NDArray[Any]) -> tuple[Int64, Int64]:
-    """The distinct values of some integers, ascending, and the index of each integer among them.
+    """Return the distinct values of some integers, ascending, and the index of each integer among them.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def distinct(numbers: NDArray[Any]) -> tuple[Int64, Int64]:
 
 
 def offsets_of(lengths: NDArray[Any]) -> Int64:
-    """Where consecutive runs of these lengths begin, and where the last of them ends.
+    """Return the starts of consecutive runs of these lengths, and the end of the last one.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def offsets_of(lengths: NDArray[Any]) -> Int64:
 
 
 def spread(starts: Int64, lengths: Int64) -> Int64:
-    """The indices in all runs, one run after another.
+    """Return the indices in all runs, one run after another.
 
     Examples
     --------

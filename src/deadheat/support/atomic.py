@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all."""
+"""Atomic writing: a file is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UMASK = Lock()
 
 
 def is_special(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is of a device, a pipe or the like, which nothing can replace."""
+    """Return whether a path is that of a device, a pipe or the like, which nothing can replace."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
@@ -68,7 +68,7 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
 
 
 def _without_a_name(folder: Path) -> IO[bytes] | None:
-    """A new file that is deleted even where the process is killed; None where the system has no such files."""
+    """Open a new file that is deleted even if the process is killed; None if the system has no such files."""
     if not hasattr(os, "O_TMPFILE"):
         return None
     try:
@@ -82,7 +82,7 @@ def _new(path: Path) -> IO[bytes]:
 
 
 def _link(file: IO[bytes], path: Path) -> None:
-    """Give a file without a name this one."""
+    """Give this path to a file without a name."""
     try:
         root = os.open("/", os.O_RDONLY)  # with a folder, os.link follows the link in /proc
         try:

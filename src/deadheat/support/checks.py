@@ -1,11 +1,11 @@
-"""Options that a caller gives: one of a list, a whole number, a number of threads."""
+"""Checks of options that a caller gives: one of a list, a whole number, a number of threads."""
 
 from __future__ import annotations
 
 import math
 import operator
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +18,7 @@ MOST_THREADS = 1 << 16
 
 
 def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, str] | None = None) -> str:
-    """One of the options, or an error that lists them and suggests the nearest.
+    """Return one of the options, or raise an error that lists them and suggests the nearest.
 
     `aliases` are other names for some of them, in lower case; their case does not matter.
 
@@ -41,11 +41,12 @@ def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, 
     return meant
 
 
+_BOUND = ("self", "cls")
 _OTHER_NAMES = {"metric": "distance", "similarity": "distance", "metrics": "measures", "n_jobs": "threads"}
 
 
 def unknown_argument(function: Any, error: TypeError) -> InvalidTypeError | None:
-    """An error that suggests the argument that was meant, in place of Python's; None for any other error.
+    """Return an error that suggests the argument that was meant, in place of Python's; None for any other error.
 
     Examples
     --------
@@ -55,17 +56,29 @@ def unknown_argument(function: Any, error: TypeError) -> InvalidTypeError | None
     tolerance is no argument of choice, which takes value, options, name, aliases
     """
     _, unexpected, name = str(error).partition("() got an unexpected keyword argument ")
-    name = name.split("'")[1] if unexpected else ""
-    code = function.__code__
-    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if not unexpected:
+        return None
+    code, title = function.__code__, function.__name__
+    known = [each for each in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if each not in _BOUND]
+    return no_argument(name.split("'")[1], function.__qualname__.split(".")[0] if title == "__init__" else title, known)
+
+
+def no_argument(name: str, function: str, known: Sequence[str]) -> InvalidTypeError:
+    """Return the error for an argument that a function does not have, with the one that was meant.
+
+    Examples
+    --------
+    >>> print(no_argument("n_jobs", "evaluate", ["threads", "measures"]))
+    n_jobs is no argument of evaluate; did you mean threads=?
+    """
     near = [_OTHER_NAMES.get(name, name)]
     near = near if near[0] in known else difflib.get_close_matches(name, known, n=1, cutoff=0.7)
     hint = f"; did you mean {near[0]}=?" if near else f", which takes {', '.join(known)}"
-    return InvalidTypeError(name, f"is no argument of {function.__name__}{hint}") if unexpected else None
+    return InvalidTypeError(name, f"is no argument of {function}{hint}")
 
 
 def shown(value: Any) -> str:
-    """A value for a message, cut where it is long.
+    """Format a value for a message, shortened if it is long.
 
     Examples
     --------
@@ -80,7 +93,7 @@ def shown(value: Any) -> str:
 
 
 def few(names: Collection[Any]) -> str:
-    """How many there are, and what the first of them are.
+    """Format the number of some names and the first of them.
 
     Examples
     --------
@@ -91,7 +104,7 @@ def few(names: Collection[Any]) -> str:
 
 
 def without_nul(path: Any, name: str = "path") -> None:
-    """Refuse a path that no system takes; Python's own message does not name it.
+    """Refuse a path with a NUL character, which no system accepts; Python's own message does not name the path.
 
     Examples
     --------
@@ -104,7 +117,7 @@ def without_nul(path: Any, name: str = "path") -> None:
 
 
 def flag(value: Any, name: str) -> bool:
-    """True or False.
+    """Return True or False, and refuse any other value.
 
     Examples
     --------
@@ -118,7 +131,7 @@ def flag(value: Any, name: str) -> bool:
 
 
 def listed(values: Any, name: str, kind: str) -> list[Any]:
-    """Several things as a list; a string, bytes or nothing that can be gone through is refused as no such `kind`.
+    """Return several things as a list; a string, bytes or anything that is not iterable is refused as no such `kind`.
 
     Examples
     --------
@@ -133,7 +146,7 @@ def listed(values: Any, name: str, kind: str) -> list[Any]:
 
 
 def mapping(values: Any, name: str, kind: str) -> Mapping[str, Any]:
-    """A dictionary by names, such as those of models.
+    """Check a dictionary by names, such as those of models.
 
     Examples
     --------
@@ -150,7 +163,7 @@ def mapping(values: Any, name: str, kind: str) -> Mapping[str, Any]:
 
 
 def two_names(names: Any) -> tuple[str, str]:
-    """What two things are called, checked."""
+    """Check the names of two things, and return them."""
     called = listed(names, "names", "two strings that are not empty")
     if len(called) != 2 or not all(isinstance(name, str) and name.strip() for name in called):
         raise InvalidTypeError("names", f"must be two strings that are not empty, but is {shown(names)}")
@@ -160,14 +173,14 @@ def two_names(names: Any) -> tuple[str, str]:
 
 
 def text(value: Any, name: str) -> str:
-    """A string."""
+    """Return a string, and refuse any other value."""
     if not isinstance(value, str):
         raise InvalidTypeError(name, f"must be a string, but is {shown(value)}")
     return value
 
 
 def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
-    """A finite number, as a float.
+    """Return a finite number as a float, and refuse any other value.
 
     Examples
     --------
@@ -188,7 +201,7 @@ def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
 
 
 def whole_number(value: Any, name: str, least: int = 0, most: int | None = None) -> int:
-    """An integer between `least` and `most`.
+    """Return an integer between `least` and `most`, and refuse any other value.
 
     Examples
     --------
@@ -210,17 +223,17 @@ def whole_number(value: Any, name: str, least: int = 0, most: int | None = None)
 
 
 def positive_integer(value: Any, name: str, most: int | None = None) -> int:
-    """An integer of at least 1."""
+    """Return an integer of at least 1, and refuse any other value."""
     return whole_number(value, name, 1, most)
 
 
 def seed(value: Any) -> int:
-    """Where random numbers start."""
+    """Return a seed of random numbers, checked."""
     return whole_number(value, "seed", most=2**128 - 1)
 
 
 def thread_count(threads: int | None) -> int:
-    """The number of threads, checked; by default, the processors that this process may use."""
+    """Return the number of threads, checked; by default, the processors that this process may use."""
     if threads is not None:
         return positive_integer(threads, "threads", MOST_THREADS)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -3,7 +3,7 @@
 A library built with ``-ffast-math``, or ``torch.set_flush_denormal(True)``, makes a thread take subnormal numbers for
 0, `fesetround` changes the rounding, and `numpy.seterr` can make an underflow an error. None of these may change a
 number here, so public functions set the plain mode for the call and restore what was (`plain_floats`). So do results,
-which compute much of what they hold when it is asked for (`PlainFloats`).
+which compute many of their values on demand (`PlainFloats`).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class PlainFloats:
 
 
 def _in_plain_mode(name: str, member: Any) -> Any:
-    """A member of a class that computes in the plain mode, or the member itself if it computes nothing."""
+    """Return a member of a class that computes in the plain mode, or the member itself if it computes nothing."""
     if isinstance(member, cached_property):
         plain = cached_property(plain_floats(member.func))
         plain.__set_name__(PlainFloats, name)

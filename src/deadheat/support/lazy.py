@@ -56,8 +56,8 @@ __all__ = ["difflib", "fractions", "futures", "glob", "hashlib", "html", "json",
 def require(module: str, extra: str, what: str) -> ModuleType:
     """Import a module of an optional package.
 
-    If it is not installed, the message says what needs it (`what`, the subject of a sentence) and which extra installs
-    it.
+    If it is not installed, the message says that `what` (the subject of a sentence) needs it, and names the extra that
+    installs it.
     """
     try:
         return import_module(module)

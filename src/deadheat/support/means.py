@@ -1,8 +1,8 @@
 """Sums that are rounded once, so that their bits do not depend on the order of the values.
 
-In comes an array of values in [0, 1]; out goes what `math.fsum` would return, without a Python float for each value. A
-value is cut into three digits of 32 bits after the binary point, and the digits are added up as integers. That is exact
-for every multiple of 2^-96, as all values from 2^-43 up are; `math.fsum` takes over where there is another.
+The sum of values in [0, 1] is that of `math.fsum`, but needs no Python float for each value. A value is cut into three
+digits of 32 bits after the binary point, and the digits are added up as integers. That is exact for every multiple of
+2^-96, as all values from 2^-43 up are; if there is any other value, `math.fsum` is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from deadheat.support.triple import Triple
 
 
 def exact_total(values: Float64) -> tuple[float, int]:
-    """The sum of the values that are not NaN, and how many these are."""
+    """Return the sum of the values that are not NaN, and their number."""
     count, exact, first, second, third = _core.digits(np.ascontiguousarray(values, dtype=np.float64))
     if exact:
         return ((first << 64) + (second << 32) + third) / (1 << 96), count
@@ -26,7 +26,7 @@ def exact_total(values: Float64) -> tuple[float, int]:
 
 
 def exact_mean(values: Float64) -> float:
-    """The mean of the values that are not NaN, from their rounded sum; NaN if there are none.
+    """Return the mean of the values that are not NaN, from their rounded sum; NaN if there are none.
 
     Examples
     --------
@@ -38,9 +38,9 @@ def exact_mean(values: Float64) -> float:
 
 
 def exact_means(values: Triple[Float64]) -> Triple[float]:
-    """The means of lower, expected and upper over the entries that have a value.
+    """Return the means of lower, expected and upper over the entries that have a value.
 
-    An entry without a lower bound has no value. Where one that has a value has no expectation, the mean has none: NaN.
+    An entry without a lower bound has no value. If an entry with a value has no expectation, the expected mean is NaN.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def exact_means(values: Triple[Float64]) -> Triple[float]:
 
 
 def exact_means_of_runs(values: Float64, ends: Int64) -> Float64:
-    """`exact_mean` of each run of values: from ends[i] to before ends[i + 1].
+    """Return `exact_mean` of each run of values: from ends[i] to before ends[i + 1].
 
     Examples
     --------
@@ -69,7 +69,7 @@ def exact_means_of_runs(values: Float64, ends: Int64) -> Float64:
 
 
 def sample_deviation(values: Float64) -> float:
-    """The standard deviation that a sample estimates, with n - 1; NaN for a single value.
+    """Return the sample standard deviation, with n - 1; NaN for a single value.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""A call that takes long: its threads, how they are stopped, and what the caller hears of it.
+"""Long calls: their threads, their cancellation and the progress that the caller sees.
 
-`Workers` is the only pool of threads, one for each call. Progress comes in as amounts of work, from any thread, and
-goes out as calls with (done, total), or as a bar on standard error: the library draws it at once, the command later.
+`Workers` is the only pool of threads, one for each call. Any thread reports amounts of finished
+work; they become calls with (done, total), or a bar on standard error: the library draws it at once, the command later.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _of_this_thread = local()
 
 
 class Stopped(Exception):
-    """Raised in a thread whose call was cancelled; never seen by a user."""
+    """Exception in a thread whose call was cancelled; a user never sees it."""
 
 
 def raise_if_cancelled() -> None:
@@ -43,7 +43,7 @@ class Workers:
     """Threads for one call, which compute in the plain floating-point mode.
 
     There are no more threads than processors. With one thread, or one item, the caller's thread works. An interrupt or
-    an error drops what has not begun; what has begun ends at its next `raise_if_cancelled`.
+    an error drops items that have not begun; the others end at their next `raise_if_cancelled`.
     """
 
     def __init__(self, threads: int) -> None:
@@ -60,7 +60,7 @@ class Workers:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def each(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-        """The result for each item, in their order."""
+        """Return the result for each item, in their order."""
         items = list(items)
         if self._n_thread == 1 or len(items) < 2:
             return [work(item) for item in items]
@@ -82,7 +82,7 @@ Progress = Callable[[int, int], None]
 
 
 def require_progress(progress: bool | Progress) -> None:
-    """Refuse what is neither a bool nor callable."""
+    """Refuse a value that is neither a bool nor callable."""
     if not (isinstance(progress, bool) or callable(progress)):
         raise InvalidTypeError(
             "progress", f"must be True, False or a function of (done, total), but is {checks.shown(progress)}"
@@ -90,18 +90,18 @@ def require_progress(progress: bool | Progress) -> None:
 
 
 class Reporting:
-    """Adds up finished work and reports it: `with Reporting(progress, total) as report: report(amount)`.
+    """A report of finished work, added up: `with Reporting(progress, total) as report: report(amount)`.
 
     Parameters
     ----------
     progress : bool or callable
         True for a bar on standard error. A function is called with (done, total): once at the start, then after
         every amount, never with less than before, from one thread at a time and, if all gets done, just once with
-        done == total. What it raises goes to the caller of `report`, and it is not called again.
+        done == total. Its exceptions go to the caller of `report`, and then it is not called again.
     total, done : int
-        How much there is to do, and how much was done by a run that this one continues, which is no part of the rate.
+        The amount of work, and how much of it an earlier run has done, which does not count in the rate.
     what, unit : str
-        The bar's title, and what is counted, in the plural.
+        The bar's title, and the unit of work, in the plural.
 
     Examples
     --------
@@ -150,8 +150,8 @@ class Reporting:
 class Bar:
     """A bar on standard error with percentage, rate, time elapsed and time left: `with Bar("counting") as bar`.
 
-    `bar(done, total)` moves it; the first call says what was done before. It appears after `patience` seconds, unless
-    closed before, and is erased at the end. Where standard error is no terminal, only the last state is printed.
+    `bar(done, total)` moves it; the first call gives the work done before. It appears after `patience` seconds, unless
+    closed before, and is erased at the end. If standard error is no terminal, only the last state is printed.
     """
 
     def __init__(self, what: str, unit: str = "pairs", patience: float = 0) -> None:
@@ -233,7 +233,7 @@ class _Meter:
 
 
 def rate_text(rate: float, unit: str) -> str:
-    """A rate for people, to two or three digits.
+    """Format a rate for people, to two or three digits.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def _clock(seconds: float) -> str:
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn as if the line that called deadheat did."""
+    """Issue a warning at the line that called deadheat."""
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "deadheat":
         depth, frame = depth + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""Where large data is kept: memory, arrays in mapped temporary files, files and folders for a while, and elsewhere.
+"""Storage of large data: memory, arrays in mapped temporary files, temporary files and folders, and URLs.
 
 A temporary file has no name where the system allows it, so that it goes with the process, however that ends. Paths may
 be URLs, which fsspec opens; a process keeps one copy of such a file.
@@ -38,7 +38,7 @@ resource = lazy("resource")
 
 
 def arrays(number: int, length: int, dtype: DTypeLike = np.int64) -> tuple[Array, ...]:
-    """`number` arrays of this length and type, to be filled; in memory, or on disk where they are large together.
+    """Return `number` arrays of this length and type, to be filled; in memory, or on disk if they are large together.
 
     The disk space is reserved at once, and free again when they are deleted.
 
@@ -77,7 +77,7 @@ def _reserve(file: IO[bytes], size: int) -> None:
 
 
 def let_go(*arrays: NDArray[Any]) -> None:
-    """Free the memory of arrays on disk, or of what they are views of, until they are used again."""
+    """Free the memory of arrays on disk, or of the arrays that they are views of, until they are used again."""
     for array in arrays:
         owner: Any = array
         while isinstance(owner, np.ndarray):
@@ -118,7 +118,7 @@ class Unnamed:
             self._close = weakref.finalize(self, _delete, self.file, self.path)
 
     def close(self) -> None:
-        """Give the disk space back."""
+        """Release the disk space."""
         self._close()
 
 
@@ -129,7 +129,7 @@ def _delete(file: IO[bytes], path: str) -> None:
 
 
 def available_memory() -> int:
-    """About how many bytes a process could take now without anything being swapped out."""
+    """Estimate how many bytes a process could take now without anything being swapped out."""
     free = _free_memory()
     with suppress(OSError, ValueError), open("/sys/fs/cgroup/memory.max") as file:  # no container, or it says "max"
         return min(free, int(file.read()))
@@ -152,15 +152,15 @@ _FETCHED_AT_ONCE = 8 << 20  # bytes
 
 
 def is_url(path: str) -> bool:
-    """Whether a path is a URL, such as ``s3://bucket/run``."""
+    """Return whether a path is a URL, such as ``s3://bucket/run``."""
     return "://" in path
 
 
 def opened_folder(folder: str) -> IO[bytes]:
-    """A lock on a temporary folder, to be closed, which says that the folder is in use.
+    """Lock a temporary folder as in use, and return the lock, to be closed.
 
-    Such a folder has a name for other processes to find it, and stays where all of them are killed; so folders that
-    are no longer in use are deleted first.
+    Such a folder has a name, by which other processes find it, and stays if all of them are killed; so folders that are
+    no longer in use are deleted here.
     """
     users = open(os.path.join(folder, _USERS), "ab")  # noqa: SIM115
     _lock(users, shared=True)
@@ -186,7 +186,7 @@ _turn = Lock()
 
 
 def own_copy(path: str) -> str:
-    """The path of a file, or of a copy of what is at a URL, which exists until this process ends."""
+    """Return the path of a file, or of a copy of the file at a URL, which exists until this process ends."""
     if not is_url(path):
         return path
     with _turn:
@@ -204,7 +204,7 @@ def own_copy(path: str) -> str:
 
 
 def matching(pattern: str) -> list[str]:
-    """The URLs that match a pattern; the URL itself if it is none."""
+    """Return the URLs that match a pattern; the URL itself if it is no pattern."""
     if "*" not in pattern:
         return [pattern]
     file_system, path = _fsspec(pattern).core.url_to_fs(pattern)
@@ -216,7 +216,7 @@ def _fsspec(url: str) -> Any:
 
 
 def _lock(file: IO[bytes], *, shared: bool, wait: bool = True) -> bool:
-    """Lock a file against other processes, if possible. Without locks a file may be fetched twice, and stay."""
+    """Lock a file against other processes, if possible. Without locks a file may be fetched twice, and left behind."""
     if sys.platform == "win32":
         return False
     try:

@@ -1,4 +1,4 @@
-"""What results are made of: lower, expected and upper of a measure, and parts by name."""
+"""Building blocks of results: lower, expected and upper of a measure, and parts by name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Triple(NamedTuple, Generic[T]):
 
 
 def columns_of_bounds(results: Iterable[Any]) -> dict[str, list[Any]]:
-    """Lower, expected and upper of each of some results.
+    """Return lower, expected and upper of some results as columns.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def columns_of_bounds(results: Iterable[Any]) -> dict[str, list[Any]]:
 
 
 class ByName(ABC, Generic[T]):
-    """The methods of a mapping, made from `__getitem__` and `__iter__`; `dict` makes a dictionary of it.
+    """The methods of a mapping, made from `__getitem__` and `__iter__`; `dict` converts it to a dictionary.
 
     It is no `collections.abc.Mapping`, so that a report differs from a dictionary of reports, and it is equal to
     nothing but itself. A name that `iter` does not list may still have a part: an alias, or a part made on demand.
@@ -48,11 +48,11 @@ class ByName(ABC, Generic[T]):
 
     @abstractmethod
     def __getitem__(self, name: str) -> T:
-        """The part of this name; raises ValueError where there is none."""
+        """Return the part of this name; raise ValueError if there is none."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[str]:
-        """The names."""
+        """Yield the names."""
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -61,19 +61,19 @@ class ByName(ABC, Generic[T]):
         return any(each == name for each in self)
 
     def keys(self) -> KeysView[str]:
-        """The names."""
+        """Return the names."""
         return KeysView(cast(Mapping[str, T], self))
 
     def values(self) -> ValuesView[T]:
-        """The parts, in the order of the names."""
+        """Return the parts, in the order of the names."""
         return ValuesView(cast(Mapping[str, T], self))
 
     def items(self) -> ItemsView[str, T]:
-        """The names, each with its part."""
+        """Return the names, each with its part."""
         return ItemsView(cast(Mapping[str, T], self))
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The part of this name, or the default where there is none."""
+        """Return the part of this name, or the default if there is none."""
         try:
             return self[name]
         except InputError:

@@ -1,4 +1,4 @@
-"""Profiles in the form of the oracle, and compared with it."""
+"""Profiles, counted and in the form of the oracle, and compared with it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ import numpy as np
 import oracles
 
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.task import Task
+
+
+def profiled(*data: Any, **settings: Any) -> TieProfile:
+    """The profile of a new task, for what happens while it is counted."""
+    return Task(*data, **settings).profile
 
 
 def groups_of(profile: TieProfile) -> list[list[tuple[int, ...]]]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from keyed import profiled
 
 import deadheat as dh
 from deadheat.engine.counting import layout
@@ -100,7 +101,7 @@ def die(*_: Any) -> None:
 
 def same(workers: Any, *given: Any, **options: Any) -> None:
     """The profile is that of this process alone."""
-    assert dh.profile(*given, **options, executor=workers) == dh.profile(*given, **options)
+    assert profiled(*given, **options, executor=workers) == profiled(*given, **options)
 
 
 # The same profile ---------------------------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ def test_queries_without_anything_relevant(threads: ThreadPoolExecutor) -> None:
 
 def test_processes_open_files_where_they_are(tmp_path: Path) -> None:
     rows, labels = samples(900, size=50)
-    alone = dh.profile(rows, labels)
+    alone = profiled(rows, labels)
     np.save(tmp_path / "emb.npy", rows)
     parts = [tmp_path / f"emb-{number}.npy" for number in range(2)]
     for path, part in zip(parts, np.split(rows, 2), strict=True):
@@ -166,7 +167,7 @@ def test_processes_open_files_where_they_are(tmp_path: Path) -> None:
     with processes() as executor:
         cluster = dh.Cluster(executor, tasks=6)
         for given in (rows, tmp_path / "emb.npy", parts, np.load(tmp_path / "emb.npy", mmap_mode="r")[:]):
-            assert dh.profile(given, labels, executor=cluster) == alone
+            assert profiled(given, labels, executor=cluster) == alone
 
 
 @pytest.mark.parametrize("memory", [0, 1 << 40], ids=["large files", "small files"])
@@ -178,10 +179,10 @@ def test_files_are_mapped_as_a_whole_or_read_in_pieces_and_views_opened_where_th
     cluster = dh.Cluster(threads, tasks=3)
     for number, dtype in enumerate((np.float32, np.float64, ">f4", np.int8)):
         np.save(tmp_path / f"{number}.npy", rows.astype(dtype))
-        assert dh.profile(tmp_path / f"{number}.npy", labels, executor=cluster) == dh.profile(rows, labels)
+        assert profiled(tmp_path / f"{number}.npy", labels, executor=cluster) == profiled(rows, labels)
     mapped = np.load(tmp_path / "0.npy", mmap_mode="r")
     for view, of_view in ((mapped[37:], labels[37:]), (mapped[::2], labels[::2])):
-        assert dh.profile(view, of_view, executor=cluster) == dh.profile(np.array(view), of_view)
+        assert profiled(view, of_view, executor=cluster) == profiled(np.array(view), of_view)
 
 
 def test_scratch_is_used_and_left_empty(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
@@ -191,7 +192,7 @@ def test_scratch_is_used_and_left_empty(tmp_path: Path, threads: ThreadPoolExecu
     def progress(done: int, total: int) -> None:
         seen.append(len(list(tmp_path.glob("deadheat-job-*/*"))))
 
-    dh.profile(rows, labels, progress=progress, executor=dh.Cluster(threads, scratch=tmp_path, tasks=3))
+    profiled(rows, labels, progress=progress, executor=dh.Cluster(threads, scratch=tmp_path, tasks=3))
     assert seen == [2, 2, 2, 2]  # rows and classes
     assert list(tmp_path.iterdir()) == []
     assert worker._open == {}
@@ -206,7 +207,7 @@ def test_files_at_urls_are_fetched_by_the_caller_and_written_for_the_workers(
     written: list[int] = []
     watched = Watched(threads, lambda *_: written.append(len(list(tmp_path.glob("deadheat-job-*/*.rows")))))
     cluster = dh.Cluster(watched, scratch=tmp_path, tasks=3)
-    assert dh.profile(f"file://{tmp_path}/emb.npy", labels, executor=cluster) == dh.profile(rows, labels)
+    assert profiled(f"file://{tmp_path}/emb.npy", labels, executor=cluster) == profiled(rows, labels)
     assert written == [1, 1, 1]
 
 
@@ -224,8 +225,8 @@ def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: 
         return made[-1]
 
     cluster = dh.Cluster(make, tasks=10)
-    found = dh.profile(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
-    assert found == dh.profile(rows, labels)
+    found = profiled(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
+    assert found == profiled(rows, labels)
     assert len(made) == 2
     assert cluster.summary.retries > 0
 
@@ -236,14 +237,14 @@ def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoi
     with processes() as executor:
         cluster = dh.Cluster(with_tasks(executor, {5}, lambda: die), tasks=10)
         with pytest.raises(ClusterError, match=r"died .* after \d+ of 10 tasks, .* a function that makes one, or give"):
-            dh.profile(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
+            profiled(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
     with ThreadPoolExecutor(1) as executor:
         cluster = dh.Cluster(executor, tasks=10)
-        again = dh.profile(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
-    assert again == dh.profile(rows, labels)
+        again = profiled(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
+    assert again == profiled(rows, labels)
     assert cluster.summary.tasks < 10  # the others were kept
     with pytest.raises(InvalidValueError, match="tasks is '4 x 4' there"):
-        dh.profile(rows, labels, executor=dh.Cluster(executor, tasks=3), checkpoint=tmp_path / "kept")
+        profiled(rows, labels, executor=dh.Cluster(executor, tasks=3), checkpoint=tmp_path / "kept")
 
 
 @pytest.mark.parametrize(("n_broken", "n_retry"), [(2, 2), (3, 2), (1, 0), (0, 0)])
@@ -260,7 +261,7 @@ def test_executors_that_break_without_an_answer_are_replaced_so_many_times(
     cluster = dh.Cluster(make, tasks=3, retries=n_retry)
     if n_broken > n_retry:
         with pytest.raises(ClusterError, match=r"died .* after 0 of 3 tasks, as others did before it"):
-            dh.profile(*samples(100), executor=cluster)
+            profiled(*samples(100), executor=cluster)
     else:
         same(cluster, *samples(100))
         assert cluster.summary.retries == 3 * n_broken
@@ -288,13 +289,13 @@ def test_tasks_that_fail_are_tried_again_so_many_times(threads: ThreadPoolExecut
     assert cluster.summary.retries == 2
     cluster = dh.Cluster(with_tasks(threads, {1, 3, 4}, fails), tasks=3)
     with pytest.raises(ClusterError, match="failed 3 times, at last with OSError: the network is gone"):
-        dh.profile(*samples(100), executor=cluster)
+        profiled(*samples(100), executor=cluster)
 
 
 def test_tasks_are_small(threads: ThreadPoolExecutor) -> None:
     sizes: list[int] = []
     watched = Watched(threads, lambda _, *task: sizes.append(len(pickle.dumps(task))))
-    dh.profile(*samples(2000), executor=dh.Cluster(watched, tasks=21))
+    profiled(*samples(2000), executor=dh.Cluster(watched, tasks=21))
     assert len(sizes) == 21
     assert max(sizes) < 2000
 
@@ -314,7 +315,7 @@ def test_workers_that_see_no_files_or_are_of_another_version_say_so(
         (update, r"must have the version of deadheat .* but one has 0\.0\.9"),
     ):
         with pytest.raises(ClusterError, match=message):
-            dh.profile(*samples(50), executor=dh.Cluster(Watched(threads, spoil), scratch=tmp_path))
+            profiled(*samples(50), executor=dh.Cluster(Watched(threads, spoil), scratch=tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -349,7 +350,7 @@ def test_what_is_no_executor_is_refused_with_what_to_give_in_its_place(module: s
     library = ModuleType(module)
     for value in (kind(), library, kind, lambda: kind(), lambda: library):
         with pytest.raises(InvalidTypeError, match=rf"^executor must be an executor of PEP 3148 .*{remedy}") as error:
-            dh.profile([[0.0]], [0], executor=value)
+            profiled([[0.0]], [0], executor=value)
         assert "\n" not in str(error.value)
     if module != "elsewhere":  # known before it is called
         with pytest.raises(InvalidTypeError, match=f"but is .*{remedy}"):
@@ -358,7 +359,7 @@ def test_what_is_no_executor_is_refused_with_what_to_give_in_its_place(module: s
 
 @pytest.mark.parametrize("value", [3, "dask", lambda n: processes(), processes().submit, abs, [ThreadPoolExecutor]])
 def test_functions_with_arguments_and_other_things_are_no_executors(value: Any) -> None:
-    for call in (dh.Cluster, lambda value: dh.profile([[0.0]], [0], executor=value)):
+    for call in (dh.Cluster, lambda value: profiled([[0.0]], [0], executor=value)):
         with pytest.raises(InvalidTypeError, match=r"executor must be an executor of PEP 3148 .* but is "):
             call(value)
 
@@ -371,9 +372,9 @@ def test_classes_and_functions_that_make_executors(threads: ThreadPoolExecutor) 
 def test_what_does_not_fit_is_refused_before_any_task(threads: ThreadPoolExecutor) -> None:
     executor = Watched(threads)
     with pytest.raises(InvalidValueError, match="dim"):
-        dh.profile([[0.0]], [0], [[0.0, 1.0]], [0], executor=executor)
+        dh.Task([[0.0]], [0], [[0.0, 1.0]], [0], executor=executor)
     with pytest.raises(InvalidTypeError, match="bool"):
-        dh.profile([[0.5]], [0], distance="hamming", executor=executor)
+        dh.Task([[0.5]], [0], distance="hamming", executor=executor)
     assert executor.n == 0
 
 
@@ -385,11 +386,11 @@ def test_progress_counts_pairs_and_ends_with_a_line(
 ) -> None:
     reported: list[tuple[int, int]] = []
     cluster = dh.Cluster(threads, tasks=6)
-    dh.profile(*samples(100), executor=cluster, progress=lambda *state: reported.append(state))
+    profiled(*samples(100), executor=cluster, progress=lambda *state: reported.append(state))
     done = [state[0] for state in reported]
     assert (done[0], reported[0][1], done[-1], done.count(10_000), len(done)) == (0, 10_000, 10_000, 1, 7)
     assert done == sorted(done)
-    dh.profile(*samples(100), executor=cluster, progress=True)
+    profiled(*samples(100), executor=cluster, progress=True)
     assert capsys.readouterr().err.splitlines()[-1] == str(cluster.summary)
 
 
@@ -402,6 +403,6 @@ def test_an_interrupt_says_what_is_kept(tmp_path: Path, threads: ThreadPoolExecu
 
     cluster = dh.Cluster(threads, tasks=6)
     with pytest.raises(KeyboardInterrupt, match=r"1 of 6 tasks are kept in checkpoint"):
-        dh.profile(rows, labels, executor=cluster, progress=progress, checkpoint=tmp_path / "kept")
+        profiled(rows, labels, executor=cluster, progress=progress, checkpoint=tmp_path / "kept")
     with pytest.raises(KeyboardInterrupt, match="nothing is kept"):
-        dh.profile(rows, labels, executor=cluster, progress=progress)
+        profiled(rows, labels, executor=cluster, progress=progress)

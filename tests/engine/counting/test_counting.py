@@ -15,7 +15,7 @@ import numpy as np
 import oracles
 import pytest
 from engine.kinds import BIT_KINDS, KINDS, drawn
-from keyed import counts_of, groups_of
+from keyed import counts_of, groups_of, profiled
 
 import deadheat as dh
 from deadheat.engine.counting import layout, passes
@@ -59,7 +59,7 @@ class Case:
 
     def found(self, threads):
         options = {"distance": self.distance, "junk": self.junk, "ties": self.ties, "threads": threads}
-        return counts_of(dh.profile(*self.data, **options))
+        return counts_of(profiled(*self.data, **options))
 
     def wanted(self):
         return oracles.profile(*self.data, distance=self.distance, junk=self.junk, ties=self.oracle_ties)
@@ -195,12 +195,12 @@ def test_larger_data_equal_integer_arithmetic(name, distance, n_class, monkeypat
         for block, tile in ((512, 1024), (17, 13)):
             monkeypatch.setattr(layout, "BLOCK_ROWS", block)
             monkeypatch.setattr(layout, "TILE_COLUMNS", tile)
-            profile = dh.profile(values, labels, distance=distance, junk=junk, threads=2)
+            profile = profiled(values, labels, distance=distance, junk=junk, threads=2)
             assert counts_of(profile) == wanted
     labels[:3] = 99  # in the queries only
     same = labels[: n // 3, None] == labels[n // 6 :]
     wanted = counted(exact_keys(rows[: n // 3], rows[n // 6 :], distance), same, np.ones_like(same))
-    profile = dh.profile(values[: n // 3], labels[: n // 3], values[n // 6 :], labels[n // 6 :], distance=distance)
+    profile = profiled(values[: n // 3], labels[: n // 3], values[n // 6 :], labels[n // 6 :], distance=distance)
     assert counts_of(profile) == wanted
 
 
@@ -211,7 +211,7 @@ def test_city_block_sums_just_above_what_a_float_holds(size):
     rows = rng.choice([-size, size], (120, 1)) + rng.integers(-3, 4, (120, 6))
     labels, others = rng.integers(0, 5, 120), ~np.eye(120, dtype=bool)
     wanted = counted(exact_keys(rows, rows, "cityblock"), (labels[:, None] == labels) & others, others)
-    assert counts_of(dh.profile(rows * 1.0, labels, distance="cityblock")) == wanted
+    assert counts_of(profiled(rows * 1.0, labels, distance="cityblock")) == wanted
 
 
 @pytest.mark.parametrize("shards", [1, 1000], ids=["streamed", "kept"])
@@ -227,7 +227,7 @@ def test_what_is_outside_a_giant_class_counts_the_same_in_tiles_and_one_by_one(d
     for values in (3, 50):
         rows, labels = rng.integers(-values, values + 1, (200, 3)), rng.permutation(np.arange(200) >= share * 200)
         wanted = counted(exact_keys(rows, rows, distance), (labels[:, None] == labels) & others, others)
-        profile = dh.profile(rows, labels, distance=distance, progress=lambda *at: seen.append(at))
+        profile = profiled(rows, labels, distance=distance, progress=lambda *at: seen.append(at))
         assert counts_of(profile) == wanted
         assert seen[-1][0] == seen[-1][1] > 0
 
@@ -250,14 +250,14 @@ def test_one_step_breaks_a_tie(distance):
     for target, place in ((0.0, "behind"), (9.0, "before")):
         moved = gallery.copy()
         moved[1, 0] = np.nextafter(1.25, target)
-        profile = dh.profile([[5.0, 0.1]], [0], moved, [1, 0, 1], distance=distance)
+        profile = profiled([[5.0, 0.1]], [0], moved, [1, 0, 1], distance=distance)
         assert groups_of(profile) == [[(0 if place == "before" else 2, 0, 1, 1)]]
-    assert groups_of(dh.profile([[5.0, 0.1]], [0], gallery, [1, 0, 1], distance=distance)) == [[(0, 0, 3, 1)]]
+    assert groups_of(profiled([[5.0, 0.1]], [0], gallery, [1, 0, 1], distance=distance)) == [[(0, 0, 3, 1)]]
 
 
 def test_under_cosine_multiples_tie_and_zero_is_orthogonal_to_all():
     gallery = [[1, 2], [3, 6], [0.1, 0.2], [0, 0], [2, -1], [-1, -2]]
-    profile = dh.profile([[1, 2], [0, 0]], ["a", "b"], gallery, ["a", "x", "x", "b", "b", "a"])
+    profile = profiled([[1, 2], [0, 0]], ["a", "b"], gallery, ["a", "x", "x", "b", "b", "a"])
     assert counts_of(profile) == [
         {"groups": [(0, 0, 3, 1), (5, 1, 1, 1)], "n_ranked": 6, "n_relevant": 2},
         {"groups": [(0, 0, 6, 2)], "n_ranked": 6, "n_relevant": 2},
@@ -265,13 +265,13 @@ def test_under_cosine_multiples_tie_and_zero_is_orthogonal_to_all():
 
 
 def test_a_single_item_and_a_gallery_of_junk():
-    junk = dh.profile([[1.0]], ["a"], [[1.0], [2.0]], ["a", "a"], junk=[True, True])
-    for nothing in (dh.profile([[1.0, 2.0]], ["a"]), junk):
+    junk = profiled([[1.0]], ["a"], [[1.0], [2.0]], ["a", "a"], junk=[True, True])
+    for nothing in (profiled([[1.0, 2.0]], ["a"]), junk):
         assert counts_of(nothing) == [{"groups": [], "n_ranked": 0, "n_relevant": 0}]
 
 
 def test_leave_one_out_takes_out_the_query_and_not_its_double():
-    profile = dh.profile([[1, 0], [1, 0], [0, 1]], ["a", "a", "a"], distance="euclidean")
+    profile = profiled([[1, 0], [1, 0], [0, 1]], ["a", "a", "a"], distance="euclidean")
     assert groups_of(profile) == [[(0, 0, 1, 1), (1, 1, 1, 1)], [(0, 0, 1, 1), (1, 1, 1, 1)], [(0, 0, 2, 2)]]
 
 
@@ -290,14 +290,14 @@ def test_labels_of_any_kind_count_the_same(form):
     rng = np.random.default_rng(5)
     rows, codes = rng.integers(0, 3, (40, 3)), rng.integers(0, 5, 40)
     labels = LABEL_FORMS[form](codes)
-    assert dh.profile(rows, labels) == dh.profile(rows, codes)
-    split = [dh.profile(rows[:9], given[:9], rows[9:], given[9:]) for given in (labels, codes)]
+    assert profiled(rows, labels) == profiled(rows, codes)
+    split = [profiled(rows[:9], given[:9], rows[9:], given[9:]) for given in (labels, codes)]
     assert split[0] == split[1]
 
 
 def test_labels_of_different_integer_types_are_compared_as_integers():
     unsigned, signed = np.array([2**64 - 1, 5], dtype=np.uint64), np.array([-1, 5])
-    assert dh.profile(np.zeros((2, 1)), unsigned, np.zeros((2, 1)), signed).n_relevant.tolist() == [0, 1]
+    assert profiled(np.zeros((2, 1)), unsigned, np.zeros((2, 1)), signed).n_relevant.tolist() == [0, 1]
 
 
 def test_inputs_are_left_alone():
@@ -305,7 +305,7 @@ def test_inputs_are_left_alone():
     junk = np.eye(50, dtype=bool)[::-1].copy()
     before = rows.tobytes(), labels.tobytes(), junk.tobytes()
     for distance in NUMBERS:
-        dh.profile(rows, labels, distance=distance, junk=junk)
+        profiled(rows, labels, distance=distance, junk=junk)
     assert (rows.tobytes(), labels.tobytes(), junk.tobytes()) == before
 
 
@@ -314,7 +314,7 @@ def test_a_tolerance_beyond_the_largest_float(distance):
     """Closeness, shifted, overflows: the interval ends at infinity and is no NaN."""
     rows = np.array([[1.5e308, -1.5e308], [-1e308, 1.5e308], [3e300, 1e300], [0, 0], [1.5e308, 1.5e308]])
     labels = [0, 0, 1, 1, 0]
-    found = dh.profile(rows, labels, distance=distance, ties=dh.Tolerance(1e300))
+    found = profiled(rows, labels, distance=distance, ties=dh.Tolerance(1e300))
     wanted = oracles.profile(rows, labels, None, None, distance=distance, ties=("tolerance", 1e300))
     assert counts_of(found) == wanted
 
@@ -326,5 +326,5 @@ def test_rows_of_zeros_next_to_numbers_of_all_exponents(distance):
     for _ in range(6):
         rows, labels = rng.standard_normal((14, 4)) * 2.0 ** rng.integers(-1074, 900, (14, 4)), rng.integers(0, 3, 14)
         rows[rng.random(14) < 0.3] = 0
-        found = counts_of(dh.profile(rows, labels, distance=distance))
+        found = counts_of(profiled(rows, labels, distance=distance))
         assert found == oracles.profile(rows, labels, None, None, distance=distance, junk=None, ties="exact")

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import test_invariance as invariance
 from click.testing import CliRunner
+from keyed import profiled
 
 import deadheat as dh
 from deadheat.cli.main import main
@@ -52,7 +53,7 @@ def in_pieces(monkeypatch: pytest.MonkeyPatch, cells: int = 1500) -> None:
 
 def same(device: Any, *given: Any, threads: int | None = None, **options: Any) -> bool:
     """Whether a device gives the profile that NumPy gives."""
-    return dh.profile(*given, **options, device=device, threads=threads) == dh.profile(*given, **options)
+    return profiled(*given, **options, device=device, threads=threads) == profiled(*given, **options)
 
 
 # The same profile -----------------------------------------------------------------------------------------------------
@@ -124,7 +125,7 @@ def test_little_is_left_to_the_processor(monkeypatch):
     monkeypatch.setattr(on_device.DeviceCountingPass, "_count", counted)
     monkeypatch.setattr(on_device.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1])
     rows = np.random.default_rng(0).standard_normal((400, 64), dtype=np.float32)
-    dh.profile(rows, np.arange(400) % 40, device="cpu")
+    profiled(rows, np.arange(400) % 40, device="cpu")
     assert sum(looks) > 0
     assert left
     assert sum(left) == 0
@@ -139,11 +140,11 @@ def test_either_path_goes_on_from_the_other_ones_checkpoint(one, other, tmp_path
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt, match="shards are kept"):
-        dh.profile(*DUPLICATES, checkpoint=tmp_path / "kept", device=one, progress=interrupt, threads=1)
+        profiled(*DUPLICATES, checkpoint=tmp_path / "kept", device=one, progress=interrupt, threads=1)
     begun = []
     assert len(list((tmp_path / "kept").glob("shard-*"))) > 1
     options = {"checkpoint": tmp_path / "kept", "progress": lambda done, total: begun.append(done / total)}
-    assert dh.profile(*DUPLICATES, device=other, **options) == dh.profile(*DUPLICATES)
+    assert profiled(*DUPLICATES, device=other, **options) == profiled(*DUPLICATES)
     assert begun[0] > 0.3
 
 
@@ -308,7 +309,7 @@ def test_a_precision_that_changes_on_the_way_is_refused():
         torch.set_float32_matmul_precision("medium")
 
     with pytest.raises(RuntimeError, match=r"must stay as it is while deadheat works.*from float32 to bfloat16"):
-        dh.profile(*DUPLICATES, device="cpu", progress=coarsen, threads=1)
+        profiled(*DUPLICATES, device="cpu", progress=coarsen, threads=1)
 
 
 def test_automatic_casts_do_nothing():
@@ -328,13 +329,13 @@ def test_automatic_casts_do_nothing():
 def test_tensors_as_embeddings_labels_and_junk(device):
     rows, labels = DUPLICATES
     tensor, marks = torch.tensor(rows, device=device, requires_grad=True), torch.tensor(labels, device=device)
-    wanted = dh.profile(rows, labels, junk=labels == 3)
+    wanted = profiled(rows, labels, junk=labels == 3)
     for given, where in ((tensor, device), (tensor, None), ([tensor[:50], tensor[50:]], None)):
-        assert dh.profile(given, marks, device=where, junk=marks == 3) == wanted
+        assert profiled(given, marks, device=where, junk=marks == 3) == wanted
     short, bits = tensor.bfloat16(), tensor > 0
-    assert dh.profile(short, marks) == dh.profile(short.detach().float().cpu().numpy(), labels)
-    found = dh.profile(bits, marks, bits, marks, distance="hamming", device=device)
-    assert found == dh.profile(rows > 0, labels, rows > 0, labels, distance="hamming")
+    assert profiled(short, marks) == profiled(short.detach().float().cpu().numpy(), labels)
+    found = profiled(bits, marks, bits, marks, distance="hamming", device=device)
+    assert found == profiled(rows > 0, labels, rows > 0, labels, distance="hamming")
 
 
 @pytest.mark.parametrize("device", ["cpu", torch.device("cpu"), torch.device("cpu", 0)], ids=repr)
@@ -381,10 +382,10 @@ def test_a_processor_that_takes_tiny_numbers_for_zero_changes_nothing(distance):
     rng = np.random.default_rng(2)
     rows, labels = rng.integers(-2, 3, (60, 5)), rng.integers(0, 5, 60)
     rows[:4] = 0
-    wanted = dh.profile(rows, labels, distance=distance, threads=1)
+    wanted = profiled(rows, labels, distance=distance, threads=1)
     assert torch.set_flush_denormal(True)
     try:
-        assert dh.profile(rows, labels, distance=distance, threads=1) == wanted
-        assert dh.profile(rows, labels, distance=distance, threads=1, device="cpu") == wanted
+        assert profiled(rows, labels, distance=distance, threads=1) == wanted
+        assert profiled(rows, labels, distance=distance, threads=1, device="cpu") == wanted
     finally:
         torch.set_flush_denormal(False)

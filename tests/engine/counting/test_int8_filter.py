@@ -43,7 +43,7 @@ def same(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any
         found = []
         for least in (1 << 62, 0):
             monkeypatch.setattr(problem, "LEAST_FOR_INT8", least)
-            found.append(dh.profile(*args, threads=request.param, **options))
+            found.append(dh.Task(*args, threads=request.param, **options).profile)
         assert found[0] == found[1]
 
     return with_and_without

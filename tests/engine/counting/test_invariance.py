@@ -18,7 +18,7 @@ from data import data_file
 import deadheat as dh
 from deadheat.engine.counting import layout, passes
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.reports.evaluating import measure
+from deadheat.reports.evaluating import evaluate
 
 PRODUCTS = ["cosine", "euclidean", "inner_product", "cityblock"]
 MEASURES = ["mAP", "mAP@5", "MAP@R", "R-Precision", "P@10", "Recall@10", "Hit@1", "Hit@5", "MRR", "nDCG", "nDCG@10",
@@ -65,7 +65,7 @@ def example(kind, n=170):
 
 def bits(profile):
     """The digest, and every mean to its last bit."""
-    report = measure(profile, MEASURES)
+    report = evaluate(profile, MEASURES)
     means = [[getattr(report[name], side).hex() for side in ("lower", "expected", "upper")] for name in MEASURES]
     return profile.digest(), means
 
@@ -81,21 +81,21 @@ every_kind_and_distance = pytest.mark.parametrize(
 @every_kind_and_distance
 def test_threads_blocks_and_tiles(kind, distance, monkeypatch):
     rows, labels = example(kind)
-    wanted = bits(dh.profile(rows, labels, distance=distance, threads=1))
+    wanted = bits(dh.Task(rows, labels, distance=distance, threads=1).profile)
     for threads, block, tile in ((2, 512, 1024), (1, 16, 64), (2, 33, 17), (9, 50, 1)):
         monkeypatch.setattr(layout, "BLOCK_ROWS", block)
         monkeypatch.setattr(layout, "TILE_COLUMNS", tile)
-        assert bits(dh.profile(rows, labels, distance=distance, threads=threads)) == wanted
+        assert bits(dh.Task(rows, labels, distance=distance, threads=threads).profile) == wanted
 
 
 @pytest.mark.parametrize("ties", ["float16", "bfloat16", "float32", dh.Tolerance(0.01)], ids=str)
 @pytest.mark.parametrize("distance", PRODUCTS)
 def test_threads_and_tiles_under_other_ties(distance, ties, monkeypatch):
     rows, labels = example(gaussian_with_duplicates)
-    wanted = dh.profile(rows, labels, distance=distance, ties=ties, threads=1).digest()
+    wanted = dh.Task(rows, labels, distance=distance, ties=ties, threads=1).profile.digest()
     monkeypatch.setattr(layout, "BLOCK_ROWS", 20)
     monkeypatch.setattr(layout, "TILE_COLUMNS", 31)
-    assert dh.profile(rows, labels, distance=distance, ties=ties, threads=2).digest() == wanted
+    assert dh.Task(rows, labels, distance=distance, ties=ties, threads=2).profile.digest() == wanted
 
 
 @every_kind_and_distance
@@ -104,14 +104,14 @@ def test_shards_of_queries_and_half_of_the_products(kind, distance, monkeypatch)
     rows, labels = example(kind)
     monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
     monkeypatch.setattr(layout, "SYMMETRIC_SHARE", 2.0)
-    wanted = bits(dh.profile(rows, labels, distance=distance))
+    wanted = bits(dh.Task(rows, labels, distance=distance).profile)
     monkeypatch.setattr(layout, "SYMMETRIC_SHARE", 0.0)
     monkeypatch.setattr(layout, "STREAMED_COLUMNS", 37)
     for shard_bytes, streamed_bytes in ((1 << 30, 0), (1 << 17, 1 << 20), (1, 0), (1, 1 << 20)):
         monkeypatch.setattr(layout, "SHARD_BYTES", shard_bytes)
         monkeypatch.setattr(passes, "STREAMED_BYTES", streamed_bytes)
         for threads in (1, 3):
-            assert bits(dh.profile(rows, labels, distance=distance, threads=threads)) == wanted
+            assert bits(dh.Task(rows, labels, distance=distance, threads=threads).profile) == wanted
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_shards_of_the_gallery_add_up(distance, ties):
     shard, junk = rng.integers(0, 3, 110), rng.random((60, 110)) < 0.1
 
     def part(junk):
-        return dh.profile(rows[:60], labels[:60], rows[60:], labels[60:], distance=distance, ties=ties, junk=junk)
+        return dh.Task(rows[:60], labels[:60], rows[60:], labels[60:], distance=distance, ties=ties, junk=junk).profile
 
     whole, parts = part(junk), [part(junk | (~relevant & (shard != number))) for number in range(3)]
     assert parts[0] + parts[1] + parts[2] == whole
@@ -142,11 +142,11 @@ def test_shards_of_the_gallery_add_up(distance, ties):
 def test_bits_in_every_type(dtype):
     rows, labels = np.random.default_rng(1).random((90, 17)) < 0.4, np.arange(90) % 7
     for distance in PRODUCTS:
-        wanted = dh.profile(rows.astype(float), labels, distance=distance)
-        assert dh.profile(rows.astype(dtype), labels, distance=distance) == wanted
-    city = dh.profile(rows, labels, distance="cityblock")
-    assert city == dh.profile(rows, labels, distance="hamming")
-    assert city == dh.profile(np.packbits(rows, axis=1), labels, distance="hamming")
+        wanted = dh.Task(rows.astype(float), labels, distance=distance).profile
+        assert dh.Task(rows.astype(dtype), labels, distance=distance).profile == wanted
+    city = dh.Task(rows, labels, distance="cityblock").profile
+    assert city == dh.Task(rows, labels, distance="hamming").profile
+    assert city == dh.Task(np.packbits(rows, axis=1), labels, distance="hamming").profile
 
 
 # What does not change a distance, or changes all in the same way ------------------------------------------------------
@@ -155,14 +155,14 @@ def test_bits_in_every_type(dtype):
 @every_kind_and_distance
 def test_permuting_samples_permutes_the_queries_and_changes_no_mean(kind, distance):
     rows, labels = example(kind)
-    profile = dh.profile(rows, labels, distance=distance)
-    report = measure(profile, MEASURES)
+    profile = dh.Task(rows, labels, distance=distance).profile
+    report = evaluate(profile, MEASURES)
     for seed in range(2):
         order = np.random.default_rng(seed).permutation(len(rows))
-        permuted = dh.profile(rows[order], labels[order], distance=distance)
+        permuted = dh.Task(rows[order], labels[order], distance=distance).profile
         assert permuted.digest() == profile[order].digest()
         assert bits(permuted)[1] == bits(profile)[1]
-        again = measure(permuted, MEASURES)
+        again = evaluate(permuted, MEASURES)
         for name in MEASURES:
             for found, wanted in zip(again[name].per_query, report[name].per_query, strict=True):
                 np.testing.assert_array_equal(found, wanted[order])
@@ -171,17 +171,17 @@ def test_permuting_samples_permutes_the_queries_and_changes_no_mean(kind, distan
 @every_kind_and_distance
 def test_scaling_by_a_power_of_two(kind, distance):
     rows, labels = example(kind, 90)
-    wanted = dh.profile(rows, labels, distance=distance)
+    wanted = dh.Task(rows, labels, distance=distance).profile
     for exponent in (1, 40, -60):
-        assert dh.profile(np.ldexp(rows, exponent), labels, distance=distance) == wanted
-        assert dh.profile(np.ldexp(rows.astype(float), 8 * exponent), labels, distance=distance) == wanted
+        assert dh.Task(np.ldexp(rows, exponent), labels, distance=distance).profile == wanted
+        assert dh.Task(np.ldexp(rows.astype(float), 8 * exponent), labels, distance=distance).profile == wanted
 
 
 def test_under_cosine_every_row_may_have_a_scale_of_its_own():
     for kind in KINDS:
         rows, labels = example(kind)
         scale = np.random.default_rng(1).integers(-30, 30, (len(rows), 1))
-        assert dh.profile(np.ldexp(rows, scale), labels) == dh.profile(rows, labels)
+        assert dh.Task(np.ldexp(rows, scale), labels).profile == dh.Task(rows, labels).profile
 
 
 @every_kind_and_distance
@@ -190,17 +190,17 @@ def test_permuting_and_reflecting_the_axes(kind, distance):
     rng = np.random.default_rng(2)
     signs = rng.choice(np.array([-1, 1], dtype=np.float32), rows.shape[1])
     padded = np.concatenate([rows, np.zeros((len(rows), 5), dtype=np.float32)], axis=1)
-    wanted = dh.profile(rows, labels, distance=distance)
+    wanted = dh.Task(rows, labels, distance=distance).profile
     for other in ((rows * signs)[:, rng.permuted(np.arange(rows.shape[1]))], padded):
-        assert dh.profile(other, labels, distance=distance) == wanted
+        assert dh.Task(other, labels, distance=distance).profile == wanted
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "cityblock"])
 def test_moving_integers(distance):
     rows, labels = example(small_integers)
-    wanted = dh.profile(rows, labels, distance=distance)
+    wanted = dh.Task(rows, labels, distance=distance).profile
     for shift in (1, 1000, 2**22, 2**40):
-        assert dh.profile(rows.astype(float) + shift, labels, distance=distance) == wanted
+        assert dh.Task(rows.astype(float) + shift, labels, distance=distance).profile == wanted
 
 
 # The processor's instructions -----------------------------------------------------------------------------------------
@@ -218,8 +218,8 @@ found = {}
 for kind in t.KINDS:
     rows, labels = t.example(kind)
     for distance in t.PRODUCTS:
-        found[kind.__name__ + " " + distance] = t.bits(t.dh.profile(rows, labels, distance=distance))
-    found[kind.__name__ + " float16"] = t.dh.profile(rows, labels, ties="float16").digest()
+        found[kind.__name__ + " " + distance] = t.bits(t.dh.Task(rows, labels, distance=distance).profile)
+    found[kind.__name__ + " float16"] = t.dh.Task(rows, labels, ties="float16").profile.digest()
 digest = hashlib.sha256(np.ascontiguousarray(products)).hexdigest()
 print(json.dumps({"set": _core.instruction_set(), "products": digest, "found": found}))
 """
@@ -280,7 +280,7 @@ def test_embeddings_that_are_all_zero(distance):
     rows = np.zeros((1000, 16), dtype=bool if distance == "hamming" else np.float32)
     labels = np.arange(1000) // 100
     for order in (labels, labels[::-1], np.arange(1000) % 10, np.random.default_rng(0).permutation(labels)):
-        result = measure(dh.profile(rows, order, distance=distance), "mAP")["mAP"]
+        result = evaluate(dh.Task(rows, order, distance=distance).profile, "mAP")["mAP"]
         assert [round(100 * x, 4) for x in (result.lower, result.expected, result.upper)] == [5.1773, 10.4953, 100.0]
 
 
@@ -291,17 +291,17 @@ def washington():
 
 
 def percent(profile, digits):
-    result = measure(profile, "mAP")["mAP"]
+    result = evaluate(profile, "mAP")["mAP"]
     return [round(100 * x, digits) for x in (result.lower, result.upper)]
 
 
 @pytest.mark.parametrize(("distance", "value"), [("cosine", 95.5491), ("euclidean", 95.7809), ("cityblock", 95.6911)])
 def test_george_washington_has_no_mixed_tie(washington, distance, value):
-    profile = dh.profile(*washington, distance=distance)
+    profile = dh.Task(*washington, distance=distance).profile
     assert profile.ties.mixed_groups == 0
     assert percent(profile, 4) == [value, value]
     assert int((profile.n_relevant > 0).sum()) == 899
-    assert profile == dh.profile(washington[0].astype(np.float64), washington[1], distance=distance)
+    assert profile == dh.Task(washington[0].astype(np.float64), washington[1], distance=distance).profile
 
 
 @pytest.mark.parametrize(
@@ -315,6 +315,6 @@ def test_george_washington_has_no_mixed_tie(washington, distance, value):
     ],
 )
 def test_george_washington_served_in_a_shorter_type(washington, dtype, of, mixed_groups, digits, interval):
-    profile = dh.profile(*washington, ties=dh.Rounded(dtype, of=of))
+    profile = dh.Task(*washington, ties=dh.Rounded(dtype, of=of)).profile
     assert profile.ties.mixed_groups == mixed_groups
     assert percent(profile, digits) == interval

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat import Cluster, Tolerance, measure, profile, profile_judged, profile_scores
+from deadheat import Cluster, Task, Tolerance, evaluate
 from deadheat.errors import NotInGalleryWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::deadheat.errors.NotInGalleryWarning")  # most cases lack a document
@@ -41,8 +41,8 @@ SCORES = {
 def test_profile_of_exact_scores(n_grade: int, distance: str) -> None:
     for seed in range(20):
         queries, gallery, qrels, query_ids, gallery_ids, judged = case(seed, n_grade)
-        found = profile_judged(queries, gallery, qrels, query_ids, gallery_ids, distance=distance)
-        assert found == profile_scores(SCORES[distance](queries, gallery), judged), seed
+        found = Task.from_judged(queries, gallery, qrels, query_ids, gallery_ids, distance=distance).profile
+        assert found == Task.from_scores(SCORES[distance](queries, gallery), judged).profile, seed
         assert found.query_ids == tuple(query_ids)
 
 
@@ -63,11 +63,11 @@ def large(seed: int, n_query: int, n_gallery: int, n_grade: int) -> tuple[Any, .
 def test_workers_count_the_same(n_grade: int, ties: str) -> None:
     case = large(n_grade, 60, 400, n_grade)
     given = {"distance": "euclidean", "ties": ties, "ignore_identical_ids": True}
-    alone = profile_judged(*case, **given)
+    alone = Task.from_judged(*case, **given).profile
     with ThreadPoolExecutor(2) as threads:
         for tasks in (1, 5):
             cluster = Cluster(threads, tasks=tasks)
-            found = profile_judged(*case, **given, executor=cluster)
+            found = Task.from_judged(*case, **given, executor=cluster).profile
             assert found == alone
             assert (found.digest(), found.query_ids) == (alone.digest(), alone.query_ids)
             assert cluster.summary is not None
@@ -78,10 +78,10 @@ def test_processes_count_the_same_in_tasks_of_equal_size(tmp_path: Path) -> None
     """Two million pairs were one task."""
     queries, gallery, *rest = large(7, 1000, 2000, 2)
     np.save(tmp_path / "gallery.npy", gallery)
-    alone = profile_judged(queries, gallery, *rest)
+    alone = Task.from_judged(queries, gallery, *rest).profile
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
         cluster = Cluster(executor)
-        assert profile_judged(queries, tmp_path / "gallery.npy", *rest, executor=cluster) == alone
+        assert Task.from_judged(queries, tmp_path / "gallery.npy", *rest, executor=cluster).profile == alone
     assert cluster.summary is not None
     assert cluster.summary.tasks == 2 * 2  # of two grades
     assert (cluster.summary.retries, cluster.summary.pairs) == (0, 2 * 996 * 2000)  # four queries have nothing here
@@ -90,13 +90,13 @@ def test_processes_count_the_same_in_tasks_of_equal_size(tmp_path: Path) -> None
 def test_nothing_is_relevant_for_workers_either() -> None:
     with ThreadPoolExecutor(2) as threads:
         given = [[1.0]], [[1.0], [2.0]], {"q": {"a": 0}}, ["q"], ["a", "b"]
-        assert profile_judged(*given, executor=threads) == profile_judged(*given)
+        assert Task.from_judged(*given, executor=threads).profile == Task.from_judged(*given).profile
 
 
 def test_qrels_without_a_query_are_refused() -> None:
     said = r"query_ids and qrels must have a query in common, but query_ids are 1 .'q'. and the qrels have 1 .'other'."
     with pytest.raises(ValueError, match=said):
-        profile_judged([[1.0]], [[1.0], [2.0]], {"other": {"a": 1}}, ["q"], ["a", "b"])
+        Task.from_judged([[1.0]], [[1.0], [2.0]], {"other": {"a": 1}}, ["q"], ["a", "b"])
 
 
 def test_labels_as_judgements() -> None:
@@ -108,9 +108,9 @@ def test_labels_as_judgements() -> None:
         name: {item: 1 for item, other in zip(gallery_ids, gallery_labels, strict=True) if other == label}
         for name, label in zip(ids, labels, strict=True)
     }
-    by_label = profile(queries, labels, gallery, gallery_labels)
+    by_label = Task(queries, labels, gallery, gallery_labels).profile
     for threads in (1, 3):
-        assert profile_judged(queries, gallery, qrels, ids, gallery_ids, threads=threads) == by_label
+        assert Task.from_judged(queries, gallery, qrels, ids, gallery_ids, threads=threads).profile == by_label
 
 
 @pytest.mark.parametrize(("n_grade", "seed"), [(1, 0), (1, 1), (2, 2), (2, 3), (2, 4)])
@@ -120,10 +120,10 @@ def test_identical_ids(n_grade: int, seed: int) -> None:
     named = dict(zip(gallery_ids, query_ids, strict=False))
     gallery_ids = [named.get(item, item) for item in gallery_ids]
     qrels = {query: {named.get(item, item): grade for item, grade in row.items()} for query, row in qrels.items()}
-    found = profile_judged(
+    found = Task.from_judged(
         queries, gallery, qrels, query_ids, gallery_ids, distance="inner_product", ignore_identical_ids=True
-    )
-    expected = profile_scores(queries @ gallery.T, judged, junk=np.eye(*judged.shape, dtype=np.bool_))
+    ).profile
+    expected = Task.from_scores(queries @ gallery.T, judged, junk=np.eye(*judged.shape, dtype=np.bool_)).profile
     for name in ("closer", "closer_relevant", "tied", "tied_relevant", "n_ranked"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     np.testing.assert_array_equal(found.n_relevant, (judged > 0).sum(axis=1))
@@ -132,10 +132,10 @@ def test_identical_ids(n_grade: int, seed: int) -> None:
 def test_what_is_not_in_the_gallery_counts() -> None:
     qrels = {"q": {"a": 1, "elsewhere": 2}, "not embedded": {"a": 1}}
     with pytest.warns(NotInGalleryWarning, match="^1 of 2 relevant documents of the qrels is not in gallery_ids: no"):
-        found = profile_judged([[1.0]], [[1.0], [1.0]], qrels, ["q"], ["a", "b"])
+        found = Task.from_judged([[1.0]], [[1.0], [1.0]], qrels, ["q"], ["a", "b"]).profile
     assert found.relevant_by_grade is not None
     assert (found.n_relevant.tolist(), found.relevant_by_grade.tolist()) == ([2], [[1, 1]])
-    assert measure(found, "Recall@2")["Recall@2"].expected == 0.5
+    assert evaluate(found, "Recall@2")["Recall@2"].expected == 0.5
 
 
 def test_coarse_ties_and_tolerances() -> None:
@@ -144,15 +144,15 @@ def test_coarse_ties_and_tolerances() -> None:
     ids, gallery_ids = list("abcde"), [f"d{i}" for i in range(300)]
     qrels = {query: {f"d{i}": 1 for i in range(0, 300, 7)} for query in ids}
     exact, coarse = (
-        measure(profile_judged(queries, gallery, qrels, ids, gallery_ids, ties=ties), "mAP")["mAP"]
+        evaluate(Task.from_judged(queries, gallery, qrels, ids, gallery_ids, ties=ties).profile, "mAP")["mAP"]
         for ties in ("exact", "bfloat16")
     )
     assert exact.lower == exact.upper
     assert coarse.lower < coarse.upper
     graded = {query: {"d0": 2} for query in ids}
-    assert profile_judged(queries, gallery, qrels, ids, gallery_ids, ties=Tolerance(0.1)).bounds_only
+    assert Task.from_judged(queries, gallery, qrels, ids, gallery_ids, ties=Tolerance(0.1)).profile.bounds_only
     with pytest.raises(ValueError, match="ties must have tie groups where relevance is graded"):
-        profile_judged(queries, gallery, graded, ids, gallery_ids, ties=Tolerance(0.1))
+        Task.from_judged(queries, gallery, graded, ids, gallery_ids, ties=Tolerance(0.1))
 
 
 @pytest.mark.parametrize(
@@ -171,4 +171,4 @@ def test_refused(changed: dict[str, Any], message: str) -> None:
     given = {"queries": [[1.0], [2.0]], "gallery": [[1.0], [3.0]], "qrels": {"q": {"a": 1}}}
     given |= {"query_ids": ["q", "r"], "gallery_ids": ["a", "b"]}
     with pytest.raises((ValueError, TypeError), match=message):
-        profile_judged(**given | changed)
+        Task.from_judged(**given | changed)

@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 import pytest
+from keyed import profiled
 
-import deadheat as dh
 from deadheat.engine.counting import layout
 
 DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
@@ -33,11 +33,11 @@ def test_codes_on_disk_count_as_those_in_memory(tmp_path):
     parts = [tmp_path / f"part-{number}.npy" for number in range(3)]
     for path, part in zip(parts, np.array_split(codes, 3), strict=True):
         np.save(path, part)
-    wanted = dh.profile(codes, labels, distance="hamming")
-    split = dh.profile(codes[:9], labels[:9], codes, labels, distance="hamming")
+    wanted = profiled(codes, labels, distance="hamming")
+    split = profiled(codes[:9], labels[:9], codes, labels, distance="hamming")
     for on_disk in (parts, f"{tmp_path}/part-*.npy"):
-        assert dh.profile(on_disk, labels, distance="hamming") == wanted
-        assert split == dh.profile(codes[:9], labels[:9], on_disk, labels, distance="hamming")
+        assert profiled(on_disk, labels, distance="hamming") == wanted
+        assert split == profiled(codes[:9], labels[:9], on_disk, labels, distance="hamming")
 
 
 _GROWTH = """
@@ -82,10 +82,10 @@ def small_shards(monkeypatch):
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_a_checkpoint_changes_nothing(distance, tmp_path, small_shards):
     rows, labels = example()
-    wanted = dh.profile(rows, labels, distance=distance)
+    wanted = profiled(rows, labels, distance=distance)
     calls = []
     for threads in (2, 1):
-        found = dh.profile(
+        found = profiled(
             rows, labels, distance=distance, checkpoint=tmp_path / "kept", threads=threads,
             progress=lambda done, total: calls.append((done, total)),
         )  # fmt: skip
@@ -112,10 +112,10 @@ def test_a_checkpoint_of_other_data_is_refused(change, message, tmp_path, small_
     given = {"embeddings": rows, "labels": labels, "distance": "cosine", "checkpoint": tmp_path / "kept"}
     if "gallery" in change:
         given |= {"gallery": rows[::-1].copy(), "gallery_labels": labels}
-    dh.profile(**given)
+    profiled(**given)
     before = {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()}
     with pytest.raises(ValueError, match=message) as error:
-        dh.evaluate(**{**given, **change})
+        profiled(**{**given, **change})
     assert "\n" not in str(error.value)
     assert {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()} == before
 
@@ -138,7 +138,7 @@ def test_a_checkpoint_is_of_values_however_they_are_kept(distance, as_labels, sp
 
     def run(rows, labels, **options):
         gallery = (rows[100:], labels[100:]) if split else ()
-        return dh.profile(rows, labels, *gallery, distance=distance, checkpoint=tmp_path / "kept", **options)
+        return profiled(rows, labels, *gallery, distance=distance, checkpoint=tmp_path / "kept", **options)
 
     wanted, done = run(rows, AS_LABELS["words"](labels) if "word" in as_labels else labels), []
     shards = sorted((tmp_path / "kept").glob("shard-*"))
@@ -153,9 +153,9 @@ def test_a_checkpoint_is_of_values_however_they_are_kept(distance, as_labels, sp
 def test_a_shard_of_other_queries_is_done_again(tmp_path, monkeypatch, small_shards):
     """As where the same data would be cut up in another way."""
     rows, labels = example()
-    wanted = dh.profile(rows, labels, checkpoint=tmp_path / "kept")
+    wanted = profiled(rows, labels, checkpoint=tmp_path / "kept")
     monkeypatch.setattr(layout, "BLOCK_ROWS", 23)
-    assert dh.profile(rows, labels, checkpoint=tmp_path / "kept") == wanted
+    assert profiled(rows, labels, checkpoint=tmp_path / "kept") == wanted
 
 
 _SLOW = """
@@ -167,7 +167,8 @@ from deadheat.engine.counting import layout
 layout.BLOCK_ROWS, layout.SHARD_BYTES = 64, 1  # so that there is a report for each block
 rng = np.random.default_rng(0)
 rows, labels = rng.standard_normal((3000, 16)), np.arange(3000) % 300
-print(dh.profile(rows, labels, checkpoint=sys.argv[1], progress=lambda *_: time.sleep(0.1)).digest())
+task = dh.Task(rows, labels, checkpoint=sys.argv[1], progress=lambda *_: time.sleep(0.1))
+print(task.profile.digest())
 """
 
 
@@ -180,7 +181,7 @@ def slow(folder):
 @pytest.mark.slow
 def test_a_killed_run_goes_on_and_ends_with_the_same_digest(tmp_path):
     rng = np.random.default_rng(0)
-    wanted = dh.profile(rng.standard_normal((3000, 16)), np.arange(3000) % 300).digest()
+    wanted = profiled(rng.standard_normal((3000, 16)), np.arange(3000) % 300).digest()
     folder, kept = tmp_path / "kept", 0
     for _ in range(2):
         process = slow(folder)
@@ -249,9 +250,9 @@ def test_an_interrupt_ends_any_step_within_half_a_second(threads, step):
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt, match=r"^nothing is kept: give a checkpoint"):
-        dh.profile(
+        profiled(
             rows, np.arange(len(rows)) % n_class, threads=threads, ties=ties, progress=lambda done, total: began.set()
-        )  # fmt: skip
+        )
     used.append(time.process_time())
     thread.join()
     assert used[1] - used[0] < 0.5 * threads

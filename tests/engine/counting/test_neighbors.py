@@ -17,7 +17,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat.engine.counting.neighbors import profile_neighbors
+from deadheat.engine.task import Task
 from deadheat.measures import per_query, std
 
 NAMES = [*("mAP", "mAP@2", "MAP@R", "P@1", "P@3", "Recall@2", "Hit@2", "MRR", "F1@3", "R-Precision", "AUC", "mINP")]
@@ -72,10 +72,10 @@ def test_bounds_are_those_of_all_complete_rankings(graded: bool, cut_ties: bool)
             continue
         returned = nearest(scores, rng.randint(1, n), rng)
         relevant = {item: grade for item, grade in enumerate(grades) if grade}
-        profile = profile_neighbors(
+        profile = Task.from_neighbors(
             [returned], [[scores[i] for i in returned]], relevant=[relevant], n_gallery=n, cut_ties=cut_ties
-        )
-        whole = dh.profile_scores([scores], [grades])
+        ).profile
+        whole = dh.Task.from_scores([scores], [grades]).profile
         for name in names:
             least, expected, most = oracle(returned, scores, grades, name, cut_ties)
             lower, mean_value, upper = (values[0] for values in per_query(profile, name))
@@ -102,8 +102,8 @@ def test_all_returned_is_the_profile_of_the_scores() -> None:
     scores, relevant = rng.integers(0, 5, (20, 30)), rng.integers(0, 3, (20, 30))
     order = np.argsort(-scores, axis=1, kind="stable")
     given = [dict(enumerate(row.tolist())) for row in relevant]
-    profile = profile_neighbors(order, np.take_along_axis(scores, order, 1), relevant=given, n_gallery=30)
-    assert profile == dh.profile_scores(scores, relevant)
+    profile = Task.from_neighbors(order, np.take_along_axis(scores, order, 1), relevant=given, n_gallery=30).profile
+    assert profile == dh.Task.from_scores(scores, relevant).profile
     assert profile.n_ordered is None
 
 
@@ -114,12 +114,10 @@ def test_labels(k: int, leave_one_out: bool) -> None:
     rows, labels = rng.integers(0, 3, (30, 2)), rng.integers(0, 6, 30)
     distances = np.abs(rows[:, None] - rows[None]).sum(axis=2)
     order = np.argsort(distances, axis=1, kind="stable")[:, : k + leave_one_out]
-    profile = profile_neighbors(
-        order, np.take_along_axis(distances, order, 1), labels, labels, order="ascending",
-        exclude=np.arange(30) if leave_one_out else None,
-    )  # fmt: skip
+    nearest, itself = np.take_along_axis(distances, order, 1), np.arange(30) if leave_one_out else None
+    profile = Task.from_neighbors(order, nearest, labels, labels, order="ascending", exclude=itself).profile
     with np.errstate(all="ignore"):
-        truth = dh.profile(rows, labels, *(() if leave_one_out else (rows, labels)), distance="cityblock")
+        truth = dh.Task(rows, labels, *(() if leave_one_out else (rows, labels)), distance="cityblock").profile
     assert_array_equal(profile.n_ranked, truth.n_ranked)
     assert_array_equal(profile.n_relevant, truth.n_relevant)
     for name in ("mAP", "P@3", "nDCG@5", "mINP"):
@@ -141,11 +139,11 @@ def test_exact_distances_give_the_ties_of_the_profile(distance: str) -> None:
     labels, gallery_labels = rng.integers(0, 4, 9), rng.integers(0, 4, 40)
     everything = np.array([rng.permutation(40) for _ in range(9)])
     exactly = {"embeddings": queries, "gallery": gallery, "distance": distance}
-    profile = profile_neighbors(everything, None, labels, gallery_labels, **exactly)
-    assert profile == dh.profile(queries, labels, gallery, gallery_labels, distance=distance)
+    profile = Task.from_neighbors(everything, None, labels, gallery_labels, **exactly).profile
+    assert profile == dh.Task(queries, labels, gallery, gallery_labels, distance=distance).profile
     relevant = [np.flatnonzero(gallery_labels == label) for label in labels]
-    some = profile_neighbors(everything[:, :5], None, labels, gallery_labels, **exactly)
-    assert some == profile_neighbors(everything[:, :5], relevant=relevant, **exactly)
+    some = Task.from_neighbors(everything[:, :5], None, labels, gallery_labels, **exactly).profile
+    assert some == Task.from_neighbors(everything[:, :5], relevant=relevant, **exactly).profile
 
 
 # Ids and conventions --------------------------------------------------------------------------------------------------
@@ -153,32 +151,34 @@ def test_exact_distances_give_the_ties_of_the_profile(distance: str) -> None:
 
 def test_ids_are_what_they_are() -> None:
     """Ids that are equal as floats, strings, and large ones of 64 bits without a sign."""
-    plain = profile_neighbors([[0, 1], [2, 0]], [[5, 4], [3, 3]], [0, 1], [0, 1, 1])
+    plain = Task.from_neighbors([[0, 1], [2, 0]], [[5, 4], [3, 3]], [0, 1], [0, 1, 1]).profile
     for names in ([2**63 + 1, 2**63 + 2, 2**64 - 1], [2**53, 2**53 + 1, -7], ["a", "b", "é"]):
         ids = [[names[0], names[1]], [names[2], names[0]]]
-        by_label = profile_neighbors(ids, [[5, 4], [3, 3]], [0, 1], [0, 1, 1], gallery_ids=names)
-        given = profile_neighbors(ids, [[5, 4], [3, 3]], relevant=[names[:1], set(names[1:])], n_gallery=3)
+        by_label = Task.from_neighbors(ids, [[5, 4], [3, 3]], [0, 1], [0, 1, 1], gallery_ids=names).profile
+        given = Task.from_neighbors(ids, [[5, 4], [3, 3]], relevant=[names[:1], set(names[1:])], n_gallery=3).profile
         assert by_label == given == plain
-        assert profile_neighbors(np.array(ids), [[5, 4], [3, 3]], [0, 1], [0, 1, 1], gallery_ids=names) == plain
+        assert (
+            Task.from_neighbors(np.array(ids), [[5, 4], [3, 3]], [0, 1], [0, 1, 1], gallery_ids=names).profile == plain
+        )
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64])
 def test_short_rows(dtype: type) -> None:
     """As faiss has them, with -1; as usearch has them, with counts; and as rows of their own lengths."""
     judged = {"labels": [0, 1], "gallery_labels": [0, 1, 1], "order": "ascending"}
-    plain = profile_neighbors([[2, 0], [1]], [[1.0, 2.0], [0.5]], **judged)
+    plain = Task.from_neighbors([[2, 0], [1]], [[1.0, 2.0], [0.5]], **judged).profile
     padding = -1 if np.issubdtype(dtype, np.signedinteger) else 77
     ids, far = np.array([[2, 0], [1, padding]]).astype(dtype), [[1.0, 2.0], [0.5, np.inf]]
     for counts in ([2, 1], None) if padding == -1 else ([2, 1],):
-        assert profile_neighbors(ids, far, counts=counts, **judged) == plain
+        assert Task.from_neighbors(ids, far, counts=counts, **judged).profile == plain
     assert plain.n_ordered is not None
     assert plain.n_ordered.tolist() == [1, 0]
-    nothing = profile_neighbors([[], [1]], [[], [0.5]], **judged)
+    nothing = Task.from_neighbors([[], [1]], [[], [0.5]], **judged).profile
     assert (nothing[0].closer.tolist(), nothing[0].tied.tolist()) == ([0], [3])
 
 
 def test_a_relevant_id_that_the_gallery_does_not_have_is_never_found() -> None:
-    profile = profile_neighbors([["b"]], [[1.0]], relevant=[{"a": 2, "x": 1}], gallery_ids=["a", "b"])
+    profile = Task.from_neighbors([["b"]], [[1.0]], relevant=[{"a": 2, "x": 1}], gallery_ids=["a", "b"]).profile
     assert (profile.n_relevant.tolist(), profile.tied_relevant.tolist()) == ([2], [1])
     assert per_query(profile, "Recall@2").upper == [0.5]
 
@@ -186,12 +186,14 @@ def test_a_relevant_id_that_the_gallery_does_not_have_is_never_found() -> None:
 def test_the_query_itself_is_dropped() -> None:
     """Returned or not, relevant or not; the threshold is that of all that came back."""
     given = {"relevant": [{"q", "a"}, {"b"}], "gallery_ids": ["q", "a", "b", "p"]}
-    profile = profile_neighbors([["q", "a"], ["a", "b"]], [[3, 2], [3, 3]], exclude=["q", "p"], **given)
+    profile = Task.from_neighbors([["q", "a"], ["a", "b"]], [[3, 2], [3, 3]], exclude=["q", "p"], **given).profile
     assert profile.n_ranked.tolist() == [3, 3]
     assert profile.n_relevant.tolist() == [1, 1]
     assert profile.tied.tolist() == [3, 3]
-    assert profile_neighbors([["a"]], [[3]], relevant=[["a"]], n_gallery=4, exclude=[None]).n_ranked.tolist() == [4]
-    own_last = profile_neighbors([["a", "q"]], [[3, 2]], relevant=[["a"]], n_gallery=4, exclude=["q"])
+    assert Task.from_neighbors(
+        [["a"]], [[3]], relevant=[["a"]], n_gallery=4, exclude=[None]
+    ).profile.n_ranked.tolist() == [4]
+    own_last = Task.from_neighbors([["a", "q"]], [[3, 2]], relevant=[["a"]], n_gallery=4, exclude=["q"]).profile
     assert own_last.tied.tolist() == [1]  # what was not returned is no nearer than the query itself, at 2
 
 
@@ -242,7 +244,7 @@ def listed(relevant: Any, n_gallery: int | None = None) -> dict[str, Any]:
 def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
     whole = {"ids": [[0, 1]], "scores": [[2, 1]], "labels": [0], "gallery_labels": [0, 1, 1], **arguments}
     with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
-        dh.profile_neighbors(**whole)
+        dh.Task.from_neighbors(**whole)
 
 
 # Profiles and reports of rankings that were cut -----------------------------------------------------------------------
@@ -250,19 +252,19 @@ def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
 
 def cut() -> dh.TieProfile:
     """A query of which all is known that matters, and one of which it is not."""
-    return profile_neighbors([[3, 1], [0, 4]], [[9, 5], [7, 1]], relevant=[{3, 4}, {0}], n_gallery=5)
+    return Task.from_neighbors([[3, 1], [0, 4]], [[9, 5], [7, 1]], relevant=[{3, 4}, {0}], n_gallery=5).profile
 
 
 def test_a_report_says_what_is_not_known() -> None:
-    report = dh.measure(cut(), ["P@1", "mAP"])
+    report = dh.evaluate(cut(), ["P@1", "mAP"])
     assert (report["P@1"].lower, report["P@1"].expected, report["P@1"].std) == (1, 1, 0)
     assert (report["mAP"].lower, report["mAP"].upper) == (0.85, 1)
     assert np.isnan([report["mAP"].expected, report["mAP"].std, *report["mAP"].per_query.expected]).all()
     assert np.isnan(report["mAP"].interval().expected.low)
     needs = "Needs more neighbours: in 1 query relevant items were not returned or may tie with the last returned"
     assert f"{needs}, so that mAP has bounds and no expected value." in str(report)
-    assert "this affects no value shown" in str(dh.measure(cut(), "P@1"))
-    assert "not returned" not in str(dh.measure(cut()[1:], "mAP"))
+    assert "this affects no value shown" in str(dh.evaluate(cut(), "P@1"))
+    assert "not returned" not in str(dh.evaluate(cut()[1:], "mAP"))
     with pytest.raises(ValueError, match="has no expected values"):
         dh.leaderboard({"a": report, "b": report}, measures=["mAP"], rank_by="expected")
 
@@ -276,8 +278,9 @@ def test_a_report_says_that_it_needs_more_neighbors() -> None:
     found = np.argsort(-scores, axis=1)[:, :12]
     given = np.where(found == found[:, :1], 99.0, np.take_along_axis(scores, found, axis=1))
     few, enough = (
-        dh.measure(
-            profile_neighbors(found[:, :k], given[:, :k], labels, labels, exclude=np.arange(60)), ["Hit@1", "P@10"]
+        dh.evaluate(
+            Task.from_neighbors(found[:, :k], given[:, :k], labels, labels, exclude=np.arange(60)).profile,
+            ["Hit@1", "P@10"],
         )
         for k in (11, 12)
     )
@@ -312,6 +315,6 @@ def test_numbers_that_no_cut_ranking_has(n_ordered: list[int]) -> None:
 
 
 def test_an_index_that_returns_nothing_has_no_scores() -> None:
-    nothing = dh.profile_neighbors(np.empty((2, 0), int), np.empty((2, 0)), ["a", "b"], ["a", "b", "a"])
-    assert nothing == dh.profile_neighbors([[], []], [[], []], ["a", "b"], ["a", "b", "a"])
+    nothing = dh.Task.from_neighbors(np.empty((2, 0), int), np.empty((2, 0)), ["a", "b"], ["a", "b", "a"]).profile
+    assert nothing == dh.Task.from_neighbors([[], []], [[], []], ["a", "b"], ["a", "b", "a"]).profile
     assert nothing.n_ranked.tolist() == [3, 3]

@@ -36,7 +36,7 @@ def test_every_name_is_in_the_types_and_no_other():
 )
 def test_what_is_wrong_is_refused_before_anything_is_opened(wrong, argument, message):
     with pytest.raises(InputError, match=re.escape(message)) as caught:
-        dh.profile("nowhere.npy", "nowhere.npy", **wrong)
+        dh.Task("nowhere.npy", "nowhere.npy", **wrong)
     assert caught.value.argument == argument
 
 

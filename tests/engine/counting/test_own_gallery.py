@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from keyed import profiled
 
 import deadheat as dh
 from deadheat.errors import InvalidValueError, QueryInGalleryWarning
@@ -49,8 +50,8 @@ def test_excluded_is_what_a_mask_of_all_pairs_leaves_out(distance, with_junk):
     junk = {None: None, "gallery": rng.random(30) < 0.2, "pairs": rng.random((12, 30)) < 0.2}[with_junk]
     mask = np.zeros((12, 30), dtype=bool) if junk is None else np.array(np.broadcast_to(junk, (12, 30)))
     mask[np.flatnonzero(own >= 0), own[own >= 0]] = True
-    expected = dh.profile(query, query_labels, gallery, labels, distance=distance, junk=mask, exclude=[-1] * 12)
-    found = dh.profile(query, query_labels, gallery, labels, distance=distance, junk=junk, exclude=own)
+    expected = profiled(query, query_labels, gallery, labels, distance=distance, junk=mask, exclude=[-1] * 12)
+    found = profiled(query, query_labels, gallery, labels, distance=distance, junk=junk, exclude=own)
     assert found == expected
 
 
@@ -90,10 +91,10 @@ def test_what_is_refused(gallery, exclude, error, message):
 
 def test_a_checkpoint_is_of_the_rows_that_were_left_out(tmp_path):
     arguments = ROWS, LABELS, ROWS, LABELS
-    first = dh.profile(*arguments, exclude=np.arange(60), checkpoint=tmp_path / "run")
-    assert dh.profile(*arguments, exclude=np.arange(60), checkpoint=tmp_path / "run") == first
+    first = profiled(*arguments, exclude=np.arange(60), checkpoint=tmp_path / "run")
+    assert profiled(*arguments, exclude=np.arange(60), checkpoint=tmp_path / "run") == first
     with pytest.raises(InvalidValueError, match="items left out"):
-        dh.profile(*arguments, exclude=np.arange(60)[::-1], checkpoint=tmp_path / "run")
+        profiled(*arguments, exclude=np.arange(60)[::-1], checkpoint=tmp_path / "run")
 
 
 # Saying so ------------------------------------------------------------------------------------------------------------
@@ -108,7 +109,7 @@ def test_queries_that_are_in_the_gallery_are_counted():
     junk[:4] = False
     assert warned(ROWS, LABELS, ROWS, LABELS, junk=junk)[1] == 4
     with pytest.warns(QueryInGalleryWarning, match="^60 of 60 queries"):
-        dh.profile(ROWS, LABELS, ROWS, LABELS)
+        dh.Task(ROWS, LABELS, ROWS, LABELS)
     with warnings.catch_warnings(action="error"):
         warnings.simplefilter("ignore", QueryInGalleryWarning)
         assert dh.evaluate(ROWS, LABELS, ROWS, LABELS).n_in_gallery == 60
@@ -134,7 +135,7 @@ def test_no_word_where_nobody_finds_itself():
     silent(*OTHERS, ROWS, LABELS)
     silent(ROWS, (LABELS + 1) % 12, ROWS, LABELS)  # the same rows, but under other labels
     silent(np.nextafter(ROWS, 9), LABELS, ROWS, LABELS)
-    assert silent(ROWS, LABELS, ROWS, LABELS, junk=np.eye(60, dtype=bool)).profile == dh.profile(ROWS, LABELS)
+    assert silent(ROWS, LABELS, ROWS, LABELS, junk=np.eye(60, dtype=bool)).profile == profiled(ROWS, LABELS)
     silent(ROWS[:3], LABELS[:3], ROWS, LABELS, junk=np.arange(60) < 3)
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import test_invariance as invariance
-from keyed import counts_of
+from keyed import counts_of, profiled
 
 import deadheat as dh
 from deadheat.engine.counting import layout, passes
@@ -49,13 +49,13 @@ def small_blocks(monkeypatch):
 def test_rows_that_are_read_count_as_those_in_memory(distance, ties):
     for kind in (invariance.gaussian_with_duplicates, invariance.near_saturated, invariance.mixed_magnitudes):
         rows, labels = invariance.example(kind)
-        wanted = dh.profile(rows, labels, distance=distance, ties=ties).digest()
-        split = dh.profile(rows[:50], labels[:50], rows, labels, distance=distance, ties=ties).digest()
+        wanted = profiled(rows, labels, distance=distance, ties=ties).digest()
+        split = profiled(rows[:50], labels[:50], rows, labels, distance=distance, ties=ties).digest()
         asking: set[int] = set()
         read = Read(rows, lambda seen=asking: seen.add(threading.get_ident()))
         for threads in (1, 2, 3):
-            assert dh.profile(read, labels, distance=distance, ties=ties, threads=threads).digest() == wanted
-            found = dh.profile(rows[:50], labels[:50], read, labels, distance=distance, ties=ties, threads=threads)
+            assert profiled(read, labels, distance=distance, ties=ties, threads=threads).digest() == wanted
+            found = profiled(rows[:50], labels[:50], read, labels, distance=distance, ties=ties, threads=threads)
             assert found.digest() == split
         assert asking - {threading.get_ident()}
 
@@ -65,19 +65,19 @@ def test_rows_that_are_read_count_as_those_in_memory(distance, ties):
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
 def test_an_error_while_rows_are_read_reaches_the_caller(distance, threads):
     rows, labels = invariance.example(invariance.near_saturated)
-    wanted, asked = dh.profile(rows, labels, distance=distance), []
+    wanted, asked = profiled(rows, labels, distance=distance), []
 
     def ask(last=None):
         asked.append(None)
         if len(asked) == last:
             raise OSError("the disk is gone")
 
-    dh.profile(Read(rows, ask), labels, distance=distance, threads=threads)
+    profiled(Read(rows, ask), labels, distance=distance, threads=threads)
     for last in {1, 2, len(asked) // 3, len(asked) // 2, len(asked) - threads}:
         asked.clear()
         with pytest.raises(OSError, match=r"^the disk is gone$"):
-            dh.profile(Read(rows, lambda at=last: ask(at)), labels, distance=distance, threads=threads)
-        assert dh.profile(rows, labels, distance=distance, threads=threads) == wanted
+            profiled(Read(rows, lambda at=last: ask(at)), labels, distance=distance, threads=threads)
+        assert profiled(rows, labels, distance=distance, threads=threads) == wanted
 
 
 # Rules of Python ------------------------------------------------------------------------------------------------------
@@ -101,8 +101,8 @@ def test_an_error_in_a_rule_reaches_the_caller(part, rule, threads, monkeypatch)
 
     monkeypatch.setattr(owner, name, fail)
     with pytest.raises(MemoryError, match=r"^no room$"):
-        dh.profile(halves if isinstance(rule, dh.Rounded) else tenths, np.arange(170) % 9, distance="cityblock",
-                   ties=rule, threads=threads)  # fmt: skip
+        profiled(halves if isinstance(rule, dh.Rounded) else tenths, np.arange(170) % 9, distance="cityblock",
+                 ties=rule, threads=threads)  # fmt: skip
 
 
 # Progress -------------------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, sha
     monkeypatch.setattr(layout, "SHARD_BYTES", 1 if shards == "many" else 1 << 28)
     calls = []
     args, options = runs()[name]
-    dh.profile(*args, **options, threads=threads, progress=lambda done, total: calls.append((done, total)))
+    profiled(*args, **options, threads=threads, progress=lambda done, total: calls.append((done, total)))
     done, totals = zip(*calls, strict=True)
     assert (done[0], len(set(totals)), done.count(totals[-1])) == (0, 1, 1)
     assert list(done) == sorted(done)
@@ -166,7 +166,7 @@ def test_so_many_groups_that_their_slots_need_more_than_16_bits(distance):
     items = rng.permutation(23_000) / 7 + 1
     labels = np.where(rng.random(23_000) < 0.75, 0, 1)
     assert 2 * np.count_nonzero(labels == 0) > 1 << 15
-    profile = dh.profile([[1.0], [0.5]], [0, 1], items[:, None], labels, distance=distance)
+    profile = profiled([[1.0], [0.5]], [0, 1], items[:, None], labels, distance=distance)
     order = np.argsort(items if distance == "euclidean" else -items)
     for query in (0, 1):
         places = np.flatnonzero(labels[order] == query)
@@ -237,7 +237,7 @@ class ByHand(CountingPass):
 @invariance.every_kind_and_distance
 def test_tiles_may_be_counted_elsewhere(kind, distance, rule):
     rows, labels = invariance.example(kind, 110)
-    wanted = dh.profile(rows, labels, distance=distance, ties=rule)
+    wanted = profiled(rows, labels, distance=distance, ties=rule)
     by_hand = pass_over(rows, labels, distance, rule, ByHand)
     assert by_hand.run(2, False).digest() == wanted.digest()
 
@@ -255,7 +255,7 @@ class ByTwo(ByHand):
 def test_threads_that_count_for_one_block_lose_nothing():
     rng = np.random.default_rng(0)
     rows, labels = rng.standard_normal((600, 4)), np.arange(600) // 300
-    wanted = dh.profile(rows, labels, distance="cosine")
+    wanted = profiled(rows, labels, distance="cosine")
     assert pass_over(rows, labels, "cosine", "exact", ByTwo).run(2, False).digest() == wanted.digest()
 
 
@@ -268,7 +268,7 @@ def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
     for name, rows in {"random": random, "closer than float32": 1 + 1e-9 * random, "hidden ties": hidden}.items():
         by_hand = pass_over(rows, labels, "inner_product", "exact", ByHand)
         found = by_hand.run(1, False)
-        assert counts_of(found) == counts_of(dh.profile(rows, labels, distance="inner_product"))
+        assert counts_of(found) == counts_of(profiled(rows, labels, distance="inner_product"))
         first, last = by_hand.seen[0], len(by_hand.distance.levels) - 1
         shares[name] = by_hand.seen[last] / first, by_hand.seen["exactly"] / first
     assert shares["random"][0] < 0.01

@@ -14,6 +14,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat import Rounded, Tolerance
 from deadheat.engine.counting import ranking
+from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import Ranked, Rankings, nearest_groups
 from deadheat.engine.distances import registry as distance_registry
 
@@ -43,6 +44,10 @@ def expected(query, gallery, distance, ties="exact"):
     return items, groups
 
 
+def rankings_of(query, gallery=None, **settings):
+    return Rankings(query, gallery, CountingOptions.checked(**settings))
+
+
 def whole(rankings):
     """All blocks put together, and how many there were."""
     blocks = list(rankings)
@@ -54,7 +59,7 @@ def whole(rankings):
 def check(query, gallery, distance, ties="exact"):
     query = np.asarray(query)
     rule = ties if ties == "exact" else Rounded(ties[0], of=ties[1])
-    rankings = Rankings(query, gallery, distance=distance, ties=rule, threads=2)
+    rankings = rankings_of(query, gallery, distance=distance, ties=rule, threads=2)
     items, group, _ = whole(rankings)
     want_items, want_group = expected(query, gallery, distance, ties)
     assert_array_equal(items, want_items)
@@ -107,7 +112,7 @@ def test_rounded_ties(kind, distance, ties):
 
 
 def test_a_single_sample_has_nobody_to_rank():
-    items, group, _ = whole(Rankings([[1.0, 2.0]]))
+    items, group, _ = whole(rankings_of([[1.0, 2.0]]))
     assert (items.tolist(), group.tolist()) == ([[-1]], [[-1]])
 
 
@@ -117,7 +122,7 @@ def test_blocks_and_threads_change_nothing(kind, distance, monkeypatch):
     query, wanted = made(kind, 23, 4, 5), None
     for entries, threads, n_block in ((ranking.BLOCK_ENTRIES, 1, 1), (1, 3, 23), (23 * 5, 1, 5), (23 * 5, 4, 5)):
         monkeypatch.setattr(ranking, "BLOCK_ENTRIES", entries)
-        rankings = Rankings(query, distance=distance, threads=threads)
+        rankings = rankings_of(query, distance=distance, threads=threads)
         *found, n = whole(rankings)
         found += [np.concatenate(side) for side in zip(*map(rankings.closeness, rankings), strict=True)]
         assert n == n_block
@@ -128,9 +133,9 @@ def test_blocks_and_threads_change_nothing(kind, distance, monkeypatch):
 
 def test_bad_arguments():
     with pytest.raises(ValueError, match=r"ties must have tie groups, but Tolerance\(0.1\) has none"):
-        Rankings([[1.0]], ties=Tolerance(0.1))
+        rankings_of([[1.0]], ties=Tolerance(0.1))
     with pytest.raises(ValueError, match="of must be 'distance' for distance 'euclidean'"):
-        Rankings([[1.0]], distance="euclidean", ties=Rounded("float16", of="similarity"))
+        rankings_of([[1.0]], distance="euclidean", ties=Rounded("float16", of="similarity"))
 
 
 # Closeness ------------------------------------------------------------------------------------------------------------
@@ -144,7 +149,7 @@ def signed_square(value):
 @every_kind_and_distance
 def test_closeness_lies_between_its_bounds(kind, distance, alone):
     query, gallery = made(kind, 9, 3, 6), None if alone else made(kind, 12, 3, 7)
-    rankings = Rankings(query, gallery, distance=distance)
+    rankings = rankings_of(query, gallery, distance=distance)
     items = query if alone else gallery
     rooted = distance in ("cosine", "euclidean")
     for block in rankings:
@@ -173,7 +178,7 @@ def test_closeness_lies_between_its_bounds(kind, distance, alone):
     ],
 )
 def test_closeness_of_whole_multiples_is_one_number(distance, rows, known):
-    rankings = Rankings(rows, distance=distance)
+    rankings = rankings_of(rows, distance=distance)
     (block,) = rankings
     low, high = rankings.closeness(block)
     known = distance == "cityblock" if known is None else known
@@ -189,7 +194,7 @@ def test_closeness_of_whole_multiples_is_one_number(distance, rows, known):
 @given(rows=st.lists(st.integers(0, 4), min_size=1, max_size=8), k=st.integers(1, 12), alone=st.booleans())
 def test_the_nearest_and_all_that_tie_with_the_last(rows, k, alone):
     query = np.array(rows)[:, None]
-    (block,) = Rankings(query, None if alone else query, distance="euclidean")
+    (block,) = rankings_of(query, None if alone else query, distance="euclidean")
     found = nearest_groups(block, k)
     for i, one in enumerate(rows):
         gaps = {j: abs(one - other) for j, other in enumerate(rows) if not (alone and i == j)}
@@ -213,8 +218,8 @@ def test_junk_is_not_ranked(distance, by_pair, alone):
     gallery = None if alone else made("duplicates", 11, 2, 4)
     n_gallery = 17 if alone else 11
     junk = np.random.default_rng(5).random((17, n_gallery) if by_pair else n_gallery) < 0.4
-    items, group, _ = whole(Rankings(query, gallery, distance=distance))
-    left, left_group, _ = whole(Rankings(query, gallery, distance=distance, junk=junk))
+    items, group, _ = whole(rankings_of(query, gallery, distance=distance))
+    left, left_group, _ = whole(rankings_of(query, gallery, distance=distance, junk=junk))
     is_junk = np.broadcast_to(junk, (17, n_gallery))
     for row in range(17):
         stays = (items[row] >= 0) & ~is_junk[row, items[row]]
@@ -230,7 +235,7 @@ def test_the_nearest_by_tiles_are_those_of_whole_rankings(kind, distance, monkey
     rng = np.random.default_rng(8)
     for alone in (True, False):
         query, gallery = made(kind, 12, 3, 8), None if alone else made(kind, 15, 3, 9)
-        rankings = Rankings(query, gallery, distance=distance)
+        rankings = rankings_of(query, gallery, distance=distance)
         metric = distance_registry.make(distance, query, gallery, True)
         (whole,) = rankings
         column_of_item = np.append(metric.columns.column_of_item, -1)

@@ -11,9 +11,10 @@ import pytest
 from keyed import assert_as_oracle, groups_of, queries_of
 from numpy.testing import assert_array_equal
 
-from deadheat.engine.counting.runs import profile_run
-from deadheat.engine.counting.scored import profile_scores
+from deadheat.engine.profiles.parts import at_level
+from deadheat.engine.task import Task
 from deadheat.measures import per_query
+from deadheat.reports.evaluating import evaluate
 
 RUN = """
 q2 Q0 a 1 3.5 tag
@@ -44,29 +45,28 @@ def files(folder: Path, run: str | bytes = RUN, qrels: str | bytes = QRELS) -> t
 
 
 def test_run_by_hand() -> None:
-    profile = profile_run(RUN_TABLE, QRELS_TABLE)
-    assert profile.query_ids == ("q1", "q2", "q3", "q9")
+    profile = Task.from_run(RUN_TABLE, QRELS_TABLE).profile
+    assert profile.query_ids == ("q1", "q2", "q3")  # those of the qrels
     assert queries_of(profile) == [
         {"groups": [(0, 0, 1, 1)], "graded": [(0, 1, {2: 1})], "n_ranked": 2, "n_relevant": 2},
         {"groups": [(1, 0, 2, 1)], "graded": [(1, 2, {1: 1})], "n_ranked": 3, "n_relevant": 1},
         {"groups": [], "graded": [], "n_ranked": 0, "n_relevant": 1},
-        {"groups": [], "graded": [], "n_ranked": 1, "n_relevant": 0},
     ]
     assert profile.relevant_by_grade is not None
     assert_array_equal(profile.grades, [1, 2])
-    assert_array_equal(profile.relevant_by_grade, [[1, 1], [1, 0], [1, 0], [0, 0]])
-    assert_array_equal(per_query(profile, "AP").upper, [0.5, 0.5, 0, np.nan])
+    assert_array_equal(profile.relevant_by_grade, [[1, 1], [1, 0], [1, 0]])
+    assert_array_equal(per_query(profile, "AP").upper, [0.5, 0.5, 0])
 
 
 def test_files_dictionaries_and_tables_of_other_libraries_agree(tmp_path: Path) -> None:
-    expected = profile_run(RUN_TABLE, QRELS_TABLE)
+    expected = Task.from_run(RUN_TABLE, QRELS_TABLE).profile
     run, qrels = files(tmp_path)
     zipped, windows = tmp_path / "my.run.gz", tmp_path / "windows.run"
     zipped.write_bytes(gzip.compress(RUN.encode()))
     windows.write_bytes(b"\xef\xbb\xbf" + RUN.strip().replace("\n", "\r\n").encode())
     given = [(one, two) for one in (run, str(run), zipped, windows, RUN_TABLE) for two in (qrels, QRELS_TABLE)]
     for one, two in (*given, (SCORED, JUDGED), (iter(SCORED), iter(JUDGED)), (Ranx(RUN_TABLE), Ranx(QRELS_TABLE))):
-        profile = profile_run(one, two)
+        profile = Task.from_run(one, two).profile
         assert profile == expected
         assert profile.query_ids == expected.query_ids
 
@@ -78,23 +78,25 @@ def test_runs_equal_matrices() -> None:
         grades = rng.integers(0, most + 1, scores.shape)
         run = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(scores)}
         qrels = {f"q{i}": {f"d{j}": grade for j, grade in enumerate(row)} for i, row in enumerate(grades)}
-        profile = profile_run(run, qrels)
+        profile = Task.from_run(run, qrels).profile
         assert_as_oracle(profile, scores, grades)
-        assert profile.digest() == profile_scores(scores, grades).digest()
-        assert profile_run({q: run[q] for q in reversed(run)}, qrels) == profile
+        assert profile.digest() == Task.from_scores(scores, grades).profile.digest()
+        assert Task.from_run({q: run[q] for q in reversed(run)}, qrels).profile == profile
 
 
 def test_numbers_of_a_dictionary_are_what_they_are() -> None:
     scores = {"a": 2**60, "b": 2**60 + 1, "c": float(2**60), "d": 10**400}
-    assert groups_of(profile_run({"q": scores}, {"q": {"a": 1}})) == [[(2, 0, 2, 1)]]
+    assert groups_of(Task.from_run({"q": scores}, {"q": {"a": 1}}).profile) == [[(2, 0, 2, 1)]]
     for kind in (np.float16, np.float32, np.int8, np.uint64):
-        profile = profile_run({"q": {"a": kind(1), "b": 1.0, "c": kind(2)}}, {"q": {"a": kind(1).astype(np.int8)}})
+        profile = Task.from_run(
+            {"q": {"a": kind(1), "b": 1.0, "c": kind(2)}}, {"q": {"a": kind(1).astype(np.int8)}}
+        ).profile
         assert groups_of(profile) == [[(1, 0, 2, 1)]]
 
 
 def test_unicode_and_odd_ids(tmp_path: Path) -> None:
     run, qrels = files(tmp_path, "é Q0 d\u00a01 1 1 t\né Q0 01 1 1 t\n", "é 0 d\u00a01 1\né 0 1 1\n")
-    profile = profile_run(run, qrels)
+    profile = Task.from_run(run, qrels).profile
     assert (profile.query_ids, groups_of(profile)) == (("é",), [[(0, 0, 2, 1)]])
     assert (profile.n_ranked.tolist(), profile.n_relevant.tolist()) == ([2], [2])
 
@@ -131,13 +133,13 @@ BAD_QRELS = [
 )
 def test_refuses_bad_files(tmp_path: Path, run: str | bytes, qrels: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        profile_run(*files(tmp_path, run, qrels))
+        Task.from_run(*files(tmp_path, run, qrels))
     assert "\n" not in str(caught.value)
 
 
 def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        profile_run(tmp_path / "none.run", QRELS_TABLE)
+        Task.from_run(tmp_path / "none.run", QRELS_TABLE)
 
 
 # What trec_eval has options for ---------------------------------------------------------------------------------------
@@ -145,26 +147,32 @@ def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
 
 def test_comments_and_blank_lines(tmp_path: Path) -> None:
     run, qrels = files(tmp_path, f"# tag\n  # {RUN}", f"#\n{QRELS}# end")
-    assert profile_run(run, qrels) == profile_run(RUN_TABLE, QRELS_TABLE)
+    assert Task.from_run(run, qrels).profile == Task.from_run(RUN_TABLE, QRELS_TABLE).profile
 
 
 def test_level_of_relevance() -> None:
+    """The profile has all grades, and the level is that of the measures."""
     rng = np.random.default_rng(3)
     scores, grades = rng.integers(0, 4, (30, 12)), rng.integers(0, 4, (30, 12))
     run, qrels = (
         {f"q{i}": {f"d{j}": int(v) for j, v in enumerate(row)} for i, row in enumerate(of)} for of in (scores, grades)
     )
     for rel in (1, 2, 3, 4):
-        above = np.where(grades >= rel, grades, 0)
-        assert profile_run(run, qrels, rel=rel).digest() == profile_scores(scores, above).digest()
-    assert_array_equal(profile_run(RUN_TABLE, QRELS_TABLE, rel=2).n_relevant, [1, 0, 0, 0])
+        task = Task.from_run(run, qrels, rel=rel)
+        above = Task.from_scores(scores, np.where(grades >= rel, grades, 0)).profile
+        assert task.profile == Task.from_scores(scores, grades).profile
+        assert at_level(task.profile, rel).digest() == above.digest()
+        if rel < 4:
+            (found,) = evaluate(task, "AP").values()
+            assert_array_equal(found.per_query, evaluate(above, "AP")["AP"].per_query)
+    assert_array_equal(at_level(Task.from_run(RUN_TABLE, QRELS_TABLE, rel=2).profile, 2).n_relevant, [1, 0, 0])
 
 
 def test_judged_documents_only() -> None:
     run = {"q": {"a": 3.0, "unknown": 2.0, "no judgement": 2.0, "b": 2.0, "c": 1.0}}
     qrels = {"q": {"a": 0, "no judgement": -1, "b": 1, "c": 1}}
-    assert groups_of(profile_run(run, qrels, judged_only=True)) == [[(1, 0, 1, 1), (2, 1, 1, 1)]]
-    assert groups_of(profile_run(run, qrels)) == [[(1, 0, 3, 1), (4, 1, 1, 1)]]
+    assert groups_of(Task.from_run(run, qrels, judged_only=True).profile) == [[(1, 0, 1, 1), (2, 1, 1, 1)]]
+    assert groups_of(Task.from_run(run, qrels).profile) == [[(1, 0, 3, 1), (4, 1, 1, 1)]]
 
 
 @pytest.mark.parametrize(
@@ -173,17 +181,17 @@ def test_judged_documents_only() -> None:
 def test_only_the_first_documents_count(most: int, groups: list[Any]) -> None:
     """Of two that tie at the cut any may be taken if their judgements are equal."""
     run = {"q": {"d": 1.0, "b": 2.0, "a": 3.0, "c": 2.0}}
-    profile = profile_run(run, {"q": {"a": 0, "b": 1, "c": 1, "d": 1}}, max_docs=most)
+    profile = Task.from_run(run, {"q": {"a": 0, "b": 1, "c": 1, "d": 1}}, max_docs=most).profile
     assert (groups_of(profile), profile.n_ranked.tolist(), profile.n_relevant.tolist()) == ([groups], [most], [3])
     if most == 2:
         with pytest.raises(ValueError, match=r"max_docs must not cut .* query 'q' has 2 at rank 2; measures"):
-            profile_run(run, {"q": {"b": 1}}, max_docs=most)
+            Task.from_run(run, {"q": {"b": 1}}, max_docs=most)
 
 
 def test_only_queries_in_both() -> None:
-    profile = profile_run(RUN_TABLE, QRELS_TABLE, complete=False)
+    profile = Task.from_run(RUN_TABLE, QRELS_TABLE, complete=False).profile
     assert profile.query_ids == ("q1", "q2")
-    assert profile == profile_run(RUN_TABLE, QRELS_TABLE)[:2]
+    assert profile == Task.from_run(RUN_TABLE, QRELS_TABLE).profile[:2]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +204,9 @@ def test_only_queries_in_both() -> None:
 )  # fmt: skip
 def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> None:
     run = {"q": dict(zip("abc", scores, strict=False))}
-    found = [profile_run(run, {"q": {"a": 1}}, score_dtype=dtype).tied[0] for dtype in (None, "float64", "float32")]
+    found = [
+        Task.from_run(run, {"q": {"a": 1}}, score_dtype=dtype).profile.tied[0] for dtype in (None, "float64", "float32")
+    ]
     assert found == tied
 
 
@@ -212,7 +222,7 @@ def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> N
 )
 def test_refuses_bad_options(option: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        profile_run(RUN_TABLE, QRELS_TABLE, **option)
+        Task.from_run(RUN_TABLE, QRELS_TABLE, **option)
 
 
 # Tables of other libraries --------------------------------------------------------------------------------------------
@@ -258,7 +268,7 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
     make = module.table if library == "pyarrow" else module.DataFrame
     run = make({ids[0]: [r[0] for r in SCORED], ids[1]: [r[1] for r in SCORED], "score": [float(r[2]) for r in SCORED]})
     qrels = make({ids[0]: [r[0] for r in JUDGED], ids[1]: [r[1] for r in JUDGED], grade: [r[2] for r in JUDGED]})
-    assert profile_run(run, qrels) == profile_run(RUN_TABLE, QRELS_TABLE)
+    assert Task.from_run(run, qrels).profile == Task.from_run(RUN_TABLE, QRELS_TABLE).profile
 
 
 @pytest.mark.parametrize(
@@ -286,4 +296,4 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
 )
 def test_refuses_bad_dictionaries_and_tables(run: Any, qrels: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        profile_run(run, qrels)
+        Task.from_run(run, qrels)

@@ -22,7 +22,7 @@ DISTANCES = ["cosine", "euclidean", "inner_product", "cityblock"]
 def one_by_one(
     embeddings: NDArray[np.generic], classes: NDArray[np.int64], groups: list[NDArray[np.int64]], **how: Any
 ) -> TieProfile:
-    return TieProfile.joined([dh.profile(embeddings[group], classes[group], threads=1, **how) for group in groups])
+    return TieProfile.joined([dh.Task(embeddings[group], classes[group], threads=1, **how).profile for group in groups])
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
+from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.distances import registry
 from deadheat.engine.distances.bounds import ScoreErrors
@@ -73,19 +74,21 @@ def off_diagonal(matrix: np.ndarray) -> np.ndarray:
 def test_profiles_and_measures(row, data, device):
     rows, labels, similar = data
     relevant = off_diagonal(labels[:, None] == labels)
-    profile = dh.profile(rows, labels, distance="intersection", device=device)
-    assert profile == dh.profile_scores(off_diagonal(similar), relevant)
+    profile = dh.Task(rows, labels, distance="intersection", device=device).profile
+    assert profile == dh.Task.from_scores(off_diagonal(similar), relevant).profile
     report = dh.evaluate(rows[:15], labels[:15], rows, labels, distance="intersection", measures=["mAP"], device=device)
-    given = dh.measure(dh.profile_scores(similar[:15], labels[:15, None] == labels), ["mAP"])
+    given = dh.evaluate(dh.Task.from_scores(similar[:15], labels[:15, None] == labels).profile, ["mAP"])
     assert report["mAP"].lower == given["mAP"].lower < report["mAP"].upper == given["mAP"].upper
 
 
 def test_meanings_of_tied(row, data):
     rows, labels, _ = data
-    exact, float16 = (dh.profile(rows, labels, distance="intersection", ties=ties) for ties in ("exact", "float16"))
+    exact, float16 = (
+        dh.Task(rows, labels, distance="intersection", ties=ties).profile for ties in ("exact", "float16")
+    )
     assert exact == float16  # small integers stay what they are
     wide = rows + 4096 * (rows > 2)  # 4095, 4096 and 4097 are one number in bfloat16
-    exact, short = (dh.profile(wide, labels, distance="intersection", ties=ties) for ties in ("exact", "bfloat16"))
+    exact, short = (dh.Task(wide, labels, distance="intersection", ties=ties).profile for ties in ("exact", "bfloat16"))
     assert exact != short
     report = dh.evaluate(rows, labels, distance="intersection", ties="float16", measures=["mAP"])
     assert report.to_dict()["ties"]["rule"] == "float16 similarity"
@@ -94,18 +97,19 @@ def test_meanings_of_tied(row, data):
         loosely = dh.evaluate(rows, labels, distance="intersection", ties=dh.Tolerance(eps), measures=["mAP"])["mAP"]
         assert (loosely.lower < exactly.lower) == (exactly.upper < loosely.upper) == wider
     with pytest.raises(ValueError, match=r"^of must be 'similarity' for distance 'intersection', but is 'distance'$"):
-        dh.profile(rows, labels, distance="intersection", ties=dh.Rounded("float16", of="distance"))
+        dh.Task(rows, labels, distance="intersection", ties=dh.Rounded("float16", of="distance"))
 
 
 def test_rankings_and_analyses(row, data):
     rows, labels, similar = data
-    rankings = Rankings(rows, rows, distance="intersection")
+    rankings = Rankings(rows, rows, CountingOptions.checked(distance="intersection"))
     for block in rankings:
         ranked = np.take_along_axis(similar[block.queries], block.items, axis=1)
         assert_array_equal(np.diff(ranked) < 0, np.diff(block.group) > 0)
         assert_array_equal(rankings.closeness(block), [ranked, ranked])
-    assert dh.collisions(rows, labels, distance="intersection").size.max() > 1
-    found = dh.quantization.compare_formats(rows, labels, distance="intersection", formats=["float32"], measures="mAP")
+    task = dh.Task(rows, labels, distance="intersection")
+    assert dh.collisions(task).size.max() > 1
+    found = dh.compare_formats(task, formats=["float32"], measures="mAP")
     assert found["float32"]
 
 
@@ -123,13 +127,13 @@ def test_a_method_that_is_missing_is_named(part, data, monkeypatch):
     kept = {name: value for name, value in vars(Intersection).items() if name != part}
     monkeypatch.setitem(registry.DISTANCES, "intersection", type("Intersection", (Distance,), kept))
     with pytest.raises(TypeError, match=part):
-        dh.profile(*data[:2], distance="intersection")
+        dh.evaluate(*data[:2], distance="intersection")
 
 
 @pytest.mark.parametrize("name", ["intersection", "l3"])
 def test_an_unknown_distance(name):
     with pytest.raises(ValueError, match=rf"^distance must be one of cosine, euclidean, .*, but is '{name}'"):
-        dh.profile([[0], [1]], [0, 0], distance=name)
+        dh.Task([[0], [1]], [0, 0], distance=name)
 
 
 @pytest.mark.parametrize(
@@ -141,6 +145,6 @@ def test_distances_have_other_names(alias: str, name: str) -> None:
     rows, labels = [[0, 1], [1, 2], [3, 1], [2, 5]], [0, 0, 1, 1]
     report = dh.evaluate(rows, labels, distance=alias)
     assert (report.distance, report.profile) == (name, dh.evaluate(rows, labels, distance=name).profile)
-    assert dh.exploit(rows, labels, distance=alias).distance == name
-    assert dh.collisions(rows, labels, distance=[alias, name])[alias.lower()].n_query == 4
+    assert dh.exploit(dh.Task(rows, labels, distance=alias)).distance == name
+    assert dh.collisions(dh.Task(rows, labels), distances=[alias, name])[alias.lower()].n_query == 4
     assert dh.random_baseline([0, 0, 1, 1], dim=2, distance=alias, draws=1)

@@ -143,7 +143,7 @@ def test_nothing_is_lost_when_the_centre_is_taken_off(dtype, spread):
 def test_rows_near_one_point_may_be_of_any_size(exponent):
     """Squares of such rows may overflow, or underflow."""
     rows, labels = near_one_point(np.random.default_rng(2)), np.arange(40) % 5
-    assert dh.profile(np.ldexp(rows, exponent), labels).digest() == dh.profile(rows, labels).digest()
+    assert dh.Task(np.ldexp(rows, exponent), labels).profile.digest() == dh.Task(rows, labels).profile.digest()
 
 
 def test_what_is_spread_has_no_centre():

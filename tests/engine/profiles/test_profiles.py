@@ -428,7 +428,7 @@ MEASURES = ["mAP", "mAP@7", "MAP@R", "Hit@3", "MRR", "mINP", "nDCG@5", "nDCG", "
 
 
 def found(profile: dh.TieProfile) -> list[object]:
-    report = dh.measure(profile, MEASURES, threads=2)
+    report = dh.evaluate(profile, MEASURES, threads=2)
     values = [(*report[name].per_query, report[name].std_per_query) for name in MEASURES]
     return [np.array(values).tobytes(), profile.ties, profile.digest()]
 
@@ -443,10 +443,10 @@ def profiles() -> list[dh.TieProfile]:
     rng = np.random.default_rng(1)
     grades = rng.integers(0, 4, (40, 30))
     return [
-        dh.profile(ROWS, LABELS, distance="euclidean"),
-        dh.profile(ROWS, LABELS, junk=rng.random((90, 90)) < 0.3),
-        dh.profile(ROWS * 1.5, LABELS, ties=dh.Tolerance(0.5)),
-        dh.profile_scores(rng.integers(0, 5, (40, 30)), grades),
+        dh.Task(ROWS, LABELS, distance="euclidean").profile,
+        dh.Task(ROWS, LABELS, junk=rng.random((90, 90)) < 0.3).profile,
+        dh.Task(ROWS * 1.5, LABELS, ties=dh.Tolerance(0.5)).profile,
+        dh.Task.from_scores(rng.integers(0, 5, (40, 30)), grades).profile,
     ]
 
 
@@ -463,7 +463,7 @@ def test_in_parts(most: int, profiles: list[dh.TieProfile], monkeypatch: pytest.
 def test_in_files(profiles: list[dh.TieProfile], monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     monkeypatch.setattr(scratch, "WORTH_A_FILE", 0)
     monkeypatch.setattr(parts, "MOST_GROUPS", 30)
-    profile = dh.profile(ROWS, LABELS, distance="euclidean")
+    profile = dh.Task(ROWS, LABELS, distance="euclidean").profile
     assert profile == profiles[0]
     assert found(profile) == found(profiles[0])
     profile.save(f"{tmp_path}/profile.npz")
@@ -475,6 +475,6 @@ def test_in_files(profiles: list[dh.TieProfile], monkeypatch: pytest.MonkeyPatch
 def test_below_a_level_of_relevance_items_are_irrelevant() -> None:
     rng = np.random.default_rng(2)
     scores, grades = rng.integers(0, 4, (30, 12)), rng.integers(0, 4, (30, 12))
-    profile = dh.profile_scores(scores, grades)
+    profile = dh.Task.from_scores(scores, grades).profile
     for rel in (1, 2, 3, 4):
-        assert parts.at_level(profile, rel) == dh.profile_scores(scores, np.where(grades >= rel, grades, 0))
+        assert parts.at_level(profile, rel) == dh.Task.from_scores(scores, np.where(grades >= rel, grades, 0)).profile

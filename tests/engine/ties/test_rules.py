@@ -74,7 +74,7 @@ def test_types_have_other_names(alias, name):
 def test_only_what_a_distance_has_can_be_rounded(distance, of):
     has = "distance" if of == "similarity" else "similarity"
     with pytest.raises(ValueError, match=f"^of must be '{has}' for distance '{distance}', but is '{of}'$"):
-        dh.profile(np.eye(3, dtype=bool), [0, 0, 1], distance=distance, ties=dh.Rounded("float16", of=of))
+        dh.Task(np.eye(3, dtype=bool), [0, 0, 1], distance=distance, ties=dh.Rounded("float16", of=of))
     assert dh.Rounded("float16", of=has).describe(distance) == dh.Rounded("float16").describe(distance)
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from deadheat import TieProfile, compare, evaluate, measure
+from deadheat import TieProfile, compare, evaluate
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.reports.statistics import intervals as bootstrap
 from deadheat.reports.statistics.intervals import (
@@ -227,26 +227,26 @@ LABELS = ["a", "b", "b", "a", "c"]
 
 
 def test_interval_of_a_report_leaves_singletons_out() -> None:
-    report = measure(PROFILE, "mAP")
+    report = evaluate(PROFILE, "mAP")
     found = report.interval("AP", seed=5)
     values = {"lower": [0.5, 1, 0.5, 1], "expected": [0.75, 1, 0.5, 1], "upper": [1, 1, 0.5, 1]}
     for end, each in values.items():
         assert getattr(found, end) == mean_interval(each, method="percentile", seed=5)
     assert (report["AP"].interval(seed=5), found.n) == (found, 4)
-    filled = measure(PROFILE, "mAP", singletons="zero").interval("AP", method="t")
+    filled = evaluate(PROFILE, "mAP", singletons="zero").interval("AP", method="t")
     low, high = mean_interval([0.5, 1, 0.5, 1, 0], method="t")
     assert high > 1
     assert filled.lower == (low, 1), "an end is cut to what a mean can be"
 
 
 def test_interval_by_class() -> None:
-    named = measure(PROFILE, "mAP", labels=LABELS)
-    given = measure(PROFILE, "mAP").interval("mAP", resample="class", labels=LABELS, seed=2)
+    named = evaluate(PROFILE, "mAP", labels=LABELS)
+    given = evaluate(PROFILE, "mAP").interval("mAP", resample="class", labels=LABELS, seed=2)
     assert given == named.interval("mAP", resample="class", seed=2)
     assert given.n == 2
     assert given.lower == ratio_interval([1.5, 1.5], [2, 2], seed=2) == (0.75, 0.75)
     assert given.upper == ratio_interval([2, 1.5], [2, 2], seed=2) == (0.75, 1)
-    over_classes = measure(PROFILE, "mAP", average="class", labels=["a", "b", "b", "b", "c"])
+    over_classes = evaluate(PROFILE, "mAP", average="class", labels=["a", "b", "b", "b", "c"])
     found = over_classes.interval("mAP", method="t", confidence_level=0.5)
     assert found.lower == mean_interval([0.5, 2.5 / 3], method="t", confidence_level=0.5)
     other = named.interval("mAP", resample="class", labels=[1, 2, 3, 4, 5], seed=2)
@@ -259,7 +259,7 @@ def test_classes_are_the_units_unless_there_is_a_separate_gallery() -> None:
     points, labels = np.random.default_rng(2).normal(size=(24, 3)), np.arange(24) % 12
     separated = evaluate(points, labels, points + 1, labels, measures="mAP")
     alone = evaluate(points, labels, measures="mAP")
-    bare = measure(alone.profile, "mAP")
+    bare = evaluate(alone.profile, "mAP")
     with pytest.warns(QueryInGalleryWarning):
         same = evaluate(points, labels, points, labels, measures="mAP")  # a gallery of the queries is none of its own
     excluded = evaluate(points, labels, points, labels, measures="mAP", exclude=np.arange(24))
@@ -272,7 +272,7 @@ def test_classes_are_the_units_unless_there_is_a_separate_gallery() -> None:
     of_classes = alone.interval("mAP")
     assert of_classes.n == 12
     assert excluded.interval("mAP") == bare.interval("mAP", labels=labels) == of_classes
-    assert measure(alone.profile, "mAP", labels=labels).interval("mAP") == of_classes
+    assert evaluate(alone.profile, "mAP", labels=labels).interval("mAP") == of_classes
     assert bare.interval("mAP", resample="query").notes == ()
     assert bare.interval("mAP").notes == (
         "No labels are known, so each query counts as independent; where queries come in classes, give labels.",
@@ -311,31 +311,31 @@ def test_no_bit_depends_on_the_order_of_the_samples() -> None:
         for unit in ("query", "class"):
             comparison = compare(a, b, resample=unit, n_resamples=500)
             found += [str(comparison), *((comparison[name].to_dict(), comparison[name].wilcoxon()) for name in a)]
-        over_classes = measure(a.profile, "mAP", average="class", labels=labels[order])
+        over_classes = evaluate(a.profile, "mAP", average="class", labels=labels[order])
         return [*found, over_classes.interval("mAP", n_resamples=200)]
 
     assert everything(np.arange(50)) == everything(rng.permutation(50)) == everything(np.argsort(labels))
 
 
 def test_labels_in_a_report_change_nothing_else() -> None:
-    plain, named = measure(PROFILE), measure(PROFILE, labels=LABELS)
+    plain, named = evaluate(PROFILE), evaluate(PROFILE, labels=LABELS)
     assert (named.average, named.n_class) == ("query", None)
     assert named.to_json(std=True) == plain.to_json(std=True)
     assert str(named) == str(plain)
     np.testing.assert_array_equal(named.classes, [0, 1, 1, 0, 2])
     with pytest.raises(ValueError, match=r"^labels must have one entry per .* but got 2 labels for 5 rows$"):
-        measure(PROFILE, labels=["a", "b"])
+        evaluate(PROFILE, labels=["a", "b"])
 
 
 def test_bounds_without_an_expectation() -> None:
     window = replace(TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 2]), bounds_only=True)
-    found = measure(window, "mAP").interval("mAP")
+    found = evaluate(window, "mAP").interval("mAP")
     assert (found.lower, found.upper) == ((0.5, 1), (1, 1))
     assert is_nothing(found.expected)
 
 
 def test_what_a_report_refuses() -> None:
-    plain, over_classes = (measure(PROFILE, "mAP", average=average, labels=labels)
+    plain, over_classes = (evaluate(PROFILE, "mAP", average=average, labels=labels)
                            for average, labels in (("query", None), ("class", LABELS)))  # fmt: skip
     for report, options, message in (
         (plain, {"resample": "class"}, 'resample="class" needs labels, one for each query$'),

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.errors import InvalidTypeError
+from deadheat.errors import InvalidTypeError, QueryInGalleryWarning
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.evidence import Runs
 from deadheat.trust.audits.findings import SEVERITIES, Finding, most_serious_first
@@ -36,8 +36,12 @@ SOUND, LABELS = made()
 SORTED, ZERO = np.sort(LABELS), np.zeros((N, 4))
 
 
-def audit(rows: Rows, labels: Rows = LABELS, *more: Any, **options: Any) -> Audit:
-    return dh.audit(rows, labels, *more, **{"measures": MEASURES, "threads": 1, **options})
+def audit(
+    rows: Rows, labels: Rows = LABELS, *more: Any, measures: Any = MEASURES, singletons: Any = "skip",
+    average: Any = "query", seed: Any = 0, **settings: Any,
+) -> Audit:  # fmt: skip
+    task = dh.Task(rows, labels, *more, **{"threads": 1, **settings})
+    return dh.audit(task, measures=measures, singletons=singletons, average=average, seed=seed)
 
 
 def put(value: Any, *place: Any) -> Rows:
@@ -282,7 +286,7 @@ def test_the_order_of_the_file_gives_what_a_stable_sort_gives(zeros: Audit) -> N
         orders = found["sample order"].figures["orders"]["mAP"]
         assert [orders["file"], orders["reversed"]] == pytest.approx([stable(labels), stable(labels[::-1])], abs=1e-12)
     orders = zeros["sample order"].figures["orders"]["mAP"]
-    assert orders["file"] == pytest.approx(dh.exploit(ZERO, SORTED, draws=1, tries=1).as_given, abs=1e-12)
+    assert orders["file"] == pytest.approx(dh.exploit(dh.Task(ZERO, SORTED), draws=1, tries=1).as_given, abs=1e-12)
     expected = zeros.evidence.report["mAP"].expected
     assert all(abs(value - expected) < 0.02 for value in orders["shuffled"])
     assert orders["file"] > expected + 0.05
@@ -363,10 +367,12 @@ def test_a_score_that_all_zero_embeddings_reach_in_this_order_is_serious() -> No
     assert found.figures["all_zero_in_order_of_file"] == pytest.approx(stable(SORTED), abs=1e-12)
 
 
-def test_queries_that_find_themselves_are_serious_and_not_warned_of() -> None:
+def test_queries_that_find_themselves_are_serious_and_not_warned_of_again() -> None:
     queries, name = (SOUND[:50], LABELS[:50]), "queries in the gallery"
+    with pytest.warns(QueryInGalleryWarning, match="^50 of 50 queries are in the gallery"):
+        task = dh.Task(*queries, SOUND, LABELS)
     with warnings.catch_warnings(action="error"):
-        found = audit(*queries, SOUND, LABELS)
+        found = dh.audit(task)
     assert severity(found, name) == "serious"
     assert found[name].figures == {"queries": 50, "n_query": 50}
     assert name not in audit(*queries, SOUND, LABELS, exclude=np.arange(50))

@@ -21,18 +21,19 @@ from cli.calling import passed, refused, run
 import deadheat as dh
 from deadheat.errors import FileError, MissingPackageError
 from deadheat.trust.receipts import document
-from deadheat.trust.receipts.receipt import digest_of_labels
+from deadheat.trust.receipts.receipt import Verification, digest_of_labels
 
 LABELS = np.repeat(np.arange(6), [7, 5, 5, 4, 2, 1])  # so that each option makes a difference
 EMBEDDINGS = np.random.default_rng(0).integers(-2, 3, (24, 3)).astype(np.float32)
 EMBEDDINGS[:, 2] += 0.5
+TASK = dh.Task(EMBEDDINGS, LABELS)
 MEASURES = ["mAP", "Hit@1", "nDCG@5"]
 SCHEMA = json.loads((files("deadheat.trust.receipts") / "receipt-1.schema.json").read_text())
 
 
 @pytest.fixture
 def made() -> dh.Receipt:
-    return dh.receipt(EMBEDDINGS, LABELS, measures=MEASURES)
+    return dh.receipt(TASK, measures=MEASURES)
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def folder(tmp_path: Path, made: dh.Receipt) -> Path:
 
 
 def test_a_receipt_has_the_numbers_of_the_report_as_decimals_and_bits(made: dh.Receipt) -> None:
-    report = dh.evaluate(EMBEDDINGS, LABELS, measures=MEASURES)
+    report = dh.evaluate(TASK, MEASURES)
     assert list(made.content["measures"]) == MEASURES
     for name in MEASURES:
         for end in ("lower", "expected", "upper"):
@@ -55,32 +56,32 @@ def test_a_receipt_has_the_numbers_of_the_report_as_decimals_and_bits(made: dh.R
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("settings", "means"),
     [
-        {},
-        {"distance": "euclidean", "ties": "float16", "singletons": "zero"},
-        {"distance": "inner_product", "ties": dh.Tolerance(0.1), "average": "class"},
-        {"distance": "cosine", "ties": dh.Rounded("bfloat16", of="distance")},
+        ({}, {}),
+        ({"distance": "euclidean", "ties": "float16"}, {"singletons": "zero"}),
+        ({"distance": "inner_product", "ties": dh.Tolerance(0.1)}, {"average": "class"}),
+        ({"distance": "cosine", "ties": dh.Rounded("bfloat16", of="distance")}, {}),
     ],
 )
-def test_receipts_fit_the_schema_and_verify(options: dict[str, Any], tmp_path: Path) -> None:
-    made = dh.receipt(EMBEDDINGS, LABELS, measures=MEASURES, **options)
+def test_receipts_fit_the_schema_and_verify(settings: Any, means: Any, tmp_path: Path) -> None:
+    made = dh.receipt(TASK.replace(**settings), measures=MEASURES, **means)
     jsonschema.validate(made.content, SCHEMA)
     made.save(tmp_path / "r.json")
     assert dh.Receipt.load(tmp_path / "r.json") == made
     assert (tmp_path / "r.json").read_text() == json.dumps(made.content, indent=2) + "\n"
-    assert dh.verify(tmp_path / "r.json", EMBEDDINGS, LABELS).matches
-    assert not dh.verify(made, EMBEDDINGS[::-1], LABELS).matches
+    assert dh.verify(tmp_path / "r.json", TASK).matches
+    assert not dh.verify(made, dh.Task(EMBEDDINGS[::-1], LABELS)).matches
 
 
 def test_galleries_junk_and_rows_left_out_belong_to_it() -> None:
     junk, own = np.tile(np.arange(24) == 3, (24, 1)), np.arange(24)
-    pair = EMBEDDINGS, LABELS, EMBEDDINGS, LABELS
-    made = dh.receipt(*pair, junk=junk, exclude=own, measures="mAP")
+    task = dh.Task(EMBEDDINGS, LABELS, EMBEDDINGS, LABELS, junk=junk, exclude=own)
+    made = dh.receipt(task, measures="mAP")
     jsonschema.validate(made.content, SCHEMA)
-    assert dh.verify(made, *pair, junk=junk, exclude=own).matches
-    for other in ((None, own), (junk[0], own), (junk, np.roll(own, 1))):
-        assert not dh.verify(made, *pair, junk=other[0], exclude=other[1]).matches
+    assert dh.verify(made, task).matches
+    for other in ({"junk": None}, {"junk": junk[0]}, {"exclude": np.roll(own, 1)}):
+        assert not dh.verify(made, task.replace(**other)).matches
 
 
 def test_values_decide_and_not_how_they_are_kept(made: dh.Receipt, folder: Path) -> None:
@@ -89,13 +90,13 @@ def test_values_decide_and_not_how_they_are_kept(made: dh.Receipt, folder: Path)
     np.save(folder / "rest.npy", np.asfortranarray(EMBEDDINGS[7:].astype(">f8")))
     negative = np.where(EMBEDDINGS == 0, -0.0, EMBEDDINGS)
     for same in (EMBEDDINGS.tolist(), negative, folder / "long.npy", [folder / "first.npy", folder / "rest.npy"]):
-        assert dh.verify(made, same, LABELS, threads=2).matches
+        assert dh.verify(made, dh.Task(same, LABELS, threads=2)).matches
 
 
 def test_the_digests_are_of_the_documented_bytes() -> None:
     rows = hashlib.sha256(b"deadheat.embeddings 1\n2 1\n" + np.array([1.5, 0.0], "<f8").tobytes())
     labels = hashlib.sha256("deadheat.labels 1\n2\ns2 \u00e9\ns1 b\n".encode())
-    content = dh.receipt([[1.5], [-0.0]], ["\u00e9", "\u00e9"], distance="euclidean").content["inputs"]
+    content = dh.receipt(dh.Task([[1.5], [-0.0]], ["\u00e9", "\u00e9"], distance="euclidean")).content["inputs"]
     assert content["embeddings"] == {"shape": [2, 1], "sha256": rows.hexdigest()}
     assert digest_of_labels(np.array(["\u00e9", "b"])) == labels.hexdigest()
     assert digest_of_labels(np.array([7, -1])) == hashlib.sha256(b"deadheat.labels 1\n2\ni7\ni-1\n").hexdigest()
@@ -133,18 +134,18 @@ def test_every_single_change_is_found_even_with_a_new_digest(made: dh.Receipt) -
         del forged["receipt"]
         if place == ("options", "measures"):
             with pytest.raises(FileError, match="measures must be those that options has"):
-                dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS)
+                dh.verify(dh.Receipt.of(forged), TASK)
         else:
-            assert not dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS).matches, place
+            assert not dh.verify(dh.Receipt.of(forged), TASK).matches, place
 
 
 def test_a_change_without_a_new_digest_is_said(made: dh.Receipt) -> None:
     forged = dh.Receipt({**made.content, "deadheat": "0.1.0.dev7"})
-    verification = dh.verify(forged, EMBEDDINGS, LABELS)
+    verification = dh.verify(forged, TASK)
     assert [difference.name for difference in verification.differences] == ["receipt"]
     assert "made by deadheat 0.1.0.dev7, verified by" in str(verification)
     forged = dh.Receipt.of({**made.content, "queries": {**made.content["queries"], "n_query": 25}})
-    assert "queries.n_query: the receipt has 25, found 24\n" in f"{dh.verify(forged, EMBEDDINGS, LABELS)}\n"
+    assert "queries.n_query: the receipt has 25, found 24\n" in f"{dh.verify(forged, TASK)}\n"
 
 
 ANEW: list[Any] = [
@@ -186,7 +187,7 @@ def test_a_receipt_has_exactly_its_members_with_their_types(kept: bool, made: dh
         with pytest.raises(FileError, match=r"forged\.json is not a receipt"):
             dh.Receipt.load(folder / "forged.json")
         with pytest.raises(FileError, match="is not a receipt"):
-            dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS)
+            dh.verify(dh.Receipt.of(forged), TASK)
 
 
 @pytest.mark.parametrize("version", ["0.0.9", "0.1", "99.1.0", "9" * 40, "0.1.0\n", "٠.١.٠", "0.1.0+x"])
@@ -201,13 +202,13 @@ def test_a_receipt_cannot_write_to_the_terminal(made: dh.Receipt, folder: Path) 
         dh.Receipt.of(forged).save(folder / "r.json")
         said = refused("verify", folder / "r.json", folder / "e.npz")
         assert r"\x1b[2J\x1b[Hmatch" in said.replace("\\u001b", "\\x1b")
-    shown = str(dh.Verification(dh.Receipt(made.content, escape), ()))
+    shown = str(Verification(dh.Receipt(made.content, escape), ()))
     assert shown.isprintable()
     options = {**made.content["options"], "measures": [escape]}
     forged = {**made.content, "measures": {escape: made.content["measures"]["mAP"]}, "options": options}
     assert repr(dh.Receipt.of(forged)).isprintable()
     with pytest.raises(FileError) as caught:
-        dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS)
+        dh.verify(dh.Receipt.of(forged), TASK)
     assert str(caught.value).isprintable()
 
 
@@ -295,4 +296,5 @@ def test_the_command_makes_and_verifies(folder: Path) -> None:
 def test_a_receipt_of_the_first_version_still_verifies() -> None:
     """Kept as it was made: of the integers below, on the day when the form was set."""
     kept = Path(__file__).with_name("version-1.json")
-    assert dh.verify(kept, np.arange(24).reshape(8, 3) ** 2 % 7, list("aabbcccd")).differences == ()
+    task = dh.Task(np.arange(24).reshape(8, 3) ** 2 % 7, list("aabbcccd"))
+    assert dh.verify(kept, task).differences == ()

@@ -19,7 +19,7 @@ NAME = "embeddings.npy"
 def main(source: Path, target: Path) -> None:
     labels = source / "ref" / "labels.npy"
     try:
-        audit = dh.audit(source / "res" / NAME, labels, measures=MEASURES)
+        audit = dh.audit(dh.Task(source / "res" / NAME, labels), measures=MEASURES)
     except (DeadheatError, OSError, MemoryError) as error:
         sys.exit(f"refused: {' '.join(str(error).split()) or 'not enough memory'}")
     scores = {name: round(100 * result["lower"], 2) for name, result in audit.to_dict()["measures"].items()}

@@ -1,11 +1,11 @@
-"""How much a model's confidence in its embeddings is worth, judged by the measures of its queries.
+"""Evaluation of a model's confidence in its embeddings, by the measures of its queries.
 
 In come a value and a confidence for each query; out come curves, areas, accuracies and correlations. Values are arrays,
 `Triple`, or a `Result` such as ``report["Hit@1"]``; a query without a value (NaN) is left out and counted. "Confidence"
-is always the model's. That of an interval of a mean is a ``confidence_level``, and another matter.
+is always the model's. The level of an interval of a mean is a ``confidence_level``, which is unrelated.
 
-Equal confidences are ties, as equal distances are: where their order decides, there are three values. Sums are exact,
-and rounded once: their bits do not depend on the order of the queries.
+Equal confidences are ties, like equal distances: where their order matters, there are three values. Sums are exact and
+rounded once, so that they are bitwise independent of the order of the queries.
 """
 
 from deadheat.analyses.confidence.hits import Calibration, ConfidenceAccuracy, calibration, confidence_accuracy

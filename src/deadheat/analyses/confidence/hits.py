@@ -1,6 +1,6 @@
-"""How well a confidence says which queries are right, as a threshold or as a probability: from hits and confidences.
+"""Accuracy and calibration of a confidence: how well it predicts which queries are right, from hits and confidences.
 
-First what all analyses of confidences share: values of queries, checked and matched, exact sums, and parts of tables.
+The first part is shared by all analyses of confidences: checked and matched values, exact sums, parts of tables.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ UNDEFINED = Triple(math.nan, math.nan, math.nan)
 
 
 def matched(values: Values, confidence: ArrayLike, name: str) -> tuple[Triple[Float64], NDArray[Any], int]:
-    """The queries that have a value, with their confidence, and how many have none."""
+    """Return the values that are defined, their confidences, and the number of queries without a value."""
     bounds, sure = _bounds(values, name), confidences(confidence, "confidence")
     if len(bounds.lower) != len(sure):
         came = f"{len(sure)} confidences for {len(bounds.lower)} queries"
@@ -40,7 +40,7 @@ def matched(values: Values, confidence: ArrayLike, name: str) -> tuple[Triple[Fl
 
 
 def matched_hits(correct: Values, confidence: ArrayLike) -> tuple[Triple[Float64], NDArray[Any], int]:
-    """As `matched`, of values that are 0 or 1."""
+    """Match values as `matched` does, and check that they are 0 or 1."""
     hits, sure, n_left_out = matched(correct, confidence, "correct")
     for array in (hits.lower, hits.upper):
         for odd in array[(array != 0) & (array != 1)][:1]:
@@ -83,7 +83,7 @@ def confidences(values: Any, name: str) -> NDArray[Any]:
 
 
 def _numbers(values: Any, name: str) -> NDArray[Any]:
-    """An array (n,) of real numbers, in the type that it came in; wide integers are not rounded."""
+    """Return an array (n,) of real numbers in its own type; wide integers are not rounded."""
     ragged = "must be one number for each query, but its entries differ in length"
     array = conversion.plain(values, name, ragged=ragged, unmasked="NaN leaves a query out")
     if array.ndim != 1:
@@ -96,31 +96,31 @@ def _numbers(values: Any, name: str) -> NDArray[Any]:
 
 
 def mean_of_all(values: Float64) -> float:
-    """The mean of values none of which may be missing: NaN if one is, or if there are none."""
+    """Return the mean of values: NaN if any of them is, or if there are none."""
     return math.nan if np.isnan(values).any() else exact_mean(values)
 
 
 def integers(values: Float64) -> tuple[list[int], int]:
-    """Floats as integers over one power of two. Python divides integers of any size with one rounding."""
+    """Return floats as integers over one power of two. Python divides integers of any size with one rounding."""
     ratios = [value.as_integer_ratio() for value in values.tolist()]
     scale = max((denominator for _, denominator in ratios), default=1)
     return [numerator * (scale // denominator) for numerator, denominator in ratios], scale
 
 
 def plain_values(result: TabularResult, names: Iterable[str]) -> dict[str, Any]:
-    """Some values of a result by name, as JSON can hold them; triples by their names, None where one is undefined."""
+    """Return some values of a result by name, as JSON can hold them; triples as dicts, None where undefined."""
     values = {name: getattr(result, name) for name in names}
     return {name: plain(value._asdict() if isinstance(value, Triple) else value) for name, value in values.items()}
 
 
 def table_of_triples(title: str, rows: Mapping[str, Triple[float]], digits: int) -> Table:
-    """A row for each name, in per cent."""
+    """Return a table with a row for each name, in per cent."""
     columns, cells = columns_of_values(list(rows.values()), digits)
     return Table((f"{title} (%)", *columns), [[name, *row] for name, row in zip(rows, cells, strict=True)])
 
 
 def about_queries(n_query: int, n_left_out: int, n_open: int) -> str:
-    """How many queries count, how many have no value, and how many values distance ties decide."""
+    """Return a note on the queries that count, those without a value, and the values that distance ties decide."""
     left_out = f", and {n_left_out} without a value, left out" if n_left_out else ""
     decided = f" Distance ties decide {count(n_open, 'value', 'values')}." if n_open else ""
     return f"{count(n_query, 'query', 'queries')}{left_out}.{decided}"
@@ -132,7 +132,7 @@ _ANY_SCALE = "error_reject_curve, confidence_accuracy and rank_correlation take 
 
 @dataclass(frozen=True)
 class ConfidenceAccuracy(TabularResult):
-    """The confidence as a guess at being right, "confidence >= threshold", and how often the guess holds.
+    """Accuracy of the guess that a query is right if its confidence >= threshold, and AUROC.
 
     Attributes
     ----------
@@ -141,15 +141,15 @@ class ConfidenceAccuracy(TabularResult):
     best_accuracy : float
         The accuracy at the best threshold; the threshold is chosen on the same queries, which flatters it.
     best_threshold : float
-        That threshold, the highest if there are several; infinity where it is best to take nothing for right.
+        That threshold, the highest if there are several; infinity if it is best to guess that no query is right.
     majority_accuracy : float
-        The accuracy of the same guess for everybody, right or wrong, whichever is better.
+        The accuracy of one guess for all queries, right or wrong, whichever is better.
     auroc : float
-        The chance that a right query is more confident than a wrong one, equal confidences counting one half.
+        The probability that a right query has a higher confidence than a wrong one; equal confidences count one half.
     right : Triple[float]
         The share of right queries.
     n_query, n_left_out, n_open : int
-        Queries that count, that have no value, and that distance ties leave open.
+        Queries that count, that have no value, and whose hit depends on distance ties.
     """
 
     mean_accuracy: Triple[float]
@@ -163,21 +163,21 @@ class ConfidenceAccuracy(TabularResult):
     n_open: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The values as plain Python values that JSON can hold; None where one is undefined, and for infinity."""
+        """Return the values as plain Python values that JSON can hold; None where one is undefined or infinite."""
         values = plain_values(self, self.__dataclass_fields__)
         return values | {"best_threshold": None} if math.isinf(self.best_threshold) else values
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """A row a value."""
+        """Return a row for each value."""
         titled = self.titled_values()
         return {"accuracy": list(titled), **columns_of_bounds(titled.values())}
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """The values in per cent."""
+        """Return a table of the values in per cent."""
         return [table_of_triples("accuracy", self.titled_values(), digits)]
 
     def notes(self) -> list[str]:
-        """Where the guess is best, and which queries count."""
+        """Return notes on the best threshold and on the queries that count."""
         at, about = self.best_threshold, about_queries(self.n_query, self.n_left_out, self.n_open)
         if math.isnan(at):
             return [about]
@@ -185,7 +185,7 @@ class ConfidenceAccuracy(TabularResult):
         return [f"The best guess takes {taken}.", about]
 
     def titled_values(self) -> dict[str, Triple[float]]:
-        """The values by what tables call them; what ties do not leave open is one value three times."""
+        """Return the values by their titles in tables; a single value stands for all three bounds."""
         return {
             "mean over thresholds": self.mean_accuracy,
             "best threshold": Triple(*[self.best_accuracy] * 3),
@@ -197,7 +197,7 @@ class ConfidenceAccuracy(TabularResult):
 
 @plain_floats
 def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAccuracy:
-    """Return how well "confidence >= threshold" separates the right queries from the wrong ones.
+    """Measure how well "confidence >= threshold" separates the right queries from the wrong ones.
 
     With prec the share of right queries, and TPR and FPR the shares of the right and of the wrong queries at or above
     a threshold, prec·TPR + (1 − prec)·(1 − FPR) is the accuracy at this threshold. The thresholds are infinity and
@@ -207,23 +207,23 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
     Parameters
     ----------
     correct : (n_query,) array, Triple or Result
-        Whether each query was right, 0 or 1: Hit@1. NaN for a query that is left out.
+        1 for a query that was right, else 0, as Hit@1 is; NaN for a query that is left out.
     confidence : (n_query,)
         Finite numbers of any scale; only their order counts.
 
     Notes
     -----
     Of T + 1 thresholds, for T different confidences, let r lie at or below the confidence of a query. If it is right,
-    the guess holds at those r; if it is wrong, at the other T + 1 − r. So it adds r / (T + 1) or 1 − r / (T + 1) to
-    the mean accuracy, whatever the others are.
+    the guess holds at those r; if it is wrong, at the other T + 1 − r. So a query adds r / (T + 1) or 1 − r / (T + 1)
+    to the mean accuracy, whatever the others are.
 
     Ties: equal confidences are on the same side of every threshold, so that their order decides nothing. For a query
-    whose hit distance ties leave open, `mean_accuracy` takes the lesser or the greater of its two terms, or their mean
+    whose hit depends on distance ties, `mean_accuracy` takes the lesser or the greater of its two terms, or their mean
     weighted by the expected hit: exact bounds, attained together, and the exact expectation. The best accuracy, the
-    majority's and AUROC are NaN as soon as a hit is open.
+    majority's and AUROC are NaN as soon as one hit depends on ties.
 
-    Undefined: AUROC is NaN where all queries are right or all are wrong. The accuracies are not: they are those of a
-    guess. The study's formula has 0·NaN there, and its code gives NaN. Without any query, everything is NaN.
+    Undefined: AUROC is NaN where all queries are right or all are wrong. The accuracies are defined even there; the
+    study's formula has 0·NaN there, and its code gives NaN. Without any query, everything is NaN.
 
     Raises
     ------
@@ -266,13 +266,13 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
 
 
 def _ends(hits: Triple[Float64], if_right: Any, if_wrong: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What each query counts at least and at most, where ties may leave open whether it is right."""
+    """Return the least and greatest contribution of each query, which ties may make right or wrong."""
     chosen = [np.where(hit > 0, if_right, if_wrong) for hit in (hits.lower, hits.upper)]
     return np.minimum(*chosen), np.maximum(*chosen)
 
 
 def _over_thresholds(hits: Triple[Float64], below: Int64, n_threshold: int) -> Triple[float]:
-    """The mean accuracy over the thresholds, of which `below` lie at or below each query's confidence."""
+    """Return the mean accuracy over the thresholds, of which `below` lie at or below each query's confidence."""
     if not len(below):
         return UNDEFINED
     whole, above = len(below) * n_threshold, n_threshold - below
@@ -286,7 +286,7 @@ def _over_thresholds(hits: Triple[Float64], below: Int64, n_threshold: int) -> T
 
 
 def _of_levels(hits: Float64, level: Int64, levels: NDArray[Any]) -> tuple[float, float, float, float]:
-    """The best accuracy, its threshold, the accuracy of one guess for all, and AUROC; levels are ascending."""
+    """Return the best accuracy, its threshold, the accuracy of one guess for all, and AUROC; levels are ascending."""
     right, wrong = (np.bincount(level[hits == value], minlength=len(levels)).astype(np.int64) for value in (1, 0))
     n_right, n_wrong = int(right.sum()), int(wrong.sum())
     at_or_above = np.append(np.cumsum(right[::-1])[::-1], 0)
@@ -301,7 +301,7 @@ def _of_levels(hits: Float64, level: Int64, levels: NDArray[Any]) -> tuple[float
 
 @dataclass(frozen=True, eq=False)
 class Calibration(TabularResult):
-    """How far confidences are from the share of right queries.
+    """The deviation of confidences from the share of right queries.
 
     Attributes
     ----------
@@ -311,7 +311,7 @@ class Calibration(TabularResult):
         Expected calibration error: the mean over queries of the gap in their bin between the mean confidence and the
         share of right queries.
     edges : (bins + 1,) float64
-        Of the bins; a bin holds its upper edge, the first one its lower edge too.
+        Edges of the bins; a bin holds its upper edge, the first one its lower edge too.
     count : (bins,) int64
         Queries in each bin.
     confidence : (bins,) float64
@@ -319,7 +319,7 @@ class Calibration(TabularResult):
     right : Triple
         The share of right queries in each bin, three arrays (bins,); NaN in an empty bin.
     n_query, n_left_out, n_open : int
-        Queries that count, that have no value, and that distance ties leave open.
+        Queries that count, that have no value, and whose hit depends on distance ties.
     """
 
     brier: Triple[float]
@@ -333,17 +333,17 @@ class Calibration(TabularResult):
     n_open: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The scores and the table of the bins as plain Python values that JSON can hold; None where undefined."""
+        """Return the scores and the table of bins as plain Python values that JSON can hold; None where undefined."""
         return plain_values(self, self.__dataclass_fields__)
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """The reliability table: a row a bin."""
+        """Return the reliability table: a row for each bin."""
         arrays = {"above": self.edges[:-1], "up_to": self.edges[1:], "count": self.count, "confidence": self.confidence}
         right = {f"right_{bound}": values for bound, values in self.right._asdict().items()}
         return {name: values.tolist() for name, values in {**arrays, **right}.items()}
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """The scores, and the reliability table of the bins, in per cent."""
+        """Return the scores, and the reliability table of the bins, in per cent."""
         rows = []
         for above, up_to, n, *shares in zip(*self.columns().values(), strict=True):
             name = f"{100 * above:.4g} to {100 * up_to:.4g}"
@@ -353,7 +353,7 @@ class Calibration(TabularResult):
         return [scores, Table(header, rows)]
 
     def notes(self) -> list[str]:
-        """Which queries count."""
+        """Return a note on the queries that count."""
         return [about_queries(self.n_query, self.n_left_out, self.n_open)]
 
 
@@ -364,15 +364,15 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     Parameters
     ----------
     correct : (n_query,) array, Triple or Result
-        Whether each query was right, 0 or 1: Hit@1. NaN for a query that is left out.
+        1 for a query that was right, else 0, as Hit@1 is; NaN for a query that is left out.
     confidence : (n_query,)
         Probabilities of being right.
     bins : int
-        How many bins of equal width, up to 10000.
+        The number of bins of equal width, up to 10000.
 
     Notes
     -----
-    Ties: the confidence decides the bin, so that equal confidences are in one bin. Where distance ties leave hits open,
+    Ties: the confidence decides the bin, so that equal confidences are in one bin. Where hits depend on distance ties,
     the Brier score is a sum over queries and has exact bounds and an exact expectation. The gap of a bin is least or
     greatest for some number of right queries between those that must be right and those that can be: `ece.lower` and
     `ece.upper` are attained. Its expectation is NaN then, since a mean of gaps is not the gap of the means.
@@ -391,7 +391,7 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
 
     Examples
     --------
-    Two queries in the bin from 0 to 0.5, both wrong, and two in that up to 1, one of them right:
+    Two queries in the bin from 0 to 0.5, both wrong, and two in the bin up to 1, one of them right:
 
     >>> found = calibration([0, 0, 1, 0], [0.25, 0.25, 0.75, 0.75], bins=2)
     >>> found.ece.expected, found.brier.expected
@@ -426,7 +426,7 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
 
 
 def _gap(confidence: Float64, lower: Float64, upper: Float64) -> tuple[float, float]:
-    """The least and the greatest difference between the sum of the confidences and the number of right queries."""
+    """Return the least and greatest difference between the sum of confidences and the number of right queries."""
     total, least, most = math.fsum(confidence.tolist()), int(lower.sum()), int(upper.sum())
     near = [min(max(whole, least), most) for whole in (math.floor(total), math.ceil(total))]
     return min(abs(total - right) for right in near), max(abs(total - right) for right in (least, most))

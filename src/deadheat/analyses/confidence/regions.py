@@ -1,7 +1,7 @@
-"""Highest density regions: where a confidence parameter lies, and which items lie where a query's posterior is densest.
+"""Highest density regions of a confidence parameter, and the items inside those of a query's posterior.
 
-In come samples of a parameter or its density, and out comes a `HighestDensity`; or in come posteriors, one a query, as
-densities at items and draws or as normal distributions, and out comes the share of items that their regions hold.
+Samples of a parameter, or its density, give a `HighestDensity`. Posteriors, one per query, as densities at items and
+draws or as normal distributions, give the share of items that their regions hold.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class HighestDensity(TabularResult):
     intervals : (n_interval, 2) float64
         Lower and upper ends, ascending.
     mode : float
-        Where the density is highest; the middle one of several such places.
+        The place of the highest density; the middle one if there are several.
     probability : float
-        What the intervals hold: the share of the samples, or of the density's mass.
+        The share of the samples, or of the density's mass, that the intervals hold.
     """
 
     intervals: Float64
@@ -52,19 +52,19 @@ class HighestDensity(TabularResult):
     probability: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The region as plain Python values that JSON can hold."""
+        """Return the region as plain Python values that JSON can hold."""
         return plain_values(self, self.__dataclass_fields__)
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """A row an interval."""
+        """Return a row for each interval."""
         return {"low": self.intervals[:, 0].tolist(), "high": self.intervals[:, 1].tolist()}
 
     def tables(self) -> list[Table]:
-        """The intervals, in the unit of the parameter."""
+        """Return a table of the intervals, in the unit of the parameter."""
         return [Table(("low", "high"), [[f"{low:.6g}", f"{high:.6g}"] for low, high in self.intervals.tolist()])]
 
     def notes(self) -> list[str]:
-        """What the intervals hold, and where the mode is."""
+        """Return the share that the intervals hold, and the mode."""
         return [f"This holds {100 * self.probability:.2f} %, and the mode is {self.mode:.6g}."]
 
 
@@ -72,7 +72,7 @@ class HighestDensity(TabularResult):
 def highest_density_interval(
     values: ArrayLike, probability: float = 0.95, *, density: ArrayLike | None = None, multimodal: bool = False
 ) -> HighestDensity:
-    """Return the smallest region that holds a confidence parameter with a probability: HPD intervals around its mode.
+    """Return the smallest region that holds a confidence parameter with a given probability: its HPD intervals.
 
     Parameters
     ----------
@@ -83,17 +83,17 @@ def highest_density_interval(
     density : (n,), optional
         The density at `values`, 0 or more, of any total; between the places it is taken to be linear.
     multimodal : bool
-        For samples: whether the region may fall into pieces, around several modes. A density shows that itself.
+        For samples: allow several intervals, around several modes. A density determines this itself.
 
     Notes
     -----
-    Samples go to `arviz_stats`: the shortest interval between two samples and the half-sample mode; or, if multimodal,
-    the region of its kernel density estimate (bandwidth "isj") and the highest point of that. Integers count as
+    Samples are handled by `arviz_stats`: the shortest interval between two samples and the half-sample mode; or, if
+    multimodal, the region and the highest point of its kernel density estimate (bandwidth "isj"). Integers count as
     discrete, as there.
 
-    A density is cut into cells, at least 4096 of equal width. The region is all cells as dense as the least dense one
-    that is needed [1]_. So a plateau belongs to it as a whole or not at all, and it can hold more than was asked for:
-    `probability` says what it holds.
+    A density is cut into at least 4096 cells of equal width. The region is all cells at least as dense as the least
+    dense one that is needed [1]_. So a plateau belongs to it as a whole or not at all, and the region can hold more
+    than was asked for: `probability` says how much.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def highest_density_interval(
 
 
 def _scaled(values: NDArray[Any], name: str) -> tuple[NDArray[Any], int]:
-    """Numbers whose sums and squares neither overflow nor vanish, and the power of two that these are smaller by."""
+    """Scale numbers so that sums and squares neither overflow nor vanish; return the power of two divided out too."""
     if values.dtype.kind != "f":
         if len(values) and max(-int(values.min()), int(values.max())) > 2**53:
             raise InvalidValueError(name, "must hold integers up to 2^53 in size, but holds larger ones")
@@ -158,7 +158,7 @@ def _shortest(places: NDArray[Any], chance: float, multimodal: bool) -> HighestD
 
 
 def _densest(places: Float64, density: Float64, chance: float) -> HighestDensity:
-    """The region of a density that is linear between places."""
+    """Return the region of a density that is linear between places."""
     _require_density(places, density)
     gaps = len(places) - 1
     n_cell = gaps * -(-_CELLS // gaps)  # with an edge on every one of the places, if these are equally far apart
@@ -190,17 +190,17 @@ def _require_density(places: Float64, density: Float64) -> None:
 
 @dataclass(frozen=True, eq=False)
 class CredibleRecall(TabularResult):
-    """What the highest density regions of the queries' posteriors hold, at each mass.
+    """The shares of items in the highest density regions of the queries' posteriors, at each mass.
 
     Attributes
     ----------
     masses : (n_mass,) float64
-        Of the posterior, in the region.
+        The posterior mass in the region.
     relevant, others : Triple
-        The share of a query's relevant items that its region holds, and of all others, averaged over the queries that
-        have any: three arrays (n_mass,). Recall, and fallout.
+        The share of a query's relevant items that its region holds (recall), and of all others (fallout), averaged over
+        the queries that have any: three arrays (n_mass,).
     relevant_per_query, others_per_query : Triple
-        The same of each query, three arrays (n_query, n_mass); NaN for a query that has none.
+        The same for each query, three arrays (n_query, n_mass); NaN for a query that has none.
     n_query, n_left_out, n_open : int
         Queries that have a relevant item, that have none, and that have one on the end of a region.
     """
@@ -215,18 +215,18 @@ class CredibleRecall(TabularResult):
     n_open: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Means and counts as plain Python values that JSON can hold; None where a mean is undefined."""
+        """Return means and counts as plain Python values that JSON can hold; None where a mean is undefined."""
         return plain_values(self, ["masses", *_PARTS, "n_query", "n_left_out", "n_open"])
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """A row a mass."""
+        """Return a row for each mass."""
         columns = {"mass": self.masses.tolist()}
         for part in _PARTS:
             columns |= {f"{part}_{bound}": each.tolist() for bound, each in getattr(self, part)._asdict().items()}
         return columns
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """The means in per cent, a row a mass."""
+        """Return a table of the means in per cent, with a row for each mass."""
         header, cells = ["mass (%)"], [[f"{100 * mass:.6g}" for mass in self.masses.tolist()]]
         for part in _PARTS:
             shares = [Triple(*row) for row in np.column_stack(getattr(self, part)).tolist()]
@@ -236,7 +236,7 @@ class CredibleRecall(TabularResult):
         return [Table(header, [list(row) for row in zip(*cells, strict=True)])]
 
     def notes(self) -> list[str]:
-        """Which queries count, and how many of them an end decides."""
+        """Return the number of queries that count, and of those that the end of a region decides."""
         left_out = f", and {self.n_left_out} without a relevant item, left out" if self.n_left_out else ""
         on_end = f" The end of a region decides {self.n_open}." if self.n_open else ""
         return [f"{count(self.n_query, 'query', 'queries')}{left_out}.{on_end}"]
@@ -247,32 +247,31 @@ def credible_recall(
 ) -> CredibleRecall:
     """Return the share of relevant items in the highest density region of each query's posterior.
 
-    A model that gives a distribution in the space of its embeddings says with it where similar items are to be found:
-    those of the same class, or those that show the same instance [1]_. The region of a mass p is where the posterior
-    is densest, and draws from it tell how dense that is: it ends at the density of the ⌈p·n_draw⌉-th densest draw [2]_.
-    A posterior that relevant items are drawn from holds a share p of them. So does a posterior that is far too wide,
-    which `others` shows.
+    A model that predicts a distribution in its embedding space predicts where similar items lie: those of the same
+    class, or those that show the same instance [1]_. The region of mass p is where the posterior is densest; it ends at
+    the density of the ⌈p·n_draw⌉-th densest draw from the posterior [2]_. If relevant items follow the posterior, the
+    region holds a share p of them. A posterior that is far too wide holds them too, which `others` shows.
 
     Parameters
     ----------
     items : (n_query, n_item)
-        The density of each query's posterior at each item, or anything that puts items and draws into the same order:
-        its logarithm, or minus the distance to the mean where the posterior is spherical around that.
+        The density of each query's posterior at each item, or any score that orders items and draws in the same way:
+        its logarithm, or minus the distance to the mean of a spherical posterior.
     draws : (n_query, n_draw)
         The same at draws from this posterior.
     relevant : (n_query, n_item), bool or integers
-        What is to be found: same class, or same instance; anything but 0. Also a SciPy sparse matrix.
+        Nonzero for an item to be found: same class, or same instance. Also a SciPy sparse matrix.
     masses : (n_mass,)
         Above 0 and below 1.
     junk : (n_item,) or (n_query, n_item) bool, optional
-        What is neither relevant nor other, such as the query itself.
+        True for an item that counts neither as relevant nor as other, such as the query itself.
 
     Notes
     -----
     Ties: densities are compared as they are given. An item as dense as the last draw in the region lies on its end:
     `lower` leaves it out, `upper` counts it, and `expected` is the mean over all orders of the item and the draws that
-    are as dense, of which so many belong to the region as make up its mass. With one such draw, that is a half. The
-    bounds are attained, all items of a query on the end being out or in.
+    are as dense, of which only as many belong to the region as make up its mass. With one such draw, that is a half.
+    The bounds are attained: all items of a query on the end are out, or all are in.
 
     Undefined: NaN for a query without a relevant item, which is left out of the means.
 
@@ -319,7 +318,7 @@ def credible_recall(
 
 
 def _shares(denser: Int64, reached: Int64, needed: int) -> tuple[float, float, float]:
-    """The shares of items in the region of the `needed` densest draws: strictly, on average, and with its end.
+    """Return the shares of items in the region of the `needed` densest draws: without its end, expected, and with it.
 
     `denser` draws are denser than each item, and `reached` at least as dense. All items on the end are as dense as the
     last draw that is needed. Of the t + 1 places of such an item among the t draws as dense, the first
@@ -356,16 +355,16 @@ def normal_credible_recall(
     sigma : (n_query,) or (n_query, dim)
         Standard deviations, above 0: one for all dimensions, or one for each. Not variances, not their logarithms.
     labels : (n_query,)
-        Of classes, or of instances.
+        Labels of classes, or of instances.
     gallery, gallery_labels : (n_item, dim) and (n_item,), optional
-        Where items are looked for; default: the embeddings themselves, each query left out.
+        The items and their labels; by default the embeddings themselves, each query left out.
     masses : (n_mass,)
         Above 0 and below 1.
 
     Notes
     -----
-    Ties: no item lies on the end of such a region but by rounding. An item so close to it that rounding could decide,
-    within some 1e-12 of the quantile, is counted by `upper` and not by `lower`; `expected` is NaN then.
+    Ties: only rounding can put an item on the end of such a region. An item within about 1e-12 of the quantile, where
+    rounding could decide, is counted by `upper` and not by `lower`; `expected` is then NaN.
 
     Undefined: NaN for a query without an item of its label, which is left out of the means.
 
@@ -417,7 +416,7 @@ def normal_credible_recall(
 
 
 def _result(masses: Float64, shares: Float64) -> CredibleRecall:
-    """Means over the queries of the shares of relevant items and of others: (2, 3, n_query, n_mass)."""
+    """Average the shares of relevant items and of others, (2, 3, n_query, n_mass), over the queries."""
     relevant, others = (Triple(*part) for part in shares)
     of_relevant, of_others = (  # over the queries whose share is defined; NaN if an expected one of these is
         Triple(*(np.array([mean_of_all(column) for column in bound[~np.isnan(part[0, :, 0])].T]) for bound in part))

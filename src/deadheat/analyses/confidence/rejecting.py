@@ -1,4 +1,4 @@
-"""Error against reject, risk against coverage, and all that the analyses say of one confidence.
+"""Error-reject (risk-coverage) curves, and a report that combines the analyses of one confidence.
 
 In come a value and a confidence of each query, or a report; out come a `RejectCurve`, or a `ConfidenceReport`.
 """
@@ -45,7 +45,7 @@ _HIT = "Hit@1"
 
 @dataclass(frozen=True, eq=False)
 class RejectCurve(TabularResult):
-    """The error of the queries that are kept, when the least confident ones are rejected.
+    """Mean error of the queries that are kept when the least confident ones are rejected.
 
     Printing gives the areas, in per cent; a data frame has the curve, and everything else is a fraction in [0, 1].
     Entry k − 1 of every array is about the k most confident queries. **Ties:** see `error_reject_curve`.
@@ -57,16 +57,16 @@ class RejectCurve(TabularResult):
     lower, expected, upper : (n_query,) float64
         The mean error of the k most confident queries.
     optimal : Triple
-        The same in the perfect order, least error first. `lower` is that of the least errors that distance ties
-        allow, `upper` of the largest; `expected` is NaN where ties leave an error open.
+        The same in the perfect order, least error first. `lower` is that of the least errors that distance ties allow,
+        `upper` of the largest; `expected` is NaN where an error depends on ties.
     random_area : Triple[float]
-        The area that a random order has on average: the mean error.
+        The mean area of a random order: the mean error.
     n_left_out : int
         Queries without a value.
     n_tied : int
         Queries whose confidence another query has too.
     n_open : int
-        Queries whose value distance ties leave open.
+        Queries whose value depends on distance ties.
     """
 
     confidence: NDArray[Any]
@@ -81,7 +81,7 @@ class RejectCurve(TabularResult):
 
     @property
     def n_query(self) -> int:
-        """How many queries count."""
+        """Number of queries that count."""
         return len(self.lower)
 
     @property
@@ -101,25 +101,25 @@ class RejectCurve(TabularResult):
 
     @property
     def optimal_area(self) -> Triple[float]:
-        """The area in the perfect order of the errors; `expected` is NaN where ties leave an error open."""
+        """The area in the perfect order of the errors; `expected` is NaN where an error depends on ties."""
         return Triple(*map(mean_of_all, self.optimal))
 
     @property
     def excess_area(self) -> Triple[float]:
-        """What the area exceeds the perfect order's by: excess AURC.
+        """The area minus that of the perfect order: excess AURC.
 
-        **Ties:** exact as long as no value is open. Otherwise the errors that make the area least need not be those
-        that make the perfect order worst, so that `lower` and `upper` are outer bounds and `expected` is NaN.
+        **Ties:** exact if no value depends on distance ties. Otherwise the errors that minimise the area need not be
+        those that make the perfect order worst, so that `lower` and `upper` are outer bounds and `expected` is NaN.
         """
         area, best = self.area, self.optimal_area
         return Triple(max(0.0, area.lower - best.upper), area.expected - best.expected, area.upper - best.lower)
 
     def to_dict(self) -> dict[str, Any]:
-        """The areas and the counts as plain Python values that JSON can hold; the curve is in `columns`."""
+        """Return the areas and the counts as plain Python values that JSON can hold; the curve is in `columns`."""
         return plain_values(self, [*_AREAS, "n_query", "n_left_out", "n_tied", "n_open"])
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """The curve: a row for each number of queries that are kept, not one for each area."""
+        """Return the curve: a row for each number of queries that are kept, not one for each area."""
         curves = {bound: getattr(self, bound) for bound in Triple._fields}
         curves |= {f"optimal_{bound}": values for bound, values in self.optimal._asdict().items()}
         kept = np.arange(1, self.n_query + 1)
@@ -127,16 +127,16 @@ class RejectCurve(TabularResult):
         return {name: values.tolist() for name, values in arrays.items()}
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """The areas, in per cent."""
+        """Return a table of the areas, in per cent."""
         return [table_of_triples("error", self.titled_areas(), digits)]
 
     def notes(self) -> list[str]:
-        """Which queries count, and which of them tie."""
+        """Return a note on the queries that count, and on those that tie."""
         tied = f" The confidences of {self.n_tied} tie." if self.n_tied else ""
         return [about_queries(self.n_query, self.n_left_out, self.n_open) + tied]
 
     def titled_areas(self) -> dict[str, Triple[float]]:
-        """The areas by what tables call them."""
+        """Return the areas by their titles in tables."""
         return {title: getattr(self, name) for name, title in _AREAS.items()}
 
 
@@ -158,7 +158,7 @@ def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
     -----
     Ties: queries of equal confidence may come in any order. `lower` has the least errors first in each group of them,
     `upper` the largest, and `expected` is the mean over all orders, all equally likely. The bounds hold at every k at
-    once, for one order attains them all. Values that distance ties leave open add to this: a lower error is 1 − the
+    once, for one order attains them all. Values that depend on distance ties add to this: a lower error is 1 − the
     upper value. The two kinds of ties are broken independently.
 
     Undefined: without any query the arrays are empty and the areas NaN. `expected` is NaN if the values have no
@@ -208,14 +208,14 @@ def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
 
 
 def _running_errors(values: Float64) -> Float64:
-    """The mean of 1 − value over the first k entries, for every k: exact, rounded once."""
+    """Return the mean of 1 − value over the first k entries, for every k: exact, rounded once."""
     numerators, scale = integers(values)
     sums = accumulate(scale - numerator for numerator in numerators)
     return np.array([total / (k * scale) for k, total in enumerate(sums, 1)], dtype=np.float64)
 
 
 def _expected_errors(values: Float64, sizes: Int64) -> Float64:
-    """The same, averaged over all orders within groups that are `sizes` long: linear in k inside a group."""
+    """Return these means averaged over all orders within groups of `sizes`; their sums are linear inside a group."""
     if np.isnan(values).any():
         return np.full(len(values), np.nan)
     numerators, scale = integers(values)
@@ -229,16 +229,16 @@ def _expected_errors(values: Float64, sizes: Int64) -> Float64:
 
 @dataclass(frozen=True, eq=False)
 class ConfidenceReport(TabularResult):
-    """What a confidence is worth, by the measures of a report.
+    """Error-reject curves, accuracy and rank correlation of a confidence, by the measures of a report.
 
     Attributes
     ----------
     curves : dict of str to RejectCurve
-        Error against reject, by measure.
+        The error-reject curve of each measure.
     accuracy : ConfidenceAccuracy
         The confidence as a guess at Hit@1, the study's "confidence against Recall@1".
     correlation : RankCorrelation or None
-        With a target; None if none was given.
+        The rank correlation with a target; None if none was given.
     """
 
     curves: dict[str, RejectCurve]
@@ -246,7 +246,7 @@ class ConfidenceReport(TabularResult):
     correlation: RankCorrelation | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The parts as plain Python values that JSON can hold; of a curve the areas and the error at some rejects."""
+        """Return the parts as plain Python values that JSON can hold; of curves, areas and errors at some rates."""
         curves = {}
         for name, curve in self.curves.items():
             at = {f"{percent / 100:g}": errors._asdict() for percent, errors in _errors(curve)}
@@ -255,7 +255,7 @@ class ConfidenceReport(TabularResult):
         return {"curves": curves, "accuracy": self.accuracy.to_dict(), "correlation": correlation}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """A row a value: of which part, which value, and its bounds."""
+        """Return a row for each value: its part, its name and its bounds."""
         parts = self._parts()
         if self.correlation is not None:
             parts["rank correlation"] = {"rho": self.correlation.rho, "tau": self.correlation.tau}
@@ -263,12 +263,12 @@ class ConfidenceReport(TabularResult):
         return dict(zip(("of", "value", *Triple._fields), map(list, zip(*rows, strict=True)), strict=True))
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """A table a measure, one of the guess, one of the correlations."""
+        """Return a table for each measure, one of the accuracy, and one of the correlations."""
         found = [table_of_triples(title, rows, digits) for title, rows in self._parts().items()]
         return found + ([] if self.correlation is None else self.correlation.tables())
 
     def notes(self) -> list[str]:
-        """Which queries count by each measure, where the guess is best, and what the correlation is of."""
+        """Return notes on the queries that count by each measure, the best threshold, and the correlation."""
         notes = [f"{name}: {note}" for name, curve in self.curves.items() for note in curve.notes()]
         notes += self.accuracy.notes()[:-1]
         return notes + ([] if self.correlation is None else [f"Correlation: {self.correlation.notes()[0]}"])
@@ -289,23 +289,22 @@ def confidence_report(report: Report, confidence: ArrayLike, target: ArrayLike |
     report : Report
         Of measures with values in [0, 1].
     confidence : (n_query,)
-        Finite numbers of any scale; larger is surer.
+        Finite numbers of any scale; larger is more confident.
     target : (n_query,), optional
-        What the confidence should be in the order of; of a target for its uncertainty, such as an entropy, a good
-        confidence is in the reverse order, and correlates negatively.
+        Numbers in the order that the confidence should have. With a target for uncertainty, such as an entropy, a good
+        confidence correlates negatively.
 
     Returns
     -------
     ConfidenceReport
-        Which says what ties leave open in each part as `error_reject_curve`, `confidence_accuracy` and
-        `rank_correlation` do.
+        Each part treats ties as `error_reject_curve`, `confidence_accuracy` and `rank_correlation` do.
 
     Raises
     ------
     ValueError, TypeError
         As these three do, or if `report` is no Report.
     ModuleNotFoundError
-        Without SciPy if there is a target.
+        Without SciPy, if there is a target.
 
     Examples
     --------
@@ -327,7 +326,7 @@ def confidence_report(report: Report, confidence: ArrayLike, target: ArrayLike |
 
 
 def _errors(curve: RejectCurve) -> list[tuple[int, Triple[float]]]:
-    """The error of the kept where so many per cent of the queries are rejected, rounded down."""
+    """Return the error of the kept queries for each share of `REJECTED`, whose count is rounded down."""
     n, curves = curve.n_query, (curve.lower, curve.expected, curve.upper)
     kept = {percent: n - n * percent // 100 for percent in REJECTED}
     return [(percent, Triple(*(float(values[k - 1]) for values in curves))) for percent, k in kept.items()]

@@ -1,8 +1,7 @@
-"""What a confidence can be made of, or taught, and whether it is in that order.
+"""Sources and targets of a confidence (label entropies, norms), and its rank correlation with them.
 
-In come embeddings, counts of labels, or what several annotators say of each item; out comes a number for each: the
-entropy of an item's labels, or of those around it, and its length. Of a confidence and such a target comes out a
-`RankCorrelation`.
+Embeddings, counts of labels, or annotations give a number for each item: the entropy of its labels or of its
+neighbours' labels, or its norm. A confidence and such a target give a `RankCorrelation`.
 """
 
 from __future__ import annotations
@@ -17,13 +16,11 @@ from numpy.typing import ArrayLike
 
 from deadheat.analyses.confidence.hits import UNDEFINED, confidences, plain_values
 from deadheat.engine.counting.ranking import Rankings, nearest_groups
-from deadheat.engine.literals import DistanceName, TiesName
-from deadheat.engine.ties.rule import Ties
+from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.inputs import labels as input_labels
-from deadheat.inputs import samples as input_samples
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_rows
+from deadheat.inputs.samples import EmbeddingsLike, open_rows
 from deadheat.reports.tables import Table, TabularResult, count, has_ties, number
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
@@ -33,34 +30,17 @@ from deadheat.support.triple import Triple, columns_of_bounds
 
 
 @plain_floats
-def label_entropy(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None,
-    k: int,
-    *,
-    distance: DistanceName = "cosine",
-    ties: TiesName | Ties = "exact",
-    normalized: bool = False,
-    threads: int | None = None,
-) -> Float64:
-    """Return the entropy of the labels around each embedding, in bits: a target for its uncertainty.
+def label_entropy(task: Task, k: int, *, normalized: bool = False) -> Float64:
+    """Return the entropy of the labels of each embedding's neighbours, in bits: a target for its uncertainty.
 
     Parameters
     ----------
-    embeddings : (n, dim) array, path or list of paths
-        In any form that `deadheat.profile` takes.
-    labels : (n,) integers or strings, path or None
-        Their labels; None if they are in the files of the embeddings.
+    task : Task
+        Made of embeddings without gallery and junk, with ties that are exact or rounded.
     k : int
-        How many neighbours: the neighbourhood is every other item that is at most as far as the k-th nearest.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
-    ties : {"exact", "float16", "bfloat16", "float32"} or Rounded
-        Which items tie: those whose distances are equal as real numbers, or once rounded to a type.
+        The number of neighbours: the neighbourhood is every other item that is at most as far as the k-th nearest.
     normalized : bool
         Divide by log2 of the number of classes, so that entropies lie in [0, 1].
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use.
 
     Returns
     -------
@@ -69,8 +49,8 @@ def label_entropy(
 
     Notes
     -----
-    Ties: all items as far as the k-th nearest belong to the neighbourhood, which is larger than k then. So there is
-    one value, and it depends on the embeddings and the labels alone.
+    Ties: all items as far as the k-th nearest belong to the neighbourhood, which is larger than k then. So the value is
+    unique, and depends on the embeddings and the labels alone.
 
     Undefined: normalised entropies are NaN where there is one class.
 
@@ -83,12 +63,16 @@ def label_entropy(
     --------
     From 0, the points 1 and -1 are equally far and have different labels; from 1, the nearest is 0:
 
-    >>> label_entropy([[0], [1], [-1]], ["a", "a", "b"], 1, distance="euclidean")
+    >>> label_entropy(Task([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean"), 1)
     array([1., 0., 0.])
     """
     size = checks.positive_integer(k, "k")
-    samples = input_samples.open_samples(embeddings, labels)
-    rankings = Rankings(samples.embeddings, distance=distance, ties=ties, threads=threads)
+    samples, gallery, _ = rows_of(task, "label entropies").pair
+    for name, given in (("gallery", gallery), ("junk", task.options.junk)):
+        if given is not None:
+            rule = f"must have no {name} for label entropies, which are of the neighbours of a row among all others"
+            raise InvalidValueError("task", rule)
+    rankings = Rankings(samples.embeddings, None, task.options)
     codes, n = input_labels.label_codes(samples.labels)[0], rankings.n_query
     if size > n - 1:
         raise InvalidValueError(
@@ -105,7 +89,7 @@ def label_entropy(
 
 
 def _bits(counts: Sequence[float]) -> float:
-    """The entropy of counts: a sum of terms that are not negative, exactly 0 for a single one."""
+    """Return the entropy of counts in bits: a sum of non-negative terms, exactly 0 for a single count."""
     total = math.fsum(counts)
     return math.fsum(count / total * math.log2(total / count) for count in counts)
 
@@ -116,7 +100,7 @@ def distribution_entropy(counts: ArrayLike, *, normalized: bool = False) -> Floa
     Parameters
     ----------
     counts : (n, n_class)
-        How often each item was given each label, or shares of any total: finite, 0 or more.
+        The number of times each item was given each label, or shares of any total: finite, 0 or more.
     normalized : bool
         Divide by log2 of the number of classes, so that entropies lie in [0, 1].
 
@@ -126,14 +110,14 @@ def distribution_entropy(counts: ArrayLike, *, normalized: bool = False) -> Floa
 
     Notes
     -----
-    Ties: one value; the order of the classes changes no bit of it.
+    Ties: the value is unique, and bitwise independent of the order of the classes.
 
     Undefined: NaN for an item that was given no label, and everywhere if there is one class and `normalized` is asked.
 
     Raises
     ------
     ValueError, TypeError
-        If `counts` is no matrix of finite numbers with a row and a column, or one of them is negative.
+        If `counts` is not a matrix of finite numbers with at least a row and a column, or one of them is negative.
 
     References
     ----------
@@ -155,26 +139,26 @@ def distribution_entropy(counts: ArrayLike, *, normalized: bool = False) -> Floa
 
 
 def annotation_entropy(annotations: ArrayLike, *, missing: Any = None, normalized: bool = False) -> Float64:
-    """Return the entropy of what several annotators say of each item, in bits: a target for its uncertainty.
+    """Return the entropy of the labels that annotators gave each item, in bits: a target for its uncertainty.
 
     Parameters
     ----------
     annotations : (n, n_annotator)
         The label that each annotator gave each item: integers or strings.
     missing : integer or string, optional
-        What stands for no label, such as -1 or "". None and NaN are refused: fill them with it.
+        The value that stands for no label, such as -1 or "". None and NaN are refused: replace them by it.
     normalized : bool
         Divide by log2 of the number of different labels.
 
     Returns
     -------
     (n,) float64
-        As `distribution_entropy` of the counts; NaN for an item that nobody gave a label.
+        As `distribution_entropy` of the counts; NaN for an item without a label.
 
     Raises
     ------
     ValueError, TypeError
-        If `annotations` is no matrix of integers or strings, or holds no label.
+        If `annotations` is not a matrix of integers or strings, or holds no label.
 
     Examples
     --------
@@ -197,7 +181,7 @@ def annotation_entropy(annotations: ArrayLike, *, missing: Any = None, normalize
 
 
 def _per_class(entropy: Float64, n_class: int) -> Float64:
-    """Entropies as shares of the largest one that so many classes can have; without a second class there is none."""
+    """Divide entropies by the largest that `n_class` classes can have; NaN if there is only one class."""
     return np.minimum(entropy / math.log2(n_class), 1.0) if n_class > 1 else np.full(len(entropy), np.nan)
 
 
@@ -208,7 +192,7 @@ def norms(embeddings: EmbeddingsLike) -> Float64:
     Parameters
     ----------
     embeddings : (n, dim)
-        As `deadheat.profile` takes them.
+        As `deadheat.Task` takes them.
 
     Returns
     -------
@@ -236,7 +220,7 @@ def norms(embeddings: EmbeddingsLike) -> Float64:
 
 @dataclass(frozen=True)
 class RankCorrelation(TabularResult):
-    """How far two confidences agree in order: coefficients in [−1, 1], each with the p-value of no association.
+    """Rank correlation of two confidences: coefficients in [−1, 1], each with the p-value of no association.
 
     Attributes
     ----------
@@ -247,7 +231,7 @@ class RankCorrelation(TabularResult):
     rho, tau : Triple[float]
         Spearman's rho and Kendall's tau-a of strict orders: lower, expected and upper over all ways to break the ties.
     n : int
-        Pairs.
+        Number of pairs.
     """
 
     spearman: float
@@ -259,11 +243,11 @@ class RankCorrelation(TabularResult):
     n: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The coefficients and p-values as plain Python values that JSON can hold; None where one is undefined."""
+        """Return the coefficients and p-values as plain Python values that JSON can hold; None where undefined."""
         return plain_values(self, self.__dataclass_fields__)
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """A row a coefficient; lower, expected and upper are those over all ways to break the ties."""
+        """Return a row for each coefficient; lower, expected and upper are over all ways to break the ties."""
         return {
             "correlation": ["Spearman's rho", "Kendall's tau-b"],
             "coefficient": [self.spearman, self.kendall],
@@ -272,7 +256,7 @@ class RankCorrelation(TabularResult):
         }
 
     def tables(self) -> list[Table]:
-        """The coefficients, which are no shares and stay as they are; their p-values; and what ties leave open."""
+        """Return a table of the coefficients (not in per cent), their p-values, and their bounds if there are ties."""
         forms = {"coefficient": ".4f", "p": ".3g"}
         forms |= dict.fromkeys(Triple._fields, ".4f") if has_ties(self.rho) else {}
         columns = self.columns()
@@ -280,7 +264,7 @@ class RankCorrelation(TabularResult):
         return [Table(("correlation", *forms), list(zip(columns["correlation"], *cells, strict=True)))]
 
     def notes(self) -> list[str]:
-        """How many pairs there are, and what the bounds are of."""
+        """Return the number of pairs, and the meaning of the bounds."""
         tied = "; lower, expected, upper: rho and tau-a over all ways to break the ties" if has_ties(self.rho) else ""
         return [f"{count(self.n, 'pair', 'pairs')}{tied}."]
 
@@ -289,8 +273,8 @@ class RankCorrelation(TabularResult):
 def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelation:
     """Return Spearman's rho and Kendall's tau-b of predicted and target confidences with two-sided p-values.
 
-    SciPy computes them, from ranks: any increasing change of scale leaves every bit as it is, and so does the order of
-    the pairs.
+    SciPy computes them from ranks, so that they are bitwise independent of any increasing change of scale and of the
+    order of the pairs.
 
     Parameters
     ----------
@@ -300,13 +284,13 @@ def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelatio
     Notes
     -----
     Ties: both coefficients are defined for ties, and have one value. A target of a few levels ties most of its items,
-    and the corrections hide how much of the order it leaves open. `rho` and `tau` show it: what the coefficients of
-    strict orders are if ties are broken for the confidence, against it, and on average, ties on either side being
-    broken independently, all ways equally likely. They are computed in integers and rounded once; the bounds are
-    attained, both by the same orders.
+    and the corrections hide how much of the order it leaves undetermined. `rho` and `tau` show it: the coefficients of
+    strict orders with ties broken against the confidence, on average, and in its favour. Ties on either side are broken
+    independently, all ways equally likely. They are computed in integers and rounded once; the bounds are attained,
+    both by the same orders.
 
-    Undefined: NaN for fewer than two pairs; the coefficients also where either side is constant, which leaves `rho`
-    and `tau` anywhere from −1 to 1. The p-value of rho is NaN for two pairs.
+    Undefined: NaN for fewer than two pairs; the coefficients also where either side is constant; `rho` and `tau` then
+    range from −1 to 1. The p-value of rho is NaN for two pairs.
 
     Raises
     ------
@@ -323,7 +307,7 @@ def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelatio
     >>> round(found.spearman, 12), round(found.kendall, 12) == round(1 / 3, 12)
     (0.5, True)
 
-    Two levels of the target leave a half of the order open:
+    A target of two levels determines the order only partly:
 
     >>> rank_correlation([1, 2, 3, 4], [0, 0, 1, 1]).rho
     Triple(lower=0.6, expected=0.8, upper=1.0)
@@ -343,7 +327,7 @@ def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelatio
 
 
 def _broken_rho(ranks: Int64) -> Triple[float]:
-    """Spearman's rho over all ways to break the ties.
+    """Return Spearman's rho over all ways to break the ties.
 
     The sum of products of ranks is largest if the ties of each side are broken by the other side, since equal numbers
     on one side are then sorted by the other (rearrangement inequality). Reversing one side negates rho. A broken tie
@@ -360,19 +344,19 @@ def _broken_rho(ranks: Int64) -> Triple[float]:
 
 
 def _largest_product(first: Int64, second: Int64) -> int:
-    """The sum of products of ranks, each side's ties broken by the other side."""
+    """Return the sum of products of ranks, with each side's ties broken by the other side."""
     ranks = (1 + np.argsort(np.lexsort(keys)) for keys in ((second, first), (first, second)))
     return sum(np.multiply(*ranks).tolist())
 
 
 def _doubled_mid_ranks(numbers: Int64) -> Int64:
-    """Twice the mean rank of each number among its equals, from 2."""
+    """Return twice the mean rank of each number among its equals, from 2."""
     _, group, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
     return np.asarray((2 * np.cumsum(sizes) - sizes + 1)[group])
 
 
 def _broken_tau(ranks: Int64) -> Triple[float]:
-    """Kendall's tau-a over all ways to break the ties: a tied pair can go either way, and all of them at once."""
+    """Return Kendall's tau-a over all ways to break the ties: tied pairs can all go the same way at once."""
     first, second = ranks
     n = len(first)
     if n < 2:
@@ -390,7 +374,7 @@ def _tied_pairs(numbers: Int64) -> int:
 
 
 def _inversions(numbers: Int64) -> int:
-    """Pairs of which the first number is larger: within each half, and across."""
+    """Count the pairs whose first number is larger: within each half, and across the halves."""
     if len(numbers) <= 32:
         return int(np.triu(numbers[:, None] > numbers, 1).sum())
     left, right = numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]

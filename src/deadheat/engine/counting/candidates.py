@@ -1,7 +1,7 @@
-"""Who counts for a query: the gallery items that are ranked for it, and those of them that are relevant.
+"""Candidates of a query: the gallery items that are ranked for it, and those of them that are relevant.
 
-Of embeddings: what is junk, and that no query is ranked for itself, is decided here. Scores, links and neighbours of an
-index have no rows of their own in a gallery; there junk is masked where they are counted.
+For embeddings, junk and leave one out are decided here. Scores, links and neighbours of an index have no gallery rows;
+their junk is masked where they are counted.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Candidates(NamedTuple):
     def of(
         cls, n_query: int, n_gallery: int, junk: Bool | None = None, *, leave_one_out: bool, itself: Int64 | None = None
     ) -> Candidates:
-        """Everything but `junk`, a mask over the gallery or over pairs, and perhaps but the query itself.
+        """Rank all items but `junk`, a mask over the gallery or over pairs, and under `leave_one_out` the query itself.
 
-        With a gallery of its own, `itself` is the item that each query is, −1 for none.
+        With a separate gallery, `itself` is the gallery item that each query is, −1 for none.
         """
         of_all = junk is not None and junk.ndim == 1
         ranked = ~junk if of_all and junk is not None else np.ones(n_gallery, dtype=np.bool_)
@@ -48,19 +48,19 @@ class Candidates(NamedTuple):
         return cls(n_query, ranked, by_pair, itself, leave_one_out)
 
     def itself_of(self, queries: Int64) -> Int64:
-        """The gallery item that each of these queries is, −1 for none."""
+        """Return the gallery item that each of these queries is, −1 for none."""
         return np.full(len(queries), -1) if self.itself is None else self.itself[queries]
 
     def ranked_itself(self, queries: Int64) -> tuple[Int64, Int64]:
-        """The places of the queries that would be ranked for themselves, if they were not left out, and their items."""
+        """Return the positions of the queries whose own item is ranked for other queries, and these items."""
         itself = self.itself_of(queries)
         place = np.flatnonzero((itself >= 0) & self.ranked[itself])
         return place, itself[place]
 
     def excluded(self, queries: Int64) -> tuple[Int64, Int64]:
-        """The ranked items that do not count for each of these queries, ascending, in CSR form: itself, and junk.
+        """Return the ranked items that do not count for each of these queries, ascending, in CSR form: itself and junk.
 
-        With junk by pairs these can be many.
+        With junk by pairs there can be many of them.
         """
         if self.junk is None:
             place, items = self.ranked_itself(queries)
@@ -72,7 +72,7 @@ class Candidates(NamedTuple):
         return np.searchsorted(row, np.arange(len(queries) + 1)), np.ascontiguousarray(item)
 
     def n_ranked(self) -> Int64:
-        """How many items are ranked for each query, shape (n_query,)."""
+        """Return the number of items ranked for each query, shape (n_query,)."""
         queries, n_ranked = np.arange(self.n_query), np.full(self.n_query, int(self.ranked.sum()))
         place, items = self.ranked_itself(queries)
         n_ranked[place] -= 1
@@ -97,22 +97,22 @@ class Relevance:
         return int(self.gallery_class.max()) + 1
 
     def members(self) -> tuple[Int64, Int64]:
-        """Which class each ranked item is in: two arrays, the classes and the items."""
+        """Return the class of each ranked item: two arrays, the classes and the items."""
         items = np.flatnonzero(self.candidates.ranked)
         return self.gallery_class[items], items
 
     def asking(self) -> Int64:
-        """The queries that may have something relevant."""
+        """Return the queries that may have a relevant item."""
         return np.flatnonzero(self.query_class >= 0)
 
     def mean_relevant(self) -> float:
-        """How many items are relevant to a query that asks, about."""
+        """Estimate the mean number of relevant items over the `asking` queries."""
         asked = self.query_class[self.asking()]
         return float(np.bincount(self.gallery_class)[asked].mean()) if len(asked) else 0.0
 
     @cached_property
     def class_size(self) -> Int64:
-        """How many gallery items, junk or not, each query's class has; only where every query has a class."""
+        """Gallery items, junk or not, in the class of each query; defined only if every query has a class."""
         return np.asarray(np.bincount(self.gallery_class)[self.query_class])
 
 
@@ -120,8 +120,8 @@ class Relevance:
 class Judged(Relevance):
     """Relevance by judgement: each query has a class of its own, and an item may be in many of them or in none.
 
-    So `gallery_class`, of which an item has one, says nothing and is −1. No query is relevant to itself, and nothing is
-    junk to single queries.
+    `gallery_class` holds one class per item, so it is unused here and −1. No query is relevant to itself, and there is
+    no junk of single queries.
     """
 
     member_class: Int64  # (n_pair,), the query
@@ -129,7 +129,7 @@ class Judged(Relevance):
 
     @classmethod
     def of(cls, query: Int64, item: Int64, candidates: Candidates) -> Judged:
-        """Relevance of pairs of a query and an item, each of them once."""
+        """Return the relevance given by pairs of a query and an item, each pair listed once."""
         nobody = np.full(len(candidates.ranked), -1)
         return cls(np.arange(candidates.n_query), nobody, candidates, query, item)
 
@@ -149,6 +149,6 @@ class Judged(Relevance):
 
 
 def places_of(items: Array, index: Int64) -> Int64:
-    """Where items are in an ascending index, −1 for those that are not."""
+    """Return the position of each item in an ascending index, −1 for an item that is not in it."""
     place = np.minimum(np.searchsorted(index, items), len(index) - 1)
     return np.where(index[place] == items, place, -1)

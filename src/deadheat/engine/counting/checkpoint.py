@@ -1,9 +1,9 @@
-"""Checkpoints: finished shards of a long run, kept in a directory, so that a killed run goes on where it was.
+"""Checkpoints: finished shards of a long run, kept in a directory, so that a killed run can resume.
 
-In come a shard's number and its arrays; out they come again, or nothing: a shard is there whole, with the checksum of
-its bytes, of its number and of what the run is of, or it does not count. The directory holds
+In come a shard's number and its arrays; out come the same arrays, or None: a shard counts only if it is complete, with
+the checksum of its bytes, its number and the identity of the run. The directory holds
 
-    deadheat-checkpoint.json    what the run is of
+    deadheat-checkpoint.json    identity of the run
     deadheat-checkpoint.lock    locked by the run that is at work; the system unlocks it, however the run ends
     shard-00000012.npz          arrays, as NumPy keeps them, and 64 bytes of checksum, which NumPy overlooks
 """
@@ -49,7 +49,7 @@ class Checkpoint:
     directory : path
         A directory that another run of the same identity used, or an empty one, or a new one in one that exists.
     identity : mapping of str to str
-        What the shards are of: digests of the data, and options. It has to be the same for a run that goes on.
+        Digests of the data, and options. A run that resumes must have the same identity.
 
     Raises
     ------
@@ -89,7 +89,7 @@ class Checkpoint:
             raise
 
     def load(self, number: int) -> dict[str, NDArray[Any]] | None:
-        """The arrays of a shard, or None if it was not saved, cannot be read, or is damaged."""
+        """Return the arrays of a shard, or None if it was not saved, cannot be read, or is damaged."""
         try:
             archive = intact(self._path(number), self._seal(number))
         except OSError:
@@ -100,7 +100,7 @@ class Checkpoint:
             return dict(content)
 
     def save(self, number: int, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Keep the arrays of a finished shard, whole or not at all; none may hold Python objects."""
+        """Save the arrays of a finished shard, whole or not at all; none may hold Python objects."""
         for name, array in arrays.items():
             if array.dtype.hasobject:
                 raise InvalidTypeError(name, f"must hold numbers, bool or strings, but has dtype {array.dtype}")
@@ -124,11 +124,11 @@ class Checkpoint:
         return self.directory / f"shard-{number:08}.npz"
 
     def _seal(self, number: int) -> bytes:
-        """What a shard's checksum covers in addition to its bytes, so that it passes for no other shard."""
+        """Return the bytes that a shard's checksum covers in addition to its own: identity of the run, and number."""
         return json.dumps([self._identity, number], sort_keys=True).encode()
 
     def _enter_directory(self) -> None:
-        """Make the directory, or make sure that it is one to write into."""
+        """Make the directory, or check that it may be used for this checkpoint."""
         parent = self.directory.parent
         if not parent.is_dir():
             raise self._refusal(f"must be in a directory that exists, but there is no directory '{parent}'")
@@ -185,7 +185,7 @@ class Checkpoint:
 
 
 def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """What differs, in words. A digest would say nothing to a reader, so it is not shown.
+    """Describe the differences in words, without the digests, which would tell a reader nothing.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
 
 
 def intact(path: Path, seal: bytes) -> memoryview | None:
-    """The bytes of the arrays of a shard, or None if they are not what was written with this seal."""
+    """Return the bytes of the arrays of a shard, or None if they do not match the checksum under this seal."""
     content = memoryview(path.read_bytes())
     archive, checksum = content[:-_CHECKSUM_BYTES], content[-_CHECKSUM_BYTES:]
     return archive if _checksum(seal, archive) == checksum else None

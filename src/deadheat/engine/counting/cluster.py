@@ -1,4 +1,4 @@
-"""How a counting pass is handed to the workers of an executor: on this machine, or on many."""
+"""Settings for a counting pass on the workers of an executor: on one machine or on many."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _REMEDIES = {  # of what belongs to a library and is no executor: what to give i
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run on an executor took.
+    """Work and time of a run on an executor.
 
     Attributes
     ----------
     pairs : int
-        Of query and item, without those that a checkpoint had.
+        Pairs of query and item, without those that a checkpoint had.
     seconds : float
     tasks, retries : int
         Answers that were used, and tasks that were handed out once more.
@@ -56,7 +56,7 @@ class Summary:
 
 
 class Cluster:
-    """Workers of an executor, and how they are used: ``deadheat.evaluate(..., executor=Cluster(executor, ...))``.
+    """Workers of an executor, and options for their use: ``deadheat.evaluate(..., executor=Cluster(executor, ...))``.
 
     Parameters
     ----------
@@ -65,20 +65,19 @@ class Cluster:
         ``mpi4py.futures.MPIPoolExecutor``. A pool of processes is broken for good when one of them is killed; a
         function is asked for another one, and the run goes on.
     scratch : path, optional
-        A directory that all workers see. What they need and is not in a file (labels, arrays) is written to a new
-        directory in it, which is deleted in the end. By default, the directory of temporary files, which workers on
-        other machines do not see.
+        A directory that all workers see. Data that they need and that are in no file (labels, arrays) are written to a
+        new directory in it, which is deleted in the end. By default, the directory of temporary files, which workers
+        on other machines do not see.
     tasks : int, optional
-        About how many tasks the work is cut into. By default 64 or so, less where there is little to do. More than
-        four times as many as workers keep all of these busy until the end.
+        Approximate number of tasks that the work is cut into. By default about 64, fewer if there is little to do. More
+        than four tasks per worker keep all workers busy until the end.
     retries : int
-        How many times a task is handed out again that raised an error, and how many executors in a row may break
-        without an answer.
+        Retries of a task that raised an error, and successive executors that may break without an answer.
 
     Attributes
     ----------
     summary : Summary or None
-        What the last run took: pairs, seconds, tasks, retries.
+        Work and time of the last run: pairs, seconds, tasks, retries.
 
     Examples
     --------
@@ -108,7 +107,7 @@ class Cluster:
         self.summary: Summary | None = None
 
     def made(self) -> Executor:
-        """The executor, or a new one where a function makes them."""
+        """Return the executor, or a new one if a function makes them."""
         if isinstance(self.executor, Executor):
             return self.executor
         executor = self.executor()
@@ -122,7 +121,7 @@ def cluster_of(executor: Any) -> Cluster:
 
 
 def _makes_one(executor: Any) -> bool:
-    """Whether it can be called without arguments, as far as it says, and belongs to no library whose objects cannot."""
+    """Return whether it can be called without arguments, by its signature, and is of no library in `_REMEDIES`."""
     if not callable(executor) or _remedy(executor):
         return False
     with suppress(ValueError):  # it does not say
@@ -134,7 +133,7 @@ def _makes_one(executor: Any) -> bool:
 
 
 def _remedy(value: Any) -> str | None:
-    """What to give in the place of an object of a known library, or of the library itself."""
+    """Return the advice for an object of a known library, or for the library itself: the executor to give instead."""
     name = value.__name__ if isinstance(value, ModuleType) else type(value).__module__
     return _REMEDIES.get(name.partition(".")[0])
 

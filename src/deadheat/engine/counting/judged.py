@@ -1,7 +1,7 @@
 """Tie profiles of embeddings whose relevance was judged: not by labels, but query by query, and perhaps in grades.
 
-One counting pass a grade, in which what has that grade is relevant. Items of one query that are tied have the same
-number of items in front of them, whatever their grade, so that the groups of the passes are put together by that.
+There is one counting pass per grade, in which the items of that grade are relevant. Tied items of a query have the same
+number of closer items, whatever their grade, so the groups of the passes are merged by this number.
 
     embeddings, qrels ──> pairs (query, item, grade) ──one pass a grade──> binary profiles ──> profile
 """
@@ -58,74 +58,7 @@ def profile_judged(
     progress: bool | Progress = False,
     executor: Executor | Callable[[], Executor] | Cluster | None = None,
 ) -> TieProfile:
-    """Count, for every query and every distance at which it has a relevant document, what is closer and what is tied.
-
-    Relevant is what the qrels say, with grades if they have any.
-
-    Parameters
-    ----------
-    queries : (n_query, dim) array of floats, integers or bool
-        Embeddings of the queries: of NumPy, PyTorch, JAX or CuPy, a frame, the path of a file, a pattern such as
-        ``"emb-*.npy"``, or a list of paths.
-    gallery : (n_gallery, dim) array
-        Embeddings of the documents, in any form that `queries` can have.
-    qrels : path, dict, data frame or iterable of named tuples
-        Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
-        ``relevance``; also a ranx ``Qrels``. Grades are integers; 0 and less, and documents that are not listed, are
-        irrelevant. Queries that have no embedding do not count.
-    query_ids : (n_query,) strings
-        What the qrels call each query; each once.
-    gallery_ids : (n_gallery,) strings
-        What the qrels call each document; each once.
-    ignore_identical_ids : bool
-        Whether a query is not ranked against the document that has its id. As in BEIR and MTEB it still counts among
-        the relevant ones if it was judged so.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
-        Hamming takes bool, or uint8 with eight bits packed in each.
-    ties : str, Rounded or Tolerance
-        Which items tie. "exact": those at exactly the same distance. "float16", "bfloat16" or "float32" (or another
-        name of one of them, such as "fp16" or "half"): those whose similarity or distance is the same once it is
-        rounded to this type; `deadheat.Rounded` says which of the two. A `deadheat.Tolerance`, for bounds alone: those
-        within it.
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use, and one in each worker of an
-        executor.
-    progress : bool or callable
-        True for a bar on standard error, or a function that is called with (done, total).
-    executor : concurrent.futures.Executor or Cluster, optional
-        Workers that count, in other processes or on other machines: any executor of PEP 3148, such as Dask's
-        ``client.get_executor(pure=False, retries=2)``, or a function that makes one. The profile is the same.
-        `deadheat.Cluster` has options: a directory that all workers see, how many tasks, retries.
-
-    Returns
-    -------
-    TieProfile
-        Of all queries in their order; `query_ids` names them. A relevant document that is not in the gallery counts in
-        `n_relevant` and in no group, and a `NotInGalleryWarning` says how many there are. Graded if a grade other than
-        1 occurs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; if ids come twice; if the qrels have none of the queries; for grades together
-        with a tolerance.
-    ClusterError
-        If workers of an executor died or failed too often.
-
-    Notes
-    -----
-    Ties: documents tie when their distances to the query are equal as real numbers, unless `ties` says otherwise.
-    Undefined: a query without a relevant document is a singleton.
-
-    Examples
-    --------
-    Documents a and b are equally far from the query, and b is relevant:
-
-    >>> profile = profile_judged([[0]], [[1], [-1]], {"q": {"b": 1}}, ["q"], ["a", "b"], distance="euclidean")
-    >>> profile.closer, profile.tied, profile.n_relevant
-    (array([0]), array([2]), array([1]))
-    """
+    """Count the tie groups of embeddings with judgements: `deadheat.Task.from_judged`."""
     options = CountingOptions.checked(
         distance=distance, ties=ties, threads=threads, progress=progress, executor=executor
     )
@@ -153,7 +86,7 @@ def profile_judged(
 
 
 def _warn_of_missing(relevant: Grades, gallery: set[str]) -> None:
-    """Say how many relevant documents no query can find."""
+    """Warn of relevant documents that are not in the gallery."""
     documents = {item for row in relevant.values() for item in row}
     n = len(documents - gallery)
     if n:
@@ -165,9 +98,9 @@ def _warn_of_missing(relevant: Grades, gallery: set[str]) -> None:
 def profile_of_judged(
     rows: Distance | Pair, relevant: Grades, query_ids: Ids, gallery_ids: Ids, options: CountingOptions
 ) -> TieProfile:
-    """The profile of what has been checked: an open distance, the grades above 0 of each query, ids and options.
+    """Return the profile of checked data: an open distance, the grades above 0 of each query, ids and options.
 
-    With a cluster in the options, the rows are those of its workers.
+    With a cluster in the options, `rows` are sources for its workers.
     """
     query, item, grade = _pairs(relevant, query_ids, gallery_ids)
     itself = options.exclude
@@ -213,7 +146,7 @@ def _graded(parts: list[TieProfile], grades: Int64, n_relevant: Int64) -> TiePro
 
 
 def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> Int64:
-    """Query, item and grade of each relevant pair; −1 for an item that is not in the gallery."""
+    """Return query, item and grade of each relevant pair; −1 for an item that is not in the gallery."""
     place = {name: row for row, name in enumerate(gallery_ids)}
     pairs = [
         (row, place.get(item, -1), grade)

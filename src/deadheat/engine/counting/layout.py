@@ -1,9 +1,9 @@
-"""How a counting pass is cut up: queries into blocks, columns into tiles, and blocks into shards.
+"""Partition of a counting pass: queries into blocks, columns into tiles, and blocks into shards.
 
     queries × gallery:  [ tile | tile | … ]
 
-What blocks need while they count is kept for all of them at once as far as memory allows: the blocks that fit are a
-*shard*, and shards follow each other. No result depends on how the work is cut up.
+The working data of blocks are kept for as many blocks at once as fit in memory: these are a *shard*, and shards are
+counted one after another. No result depends on the partition.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SYMMETRIC_SHARE = 0.75  # of distinct rows from which on symmetric pairs are com
 
 
 class ColumnRange(NamedTuple):
-    """A run of columns of one band that make a tile, and the number of the block of queries that they are, or −1."""
+    """Successive columns of one band that make a tile, and the number of the block of queries that they are, or −1."""
 
     columns: range
     band: int
@@ -40,7 +40,7 @@ class ColumnRange(NamedTuple):
 
 
 def mirrored(distance: Distance, relevance: Relevance) -> Distance | None:
-    """The distance with its columns in the order of the queries, if all pairs come twice and it pays to use that.
+    """Return the distance with its columns in the order of the queries, if all pairs come twice and using that pays.
 
     In each band the queries that are alone in their class come last, the others by the size of their class, and by
     class.
@@ -53,9 +53,9 @@ def mirrored(distance: Distance, relevance: Relevance) -> Distance | None:
 
 
 class Layout:
-    """How one pass is cut up; `mirrored` says that columns are queries, so that a tile serves both.
+    """Partition of one pass; `mirrored` says that columns are queries, so that a tile serves both.
 
-    `active` are the queries that have something relevant.
+    `active` are the queries that have a relevant item.
     """
 
     def __init__(self, problem: RankingProblem, mirrored: bool, resumable: bool) -> None:
@@ -67,7 +67,7 @@ class Layout:
         return float(self.problem.width[self.active].mean()) if len(self.active) else 0.0
 
     def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
-        """The queries of each block, and the columns of each tile; the same for any number of threads."""
+        """Return the queries of each block, and the columns of each tile; the same for any number of threads."""
         most = max(FEW_ROWS, -(-len(self.active) // FEW_BLOCKS))
         if self.mirrored:
             return self._cut_mirrored(most)
@@ -80,11 +80,11 @@ class Layout:
         return [ColumnRange(part, band, -1) for band, ends in bands for part in _parts(*ends, step)]
 
     def long_ranges(self) -> list[ColumnRange]:
-        """All columns, for blocks that are counted one by one."""
+        """Return ranges over all columns, for blocks that are counted one by one."""
         return self.column_ranges(STREAMED_COLUMNS)
 
     def joined(self, ranges: list[ColumnRange], blocks: Collection[int]) -> list[ColumnRange]:
-        """Ranges for a shard of these blocks: neighbours that are none of them make one tile, as far as that may be."""
+        """Merge neighbouring ranges that are none of the blocks of a shard into tiles, up to `TILE_COLUMNS` columns."""
         joined: list[ColumnRange] = []
         for columns in ranges:
             part, band, block = columns
@@ -122,7 +122,7 @@ class Layout:
         return blocks
 
     def shards(self, blocks: list[Int64]) -> list[list[int]]:
-        """The numbers of the blocks of each shard, such that what these need fits in memory."""
+        """Return the numbers of the blocks of each shard, such that their working data fit in memory."""
         widest = max((len(queries) * int(self.problem.width[queries].max()) for queries in blocks), default=0)
         room = SHARD_BYTES - MAKING_BYTES * widest
         most = max(BLOCK_ROWS, len(self.active) // _CHECKPOINT_SHARDS) if self.resumable else len(self.active)

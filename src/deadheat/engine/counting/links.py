@@ -1,7 +1,8 @@
 """Tie profiles of link prediction, where each query has one positive among candidates: from ranks, or from scores.
 
-One tie group a query says it all: with the optimistic rank o, the pessimistic rank p and N candidates, o - 1 are
-closer, p - o + 1 tied and N ranked. What scores better than the positive is counted, and what scores the same.
+One tie group per query suffices: with the optimistic rank o, the pessimistic rank p and N candidates, o - 1 are
+closer, p - o + 1 tied and N ranked. From scores, the candidates that score better than the positive, or the same, are
+counted.
 """
 
 from __future__ import annotations
@@ -26,41 +27,7 @@ _BLOCK_ENTRIES = 1 << 18  # compared at a time: what fits into a cache
 
 
 def profile_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: ArrayLike) -> TieProfile:
-    """Make the tie profile of queries with one positive each from its first and its last possible rank.
-
-    Parameters
-    ----------
-    optimistic : (n_query,) integers
-        The rank of the positive, from 1 on, in front of all candidates with its score.
-    pessimistic : (n_query,) integers
-        Its rank behind all candidates with its score.
-    n_candidates : int or (n_query,) integers
-        How many candidates were ranked, the positive among them and other known positives not.
-
-    Returns
-    -------
-    TieProfile
-        One group a query, with one relevant item.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described, or not ``1 <= optimistic <= pessimistic <= n_candidates``.
-
-    Notes
-    -----
-    Ties: all ranks from `optimistic` to `pessimistic` are equally likely. Their mean, the "realistic" rank, does not
-    suffice: the mean of 1/rank is not one over the mean rank.
-
-    Examples
-    --------
-    A scorer that gives the same score to all of 1,000 candidates:
-
-    >>> from deadheat import link_prediction
-    >>> found = link_prediction(profile_ranks([1], [1000], 1000), ["MRR", "Hits@10"])
-    >>> print(f"{found['MRR'].expected:.4f} {found['Hits@10'].expected:.3f}")
-    0.0075 0.010
-    """
+    """Make the profile of first and last possible ranks: `deadheat.Task.from_ranks`."""
     named = {"optimistic": optimistic, "pessimistic": pessimistic, "n_candidates": n_candidates}
     first, last, n_ranked = (_integers(values, name) for name, values in named.items())
     n_ranked = np.full(first.shape, n_ranked) if n_ranked.ndim == 0 else n_ranked
@@ -83,46 +50,7 @@ def profile_links(
     junk: ArrayLike | None = None,
     threads: int | None = None,
 ) -> TieProfile:
-    """Rank each positive among its negatives, or all of them among the same negatives.
-
-    Parameters
-    ----------
-    positives : (n_query,) or (n_query, 1) array of floats or integers
-        The scores of the positives.
-    negatives : (n_query, n_negative) or (n_negative,) array of floats or integers
-        The scores of the negatives of each query, or of the negatives that all queries share.
-    order : {"descending", "ascending"}
-        Whether the best score is the highest, or, as for distances, the lowest.
-    junk : (n_negative,) or (n_query, n_negative) array of bool, optional
-        Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or infinite.
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use.
-
-    Returns
-    -------
-    TieProfile
-        One group a query, with one relevant item.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
-
-    Notes
-    -----
-    Ties: scores tie when they are the same number; two types are compared in one that holds both.
-
-    Examples
-    --------
-    The positive ties with one of three negatives, behind another, which is a known positive:
-
-    >>> profile = profile_links([0.5], [[0.9, 0.5, 0.1]])
-    >>> profile.closer, profile.tied, profile.n_ranked
-    (array([1]), array([2]), array([4]))
-    >>> filtered = profile_links([0.5], [[0.9, 0.5, 0.1]], junk=[[True, False, False]])
-    >>> filtered.closer, filtered.tied, filtered.n_ranked
-    (array([0]), array([2]), array([3]))
-    """
+    """Rank each positive among its negatives: `deadheat.Task.from_links`."""
     checks.choice(order, ("descending", "ascending"), "order")
     scores, others = _scores(positives, "positives"), _scores(negatives, "negatives")
     scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
@@ -150,41 +78,7 @@ def profile_candidates(
     junk: ArrayLike | None = None,
     threads: int | None = None,
 ) -> TieProfile:
-    """Rank one candidate of each row, the positive, among the others of the row.
-
-    Parameters
-    ----------
-    scores : (n_query, n_candidate) array of floats or integers
-        The scores of all candidates, such as those of every entity as the tail of a triple.
-    positives : (n_query,) array of integers
-        The column of the positive in each row. It is ranked also where it is among the junk.
-    order : {"descending", "ascending"}
-        Whether the best score is the highest, or, as for distances, the lowest.
-    junk : (n_candidate,) or (n_query, n_candidate) array of bool, optional
-        Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or infinite.
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use.
-
-    Returns
-    -------
-    TieProfile
-        One group a query, with one relevant item.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
-
-    Notes
-    -----
-    Ties: scores tie when they are the same number.
-
-    Examples
-    --------
-    >>> profile = profile_candidates([[0.9, 0.5, 0.5, 0.1]], [2], junk=[[True, False, True, False]])
-    >>> profile.closer, profile.tied, profile.n_ranked
-    (array([0]), array([2]), array([3]))
-    """
+    """Rank one candidate of each row among the others: `deadheat.Task.from_candidates`."""
     matrix, columns = _scores(scores, "scores"), _integers(positives, "positives")
     if matrix.ndim != 2 or columns.shape != matrix.shape[:1]:
         came = f"but have shapes {matrix.shape} and {columns.shape}"
@@ -204,13 +98,13 @@ def profile_candidates(
 
 
 def _profile(counts: Int64) -> TieProfile:
-    """The profile for how many others of each query score better, how many the same, and how many there are."""
+    """Return the profile for the numbers of others of each query that score better, that score the same, and of all."""
     better, same, n_others = counts
     return profile_ranks(better + 1, better + same + 1, n_others + 1)
 
 
 def _among_own(scores: Array, others: Array, junk: Bool | None, order: str, threads: int | None, name: str) -> Int64:
-    """What `_profile` takes, (3, n_query), with others of its own for each query."""
+    """Return the counts for `_profile`, (3, n_query), with others of its own for each query."""
     better = np.greater if order == "descending" else np.less
 
     def count_block(rows: slice) -> Int64:
@@ -229,14 +123,14 @@ def _among_own(scores: Array, others: Array, junk: Bool | None, order: str, thre
 
 
 def _per_row(mask: Any) -> Int64:
-    """How often each row is true; a third and a half of the time of `np.count_nonzero` along an axis."""
+    """Count the true entries of each row, in a third to a half of the time of `np.count_nonzero` along an axis."""
     if mask.shape[1] < 1 << 16:
         return np.asarray(mask.view(np.uint8).sum(axis=1, dtype=np.uint16), dtype=np.int64)
     return np.asarray(np.bitwise_count(np.packbits(mask, axis=1)).sum(axis=1, dtype=np.int64))
 
 
 def _among_shared(scores: Array, negatives: Array, order: str) -> Int64:
-    """What `_profile` takes, for negatives that all queries share, which are sorted once."""
+    """Return the counts for `_profile`, for negatives that all queries share, which are sorted once."""
     arrays.require_counted(negatives, False, "negatives")
     common = np.result_type(scores, negatives)
     ranked, asked = np.sort(negatives.astype(common)), scores.astype(common)
@@ -262,7 +156,7 @@ def _scores(values: ArrayLike, name: str) -> Array:
 
 
 def _require_comparable(scores: Array, others: Array) -> None:
-    """Refuse integers that the type in which they are compared does not hold."""
+    """Refuse integers that the common type of the comparison does not hold exactly."""
     if np.result_type(scores, others).kind == "f":
         for array, name in ((scores, "positives"), (others, "negatives")):
             if array.dtype.kind in "iu" and array.size:

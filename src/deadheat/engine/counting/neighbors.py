@@ -1,8 +1,8 @@
-"""Tie profiles of what a vector index returned: the nearest neighbours of each query, and nothing of all the others.
+"""Tie profiles of the output of a vector index: the nearest neighbours of each query, without all other items.
 
-What was not returned comes after what was, in unknown order. It is one last group, from which lower and upper follow as
-from a tie; but it is no tie, and where a value depends on it there is no expectation. An item that was not returned may
-also have the score of the last one that was, so those with that score are in the group too:
+Items that were not returned come after those that were, in unknown order. They are one last group, from which lower and
+upper follow as from a tie; but it is no tie, and a value that depends on it has no expectation. An item that was not
+returned may also have the score of the last one that was, so items with that score are in the group too:
 
     returned, by score, with their ties             the rest, in unknown order
     ├──────────────┤ tied ├──────────┤ ┈┈┈ those with the last score, all that was not returned ┈┈┈┤
@@ -56,85 +56,7 @@ def profile_neighbors(
     distance: DistanceName = "cosine",
     query_ids: Sequence[str] | None = None,
 ) -> TieProfile:
-    """Count, for the neighbours that a vector index returned, what is closer and what is tied, and what is not known.
-
-    Parameters
-    ----------
-    ids : (n_query, k) integers, or a list of rows of integers or strings
-        Which items were returned: rows of the gallery, or ids that `gallery_ids` lists. The integer -1, with which
-        faiss fills short rows, is nothing. No item comes twice in a row.
-    scores : (n_query, k) array, or a list of rows
-        The scores, or distances, of these items, best first in every row; anything where the id is -1. By
-        default `embeddings` and `gallery` must be given.
-    labels : (n_query,) integers or strings, optional
-        Relevant to a query is what has its label. An array, the path of a file, a pattern, or a list of paths.
-    gallery_labels : (n_gallery,) integers or strings, optional
-        In any form that `labels` can have.
-    relevant : sequence of collections, optional
-        In place of labels: for each query the ids that are relevant, or a dictionary from ids to grades, of which 0
-        and less are irrelevant. It needs `n_gallery` or `gallery_ids`.
-    n_gallery : int, optional
-        How many items there are to return. By default as many as `gallery_labels`, `gallery_ids` or `gallery` has.
-    gallery_ids : (n_gallery,) integers or strings, optional
-        The id of each item. By default ids are rows of the gallery, or, with `relevant`, anything. An id in `relevant`
-        that is not among them counts in `n_relevant` and is never found, as in a TREC run.
-    order : {"descending", "ascending"}
-        Whether the best score is the highest, or, as for distances, the lowest.
-    counts : (n_query,) integers, optional
-        How many entries of each row count, as usearch says it. By default all but -1.
-    exclude : (n_query,) ids, optional
-        The id of each query itself, where it is in the gallery; -1, or None in a list, for none. It is not ranked. Ask
-        the index for one neighbour more.
-    cut_ties : bool
-        Whether an item that was not returned may have the score of the last one that was, as in any k nearest. False
-        where none does: after a range search, or where scores are known to differ.
-    embeddings : (n_query, dim) array of floats, integers or bool, optional
-        The queries themselves, in place of `scores`: what was returned is then ranked by its exact distance, not by
-        scores that the index rounded, and ties where that is equal. Of NumPy, PyTorch, JAX or CuPy, a frame, the path
-        of a file, a pattern, or a list of paths.
-    gallery : (n_gallery, dim) array, optional
-        The items themselves, in any form that `embeddings` can have.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
-        Of embeddings and gallery. Hamming takes bool, or uint8 with eight bits packed in each.
-    query_ids : sequence of str, optional
-        Names of the queries, for the profile.
-
-    Returns
-    -------
-    TieProfile
-        With `n_ordered`, unless everything was returned.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
-
-    Notes
-    -----
-    Ties: items tie when their scores are the same number. What was not returned is one group after the others, and so
-    are, under `cut_ties`, the items with the score of the last one returned. Lower and upper hold for every complete
-    ranking that begins as the index does: to know P@10 and Hit@10, ask for 11 neighbours, so that the tenth is not the
-    last. Expected is the mean over the ties among what was returned. **Undefined:** expected is NaN for a query whose
-    value depends on what was not returned, and so is then the mean.
-
-    An approximate index may miss an item that is closer than one it returned. Here the ranking is that of the index;
-    what it misses is for `deadheat.index_recall` to say.
-
-    Examples
-    --------
-    Two of five items were returned, a relevant and an irrelevant one, and another relevant item was not. It may be
-    anywhere from rank 2, as it may tie with the last one returned, to rank 5:
-
-    >>> profile = profile_neighbors([[3, 1]], [[0.9, 0.5]], relevant=[{3, 4}], n_gallery=5)
-    >>> profile.closer, profile.tied, profile.n_ordered
-    (array([0, 1]), array([1, 4]), array([1]))
-    >>> from deadheat.measures import per_query
-    >>> print(*(f"{value[0]:.2f}" for value in per_query(profile, "AP")))
-    0.70 nan 1.00
-    >>> print(*(f"{value[0]:.2f}" for value in per_query(profile, "P@1")))
-    1.00 1.00 1.00
-    """
+    """Count the tie groups of returned neighbors: `deadheat.Task.from_neighbors`."""
     checks.choice(order, ("descending", "ascending"), "order")
     checks.flag(cut_ties, "cut_ties")
     if len({value is None for value in (embeddings, gallery)}) > 1 or (scores is None) != (embeddings is not None):
@@ -173,7 +95,7 @@ def profile_neighbors(
 
 
 def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
-    """The keys of scores, which must be finite and best first in each row."""
+    """Return the keys of scores, which must be finite and best first in each row."""
     row, values = scores.row, scores.values
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         place = int(np.argmin(np.isfinite(values)))
@@ -190,7 +112,7 @@ def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
 
 
 def _exact_keys(distance: Distance, returned: item_ids.Rows, items: Int64) -> Int64:
-    """Keys that compare as the exact closeness of returned items does, in each row."""
+    """Return keys that compare as the exact closeness of returned items does, in each row."""
     columns = returned.matrix(distance.columns.column_of_item[items], -1)
     keys = np.empty_like(columns)
     for some in slices(len(columns), max(1, PAIRS // columns.shape[1])):
@@ -225,7 +147,7 @@ def _profile(
 
 
 def _with_rest(ordered: KeyedGroups, rest: Int64, rest_by_grade: Int64, n_ranked: Int64) -> KeyedGroups:
-    """Groups with the rest of every query as its last one, where something relevant is in it."""
+    """Append to the groups of every query its unordered rest, if a relevant item is in it."""
     relevant = rest_by_grade.sum(axis=1)
     found = np.zeros(len(rest), dtype=np.int64)
     np.add.at(found, np.repeat(np.arange(len(rest)), ordered.n_group), ordered.groups[:, 3])
@@ -259,7 +181,7 @@ class _Gallery(NamedTuple):
 
     @classmethod
     def of(cls, n_gallery: Any, ids: Any, gallery_labels: Any, n_row: int | None) -> _Gallery:
-        """The gallery as the caller describes it; `n_row` are rows of embeddings, if there are any."""
+        """Return the gallery as the caller describes it; `n_row` counts rows of embeddings, if there are any."""
         sizes = {"gallery": n_row}
         sizes |= {"gallery_labels": None if gallery_labels is None else _n_row(gallery_labels, "gallery_labels")}
         sizes |= {"gallery_ids": None if ids is None else _n_row(ids, "gallery_ids")}
@@ -274,12 +196,12 @@ class _Gallery(NamedTuple):
         return cls(next(iter(known.values())), ids, n_row is not None or gallery_labels is not None)
 
     def rows(self, ids: item_ids.Rows, name: str, missing: bool = True) -> Int64:
-        """The row of each id, -1 where it may be missing."""
+        """Return the row of each id, -1 for one that is not there, if ids may be `missing`."""
         return item_ids.gallery_rows(ids, self.ids, self.size, name, missing=missing)
 
 
 def _n_row(values: Any, name: str) -> int:
-    """How many entries there are, of something that is no iterator."""
+    """Return the number of entries; refuse an iterator."""
     with suppress(TypeError):
         return len(values)
     raise InvalidTypeError(name, f"must be a sequence of integers or strings, but is {checks.shown(values)}")
@@ -351,7 +273,7 @@ def _distinct(row: Any) -> list[Any]:
 
 
 def _own_ids(exclude: Any, n_query: int) -> item_ids.Rows:
-    """The id of each query that has one, in rows of one or none."""
+    """Return the id of each query that has one, in rows of one or none."""
     if exclude is None:
         return item_ids.Rows(np.empty(0, dtype=np.int64), np.zeros(n_query, dtype=np.int64))
     own = (

@@ -1,11 +1,10 @@
-"""The counting pass on a device of PyTorch's: the products and the counting there, what they leave open decided here.
+"""The counting pass on a PyTorch device: products and counting there, exact decisions on open items here.
 
-Three things are asked of a device, and nothing else: that single operations in float32 and float64 round as IEEE 754
-says, except for underflow; that a product of float32 matrices is as fine as PyTorch's settings say (`Precision`),
-which can be TF32 or bfloat16; and that a product of float64 matrices is one. PyTorch is imported when a device is
-opened.
+A device must guarantee three things: single operations in float32 and float64 round as IEEE 754 says, except for
+underflow; a product of float32 matrices is as precise as PyTorch's settings say (`Precision`), which can be TF32 or
+bfloat16; and a product of float64 matrices is computed in float64. PyTorch is imported when a device is opened.
 
-Blocks, cuts and counters are those of `passes`. What is new is how a strip of columns is counted for a block:
+Blocks, cuts and counters are those of `passes`. Only the way to count a strip of columns for a block is new:
 
     rows, float64 ──> product ──> slots among edges ──> counts ─────────────────────────────────> added to the block's
                                         └──open──> float64 ──> slots ──> counts ────────────────> counters, integers all
@@ -13,7 +12,7 @@ Blocks, cuts and counters are those of `passes`. What is new is how a strip of c
 
 The result is that of the NumPy path, by the same proof: no slot counts as decided unless the score is further from the
 edges than the bound on its error, and the bounds hold for any order of summation, with or without fused multiply-add.
-Counts are integers, so their order is all the same.
+Counts are integers, so their order does not matter.
 """
 
 from __future__ import annotations
@@ -57,17 +56,17 @@ _UNSTATED = {
 
 
 class Precision(NamedTuple):
-    """What becomes of a float32 number before it is multiplied, and of sums.
+    """Precision of the factors and sums of a float32 product.
 
-    The relative error of a number is 0, 2^-10 for the 10 explicit bits of TF32, 2^-7 for the 7 of bfloat16, which hold
-    for truncation as for rounding.
+    The relative error of a factor is 0, 2^-10 for the 10 explicit bits of TF32, or 2^-7 for the 7 of bfloat16; these
+    hold for truncation as for rounding.
     """
 
     name: str
     input_error: float
 
     def roundings(self, dim: int) -> int:
-        """To how many roundings of float32 the relative error of a product of so many terms is equal.
+        """Return the number of float32 roundings with the relative error of a product of `dim` terms.
 
         Products of such short numbers are exact. Tensor cores add several at a time: aligned to the largest and cut
         off below its 23rd bit, and the sum cut off again (Fasi, Higham, Mikaitis and Pranesh 2021, Numerical behavior
@@ -91,9 +90,9 @@ _SETTINGS = {"highest": IEEE, "ieee": IEEE, "none": IEEE, "high": TF32, "tf32": 
 
 
 class Device:
-    """A device of PyTorch's, and how fine its products are while it is used.
+    """A PyTorch device, and the precision of its products while it is used.
 
-    The setting is not changed, as it is that of the whole process: bounds are made to fit it.
+    The setting belongs to the whole process, so it is not changed: bounds are made to fit it.
     """
 
     def __init__(self, torch: Any, where: Any) -> None:
@@ -101,7 +100,7 @@ class Device:
         self.precision = self.current_precision()
 
     def current_precision(self) -> Precision:
-        """The coarsest that any setting of PyTorch's allows a product of float32 matrices to be."""
+        """Return the lowest precision that any PyTorch setting allows for a product of float32 matrices."""
         backends = self.torch.backends
         backend = backends.cuda if self.where.type == "cuda" else getattr(backends, "mkldnn", None)
         allowed = [IEEE]
@@ -118,16 +117,16 @@ class Device:
 
     @contextmanager
     def plain(self) -> Iterator[None]:
-        """No gradients, and no automatic casts to shorter types."""
+        """Disable gradients and automatic casts to shorter types."""
         with self.torch.no_grad(), self.torch.autocast(self.where.type, dtype=self.torch.bfloat16, enabled=False):
             yield
 
     def upload(self, array: NDArray[Any]) -> Tensor:
-        """A copy of an array on the device; on the CPU the array itself."""
+        """Return a copy of an array on the device; on the CPU the array itself."""
         return self.torch.from_numpy(array).to(self.where)
 
     def product(self, left: Tensor, right: Tensor) -> Tensor:
-        """left·rightᵀ, as fine as `precision` says."""
+        """Return left·rightᵀ, as precise as `precision` says."""
         products = left @ right.T
         now = self.current_precision()
         if now != self.precision:  # the bounds were made for
@@ -148,9 +147,9 @@ class Device:
         return most
 
     def levels(self, distance: Distance) -> tuple[Level, ...]:
-        """The levels of a distance, with bounds for this device.
+        """Return the levels of a distance, with bounds for this device.
 
-        Where float32 products are not float32 products, integers are multiplied in float64, to stay exact.
+        If float32 products are computed with shorter factors, integers are multiplied in float64, to stay exact.
         """
         first = distance.levels[0]._replace(chunk=None)
         if self.precision != IEEE and distance.form in ("product", "bits"):
@@ -162,7 +161,7 @@ class Device:
 
 
 def open_device(device: Any) -> Device:
-    """The device that an argument asks for: "cpu", "cuda", "cuda:1", or a `torch.device` of these kinds."""
+    """Return the device for an argument: "cpu", "cuda", "cuda:1", or a `torch.device` of these kinds."""
     torch: Any = require("torch", "torch", f"device {checks.shown(device)}")
     if not isinstance(device, (str, torch.device)):
         raise InvalidTypeError("device", f"must be None, a string or a torch.device, but is {checks.shown(device)}")
@@ -193,7 +192,7 @@ def open_device(device: Any) -> Device:
 
 
 class Form(NamedTuple):
-    """What scores are made from: for all pairs of two matrices of rows, and for the pairs of their rows in turn."""
+    """Functions for the products behind scores: of all pairs of rows of two matrices, and of row i with row i."""
 
     all_pairs: Callable[[Device, Tensor, Tensor], Tensor]
     pairs: Callable[[Tensor, Tensor], Tensor]
@@ -207,7 +206,7 @@ def _overlap(device: Device, queries: Tensor, columns: Tensor) -> Tensor:
 
 
 def _bits(device: Device, queries: Tensor, columns: Tensor) -> Tensor:
-    """−Σ(q − x)² = (q·x − Σq) + (q·x − Σx) for numbers 0 and 1, every part an integer below 2^24."""
+    """Return −Σ(q − x)² = (q·x − Σq) + (q·x − Σx) for numbers 0 and 1, every part an integer below 2^24."""
     products = device.product(queries, columns)
     return (products - queries.sum(dim=1)[:, None]) + (products - columns.sum(dim=1))
 
@@ -228,7 +227,7 @@ FORMS = {
 
 @dataclass
 class Strip:
-    """Some columns on the device: their rows, their weights, and what is taken off or divides their products."""
+    """Some columns on the device: rows, weights, and the numbers that are subtracted from, or divide, products."""
 
     columns: range
     band: int
@@ -260,12 +259,12 @@ class DeviceScorer:
         return Strip(columns_of.columns, columns_of.band, rows, self.device.upload(weight[columns]), uploaded)
 
     def tile(self, number: int, left: Tensor, strip: Strip) -> Tensor:
-        """Scores of level `number`, shape (n_row, n_column)."""
+        """Return the scores of level `number`, shape (n_row, n_column)."""
         dtype = self.device.dtype(self.distance.levels[number].row_dtype)
         return self._finish(self.form.all_pairs(self.device, left.to(dtype), strip.rows_as(dtype)), strip.numbers)
 
     def pairs(self, left: Tensor, strip: Strip, rows: Tensor, places: Tensor) -> Tensor:
-        """Scores of the last level, in float64, of single pairs of a row and a place in the strip."""
+        """Return scores of the last level, in float64, of single pairs of a row and a place in the strip."""
         products = self.device.torch.empty(len(rows), dtype=self.device.torch.float64, device=self.device.where)
         for part in slices(len(rows), max(1, PAIR_NUMBERS // left.shape[1])):
             products[part] = self.form.pairs(left[rows[part]].double(), strip.rows[places[part]].double())
@@ -280,7 +279,7 @@ class DeviceScorer:
         return self.device.upload(rows.take(numbers, self.distance.levels[-1].row_dtype))
 
     def _finish(self, products: Tensor, numbers: Tensor | None) -> Tensor:
-        """Scores from products, which may be overwritten."""
+        """Return scores from products, which may be overwritten."""
         if numbers is None:
             return products
         if len(self.distance.squares):
@@ -297,7 +296,7 @@ class _Block(NamedTuple):
 class DeviceCountingPass(CountingPass):
     """A counting pass whose tiles are on a device: in strips of columns, each counted for one block after another.
 
-    Blocks and shards are those of the NumPy path, so that either goes on from the other's checkpoint.
+    Blocks and shards are those of the NumPy path, so each can resume from the other's checkpoint.
     """
 
     def __init__(self, device: Device, distance: Distance, *args: Any, **options: Any) -> None:
@@ -345,7 +344,7 @@ class DeviceCountingPass(CountingPass):
                 report(len(block.core.queries) * len(strip.columns))
 
     def _count_block(self, block: _Block, strip: Strip) -> None:
-        """Count a strip for a block: on the device, one tile at a time, and then what that leaves open."""
+        """Count a strip for a block: on the device, one tile at a time, and then the items left open."""
         with self.lock:
             left, level = self.scorer.queries(block.core.queries), self.level
             tile = self.scorer.tile(level, left, strip)
@@ -375,7 +374,7 @@ class DeviceCountingPass(CountingPass):
     def _count(
         self, block: _Block, counter: int, level: int, tile: Tensor, left: Tensor, strip: Strip
     ) -> tuple[Any, list[Any]]:
-        """What a tile of a level adds to the counts of a counter, and what it leaves to `Counter.place`."""
+        """Return the counts of a tile of a level for a counter, and the open items that are left to `Counter.place`."""
         torch, n_row, n_slot = self.device.torch, len(block.core.queries), block.core.n_slot(counter)
         counts = torch.zeros(n_row * n_slot, dtype=torch.int32, device=self.device.where)
         edges, closed = self._edges(block, counter, level, strip.band)
@@ -404,7 +403,7 @@ class DeviceCountingPass(CountingPass):
         return counts.view(n_row, n_slot).cpu().numpy(), [part.cpu().numpy() for part in still_open]
 
     def _slots_of_pairs(self, edges: Tensor, rows: Tensor, scores: Tensor) -> Tensor:
-        """The slots of single scores among the edges of their rows, rows ascending: row after row, filled up."""
+        """Return the slots of single scores among the edges of their rows, which ascend; scores fill a matrix."""
         torch = self.device.torch
         if not len(rows):
             return rows
@@ -416,7 +415,7 @@ class DeviceCountingPass(CountingPass):
         return torch.searchsorted(edges, matrix, right=True)[rows, within]
 
     def _edges(self, block: _Block, counter: int, level: int, band: int) -> tuple[Tensor, bool]:
-        """The edges of a counter for the scores of a level in a band, and whether slots between them are closed."""
+        """Return the edges of a counter for scores of a level in a band, and whether slots between them are closed."""
         of_counter = block.uploaded.setdefault(counter, {})
         if (level, band) not in of_counter:
             if len(of_counter) > 3:  # bands that have been passed

@@ -30,7 +30,7 @@ else:
 
 @dataclass(frozen=True)
 class CountingOptions:
-    """What a counting pass needs in addition to embeddings and labels."""
+    """Options of a counting pass, in addition to embeddings and labels."""
 
     distance: str
     rule: Ties
@@ -57,7 +57,7 @@ class CountingOptions:
         exclude: Any = None,
         executor: Any = None,
     ) -> CountingOptions:
-        """Options as `deadheat.profile` takes and refuses them, with names resolved to what they stand for.
+        """Check options as `deadheat.Task` takes them, and resolve names to the objects that they stand for.
 
         Examples
         --------
@@ -78,7 +78,7 @@ class CountingOptions:
         )  # fmt: skip
 
     def fitted(self, pair: Pair) -> CountingOptions:
-        """The same options once the rows are known: `junk` as a mask, `exclude` as the row that each query is."""
+        """Return the same options for known rows: `junk` as a mask, `exclude` as the gallery row that each query is."""
         n_query, n_gallery = len(pair.query.labels), len((pair.gallery or pair.query).labels)
         junk = arrays.junk_mask(self.junk, n_query, n_gallery)
         if self.exclude is None:
@@ -88,9 +88,8 @@ class CountingOptions:
         return replace(self, junk=junk, exclude=item_ids.own_rows(self.exclude, n_query, n_gallery))
 
     def open(self, embeddings: EmbeddingsLike, gallery: EmbeddingsLike | None = None) -> Distance:
-        distance = distance_registry.make(self.distance, embeddings, gallery, self.rule.exact_only)
-        self.rule.check(distance)
-        return distance
+        self.rule.check(distance_registry.find(self.distance))
+        return distance_registry.make(self.distance, embeddings, gallery, self.rule.exact_only)
 
     def candidates(self, n_query: int, n_gallery: int, *, leave_one_out: bool) -> Candidates:
         junk = arrays.junk_mask(self.junk, n_query, n_gallery)

@@ -1,7 +1,7 @@
-"""Queries that are in the gallery themselves, and so find themselves: looked for and reported before counting.
+"""Detection of queries that are in the gallery, and so find themselves; reported before counting.
 
-Equal rows alone prove nothing: codes of few bits are equal for many items, and so are duplicates in a data set. So what
-counts is that every query has an equal row under its label in the gallery, or that more of them have one than the items
+Equal rows alone prove nothing: codes of few bits are equal for many items, and so are duplicates in a data set. The
+evidence is that every query has an equal row under its label in the gallery, or that more queries have one than items
 of the gallery have among themselves.
 """
 
@@ -26,10 +26,10 @@ _REMEDY = "leave out the gallery, or give exclude=, the row of the gallery that 
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
-def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str = _REMEDY) -> int:
-    """How many queries have an equal row under their label in the gallery, ranked for them; 0 if that may be chance.
+def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None = None) -> int:
+    """Count the queries with an equal row of their label in the gallery, ranked for them; 0 if that may be chance.
 
-    Nothing is looked for where `options` say which rows the queries are. Warns of what it finds, and says what to do.
+    There is no search if `options` say which rows the queries are. A warning reports the queries, and says what to do.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str = _REME
     ...     queries_in_gallery(samples.open_pair(rows[:2], labels[:2], rows, labels), CountingOptions.checked())
     2
     """
-    query, gallery, junk = pair.query, pair.gallery, options.fitted(pair).junk
+    query, gallery, junk = pair.query, pair.gallery, options.junk
     if gallery is None or options.exclude is not None or query.embeddings.shape[1] != gallery.embeddings.shape[1]:
         return 0
     sources = query.embeddings, gallery.embeddings
@@ -72,7 +72,7 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str = _REME
         return 0
     warn(
         f"{n_found} of {n_query} queries are in the gallery themselves, as an equal row with their label, and find it: "
-        f"{remedy}",
+        f"{remedy or _REMEDY}",
         QueryInGalleryWarning,
     )
     return n_found

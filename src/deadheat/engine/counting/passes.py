@@ -1,7 +1,7 @@
 """The counting pass: from embeddings and labels to a tie profile, in shards of blocks, without the distance matrix.
 
-The loop is in the core: `src/core/pass/pass.h` says how it goes. Here it is described: how the work is cut up, which
-shards a checkpoint has already, how many threads there are, who wants to hear of progress, and where groups go.
+The loop is in the core (`src/core/pass/pass.h`). This module gives it the partition of the work, the shards that a
+checkpoint lacks, the number of threads, a callback for progress, and the arrays for the groups.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STREAMED_BYTES = 96 << 20  # if all columns made ready take no more
 
 
 class Assembly:
-    """The groups of the profile, with room for as many as each query can have; perhaps of some queries only."""
+    """The groups of the profile, with room for as many as each query can have; by default of all queries."""
 
     def __init__(self, problem: RankingProblem, queries: Int64 | None = None) -> None:
         most = problem.most_groups
@@ -48,7 +48,7 @@ class Assembly:
         self.room = self._starts, self._closer, self.n_group, self.n_relevant  # what the core fills in
 
     def add(self, others: Int64) -> None:
-        """Take the `others` of the groups that the core has filled in."""
+        """Add the `others` of the groups that the core has filled in."""
         self._others.append(others)
         self.let_go()
 
@@ -57,17 +57,17 @@ class Assembly:
         scratch.let_go(self._closer)
 
     def save(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> None:
-        """Keep what is known of a shard's queries."""
+        """Save the groups of a shard's queries to the checkpoint, if there is one."""
         if checkpoint is not None:
             checkpoint.save(number, self.of(np.concatenate(blocks)))
 
     def of(self, queries: Int64) -> dict[str, Int64]:
-        """What is known of some queries, one after another."""
+        """Return the groups and counts of some queries, one after another."""
         groups = {f"groups_{k}": array for k, array in enumerate(self.groups.arrays(queries))}
         return {"queries": queries, "n_group": self.n_group[queries], "n_relevant": self.n_relevant[queries], **groups}
 
     def load(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> bool:
-        """Take what was kept of a shard's queries; whether anything was."""
+        """Load the groups of a shard's queries from the checkpoint; return whether it has them."""
         shard = None if checkpoint is None else checkpoint.load(number)
         queries = np.concatenate(blocks)
         if shard is None or not np.array_equal(shard["queries"], queries):  # that is cut up in another way
@@ -136,11 +136,11 @@ class CountingPass:
 
     @cached_property
     def cut_up(self) -> tuple[list[Int64], list[ColumnRange]]:
-        """The queries of each block, and the columns of each tile."""
+        """Queries of each block, and columns of each tile."""
         return self.layout.cut()
 
     def streams(self, n_shard: int) -> bool:
-        """Whether blocks are made, counted along all columns and forgotten, one by one."""
+        """Return whether blocks are made, counted along all columns and freed, one by one."""
         of_row = self.distance.dim * np.dtype(self.distance.levels[0].row_dtype).itemsize
         return n_shard >= STREAMED_SHARDS and 2 * self.problem.n_column * of_row <= STREAMED_BYTES
 
@@ -150,7 +150,7 @@ class CountingPass:
     ) -> None:  # fmt: skip
         """Make the blocks of a shard, count the tiles of each section for its blocks, and collect their groups.
 
-        Sections have no tile twice, nor transposed. `outside_tiles` says whether to count what is in no tile, too.
+        Sections have no tile twice, nor transposed. `outside_tiles` says whether to count the items in no tile, too.
         """
         described = [
             (_numbers_of(self.layout.joined(section.ranges, queries)), np.array([*section.blocks], dtype=np.int64))
@@ -173,7 +173,7 @@ class CountingPass:
 
 
 class Polling:
-    """What the core calls now and then while it counts: reports what has been done since, and asks whether to go on."""
+    """Callback of the core while it counts: reports the progress since the last call, and raises if cancelled."""
 
     def __init__(self, core: Any, report: Callable[[int], None]) -> None:
         self._pass, self._report, self._done = core, report, 0
@@ -193,6 +193,6 @@ class Polling:
 
 
 def _numbers_of(ranges: list[ColumnRange]) -> Int64:
-    """Ranges as the core takes them: start, stop, band and block; (n, 4)."""
+    """Return ranges as the core takes them: start, stop, band and block; (n, 4)."""
     rows = [(columns.columns.start, columns.columns.stop, columns.band, columns.block) for columns in ranges]
     return np.array(rows, dtype=np.int64).reshape(-1, 4)

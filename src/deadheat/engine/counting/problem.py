@@ -1,4 +1,4 @@
-"""What all blocks of a pass share, as the core reads it, and what names a run of it."""
+"""Data that all blocks of a pass share, as the core reads them, and the identity of a run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.descriptions import PassDescription
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.ties.rule import Exact, Relevant, Ties
 from deadheat.support.arrays import Int64, offsets_of
@@ -21,10 +22,10 @@ LEAST_FOR_INT8 = 1 << 22  # pairs of queries and columns, for which it pays to l
 
 
 class RankingProblem:
-    """The distance, what tied means, who is relevant, and how much each column weighs.
+    """The distance, the rule for ties, relevance, and the weight of each column.
 
     The columns of each class are in CSR form: `class_keys` holds class · n_column + column, ascending, and
-    `class_count` how many ranked items of the class are in it.
+    `class_count` the number of ranked items of the class in that column.
     """
 
     def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
@@ -40,10 +41,10 @@ class RankingProblem:
         self.class_start = np.searchsorted(self.class_keys, np.arange(relevance.n_class + 1) * self.n_column)
 
     def in_core(self, distance: Distance | None = None) -> Any:
-        """The counting pass of the core, perhaps with the distance at other levels."""
+        """Return the counting pass of the core; `distance` may be the same distance at other levels."""
         distance, relevance, candidates = distance or self.distance, self.relevance, self.relevance.candidates
         items, items_start = (None, None) if candidates.junk is None else self.items_of_columns
-        described = SimpleNamespace(
+        described = PassDescription(
             scores=distance.scores, exact=distance.exact, patterns=distance.patterns,
             group=None if isinstance(self.rule, Exact) else _grouping(distance, self.rule),
             weight=self.weight, plain=self.plain, class_start=self.class_start, class_keys=self.class_keys,
@@ -56,20 +57,20 @@ class RankingProblem:
 
     @cached_property
     def items_of_columns(self) -> tuple[Int64, Int64]:
-        """The ranked items, column by column and ascending in each, and where those of each column begin, and end."""
+        """Ranked items by column, ascending in each, and the offsets at which the items of columns begin and end."""
         ranked, column_of_item = np.flatnonzero(self.relevance.candidates.ranked), self.distance.columns.column_of_item
         items = ranked[np.argsort(column_of_item[ranked], kind="stable")]
         return items, offsets_of(self.weight)
 
     @cached_property
     def width(self) -> Int64:
-        """In how many columns each query's class is."""
+        """Number of columns with items of each query's class."""
         classes = self.relevance.query_class
         return np.where(classes >= 0, np.diff(self.class_start)[classes], 0)
 
     @cached_property
     def most_groups(self) -> Int64:
-        """How many groups each query can have: its class's columns, but for one that is left when it is taken out."""
+        """Most groups that each query can have: the columns of its class, less one that holds only the query itself."""
         relevance, candidates = self.relevance, self.relevance.candidates
         item = candidates.itself_of(np.arange(candidates.n_query))
         own = (item >= 0) & candidates.ranked[item] & (relevance.gallery_class[item] == relevance.query_class)
@@ -81,7 +82,7 @@ class RankingProblem:
 
 
 def _grouping(distance: Distance, rule: Ties) -> Callable[..., Any]:
-    """What the core asks of a rule that is written in Python: groups, cuts, and to decide what cuts leave open."""
+    """Return a function for the core that applies a rule in Python: groups, cuts, and decisions on open items."""
 
     def group(*relevant: Any) -> SimpleNamespace:
         groups = rule.group(distance, Relevant(*relevant))
@@ -97,7 +98,7 @@ def _grouping(distance: Distance, rule: Ties) -> Callable[..., Any]:
 
 
 def identity(distance: str, rule: Ties, relevance: Relevance, fingerprint: Callable[[bool], str]) -> dict[str, str]:
-    """What a profile follows from; `fingerprint` digests the embeddings of the queries, or of the gallery."""
+    """Return the inputs that determine a profile; `fingerprint` digests the embeddings of queries or of the gallery."""
     candidates = relevance.candidates
     parts = {"query embeddings": fingerprint(True), "distance": distance, "ties": rule.describe(distance)}
     if not candidates.symmetric:

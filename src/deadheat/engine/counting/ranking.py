@@ -1,8 +1,7 @@
 """Rankings with their exact ties: whole ones, and the k nearest of every query with all that tie with the k-th.
 
 In come embeddings; out come blocks of queries with items in order and the number of the tie group of each. A profile
-never needs this. What does need it looks at single items: who collides with whom, what the order of the samples
-decides, who the k nearest are.
+never needs this. Analyses of single items do: collisions, effects of the order of samples, and the k nearest items.
 
 Whole rankings cost a sort of the gallery for each query. For the nearest, a fast product leaves the few columns that
 may be among them, because its error is known; these are then grouped by their exact closeness. No matrix of queries and
@@ -19,7 +18,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import Candidates, Relevance
@@ -47,7 +45,7 @@ PAIRS = 1 << 18  # whose exact closeness is compared in one go
 class Ranked:
     """The rankings of some queries: gallery items nearest first, and those of one tie group by ascending index.
 
-    Rows are as long as the gallery; they end with −1 for what is not ranked: itself (leave one out), and junk.
+    Rows are as long as the gallery; they end with −1 in place of unranked items: itself (leave one out), and junk.
     """
 
     queries: Int64  # (n,)
@@ -58,14 +56,14 @@ class Ranked:
 class Rankings:
     """Rankings of all queries, computed block by block when iterated.
 
-    Parameters are those of `deadheat.profile`; but `ties` cannot be a tolerance, which has no tie groups, and `exclude`
-    is rows of the gallery, (n_query,) int64, -1 for none.
+    Without a gallery each query is left out of its own ranking. `options` are those of a task, with junk as a mask and
+    `exclude` as rows of the gallery; ties cannot be a tolerance, which has no tie groups.
 
     Examples
     --------
     Three points on a line; 1 and -1 are equally far from 0:
 
-    >>> (block,) = Rankings([[0], [1], [-1]], distance="euclidean")
+    >>> (block,) = Rankings([[0], [1], [-1]], None, CountingOptions.checked(distance="euclidean"))
     >>> block.items[0], block.group[0]
     (array([ 1,  2, -1]), array([ 0,  0, -1]))
     >>> block.items[1], block.group[1]
@@ -76,17 +74,11 @@ class Rankings:
     def __init__(
         self,
         embeddings: EmbeddingsLike,
-        gallery: EmbeddingsLike | None = None,
-        *,
-        distance: str = "cosine",
-        ties: str | Ties = "exact",
-        junk: ArrayLike | None = None,
-        exclude: Int64 | None = None,
-        threads: int | None = None,
+        gallery: EmbeddingsLike | None,
+        options: CountingOptions,
     ) -> None:
-        options = CountingOptions.checked(distance=distance, ties=ties, junk=junk, exclude=exclude, threads=threads)
         if options.rule.bounds_only:
-            raise InvalidValueError("ties", f"must have tie groups, but {ties!r} has none: its windows overlap")
+            raise InvalidValueError("ties", f"must have tie groups, but {options.rule!r} has none: its windows overlap")
         self.threads = options.threads
         self.metric = options.open(embeddings, gallery)
         self.n_query, self.n_gallery = self.metric.n_query, self.metric.n_gallery
@@ -118,7 +110,7 @@ class Rankings:
 
     @plain_floats
     def closeness(self, ranked: Ranked) -> tuple[Float64, Float64]:
-        """Bounds between which the exact closeness of every ranked item lies, NaN at the end of a row.
+        """Return bounds on the exact closeness of every ranked item, NaN at the end of a row.
 
         Closeness is the cosine, the inner product, or minus the distance. The two bounds are one number for Hamming
         distance, and for city block and inner products of small multiples of a unit, such as integers.
@@ -143,16 +135,16 @@ class Rankings:
 
 
 def sorted_columns(metric: Distance, rule: Ties, relevant: Relevant) -> tuple[Int64, Int64]:
-    """The columns of each row, farthest first, and the number of each one's group, nearest 0; −1 in padding."""
+    """Sort the columns of each row, farthest first, and number their groups from 0 for the nearest; −1 in padding."""
     groups = rule.group(metric, relevant)
     columns, group = relevant.columns, groups.of_entry
     return columns, np.where(group >= 0, groups.n_group[:, None] - 1 - group, -1)
 
 
 def nearest_groups(block: Ranked, k: int) -> Bool:
-    """Which ranked items are at most as far as the k-th nearest of their row: at least k, and more where it ties.
+    """Mark the ranked items that are at most as far as the k-th nearest of their row: k of them, or more if it ties.
 
-    Where fewer than k are ranked, all of them are.
+    If fewer than k items are ranked, all are marked.
 
     Examples
     --------
@@ -169,7 +161,7 @@ def nearest_groups(block: Ranked, k: int) -> Bool:
 
 @dataclass(frozen=True)
 class Nearest:
-    """The nearest columns of some queries: at least k items if there are so many, whole tie groups, −1 in padding."""
+    """The nearest columns of some queries: at least k items if there are as many, whole tie groups, −1 in padding."""
 
     queries: Int64  # (n,)
     columns: Int64  # (n, most)
@@ -177,13 +169,13 @@ class Nearest:
     weight: Int64  # (n, most), the ranked items in each column, 0 in padding
 
     def groups_of(self, rows: Int64, columns: Int64) -> Int64:
-        """The group of columns in rows of this block; one beyond all groups where a column is not among the nearest."""
+        """Return the group of each column in its row; one beyond all groups if the column is not among the nearest."""
         base = int(max(self.columns.max(initial=0), columns.max(initial=0))) + 2
         keys = np.arange(len(self.columns))[:, None] * base + self.columns + 1
         return looked_up(keys.ravel(), self.group.ravel(), rows * base + columns + 1, self.group.shape[1])
 
     def within(self, k: int) -> tuple[Int64, Int64, Int64]:
-        """The group that the k-th nearest item is in, the items closer than it, and those in it; (n,) each."""
+        """Return the group of the k-th nearest item, the number of items closer than it, and its size; (n,) each."""
         most = int(self.group.max(initial=0)) + 1
         rows, entries = np.nonzero(self.weight)
         sizes = np.zeros((len(self.queries), most), dtype=np.int64)
@@ -195,7 +187,7 @@ class Nearest:
 
 
 def looked_up(keys: Int64, values: Int64, wanted: Int64, missing: int) -> Int64:
-    """The values of wanted keys, in any order, and another value for those that there are not."""
+    """Look up the values of wanted keys, in any order; `missing` for those that are not there."""
     order = np.argsort(keys)
     keys, values = np.append(keys[order], -1), np.append(values[order], missing)  # so that none lies beyond
     place = np.searchsorted(keys[:-1], wanted)
@@ -203,7 +195,7 @@ def looked_up(keys: Int64, values: Int64, wanted: Int64, missing: int) -> Int64:
 
 
 def tie_groups(distance: Distance, queries: Int64, columns: Int64) -> Int64:
-    """The number of each column's tie group in its row, from 0 for the nearest, −1 in padding.
+    """Return the number of each column's tie group in its row, from 0 for the nearest, −1 in padding.
 
     Parameters
     ----------
@@ -238,7 +230,7 @@ def tie_groups(distance: Distance, queries: Int64, columns: Int64) -> Int64:
 def nearest(
     distance: Distance, candidates: Candidates, k: int, threads: int, queries: Int64 | None = None
 ) -> Iterator[Nearest]:
-    """The k nearest items of queries, by default of all, in blocks of them.
+    """Yield the k nearest items of queries, by default of all, in blocks of queries.
 
     Examples
     --------
@@ -283,7 +275,7 @@ class _Search:
         return blocks
 
     def _block(self, queries: Int64, row: Int64, column: Int64, width: Int64) -> Nearest:
-        """Candidates of some queries by exact closeness; a query's own item does not count."""
+        """Group the candidates of some queries by exact closeness; a query's own item does not count."""
         place = spread(np.zeros_like(width), width)
         columns, weight = np.full((len(queries), int(width.max())), -1), np.zeros((len(queries), int(width.max())), int)
         columns[row, place], weight[row, place] = column, self.weight[column]
@@ -295,7 +287,7 @@ class _Search:
         return Nearest(queries, columns, tie_groups(self.distance, queries, columns), weight)
 
     def _candidates(self, queries: Int64) -> tuple[Int64, Int64] | None:
-        """Rows and columns of what may be among the nearest, by row; None if that is too much at a time."""
+        """Return rows and columns that may be among the nearest, by row; None if they are too many at a time."""
         distance = self.distance
         best = np.full((len(queries), self.wanted), -np.inf)  # what the nearest score at least
         kept: list[tuple[Int64, Int64, Float64]] = []
@@ -325,7 +317,7 @@ class _Search:
 
 
 def _raised(best: Float64, row: Int64, found: Float64) -> Float64:
-    """The largest numbers of each row, once others have been found, which come by row."""
+    """Update the largest numbers of each row with those `found`, which come by row."""
     if not len(row):
         return best
     rows, counts = np.unique(row, return_counts=True)
@@ -338,7 +330,7 @@ def _raised(best: Float64, row: Int64, found: Float64) -> Float64:
 
 
 def _still(kept: list[tuple[Int64, Int64, Float64]], best: Float64) -> tuple[Int64, Int64, Float64]:
-    """The candidates that are so still."""
+    """Keep the candidates that still may be among the nearest."""
     row, column, most = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     still = most >= best.min(axis=1)[row]
     return row[still], column[still], most[still]

@@ -1,4 +1,4 @@
-"""Tie profiles of rankings that somebody else scored: matrices of scores, and lists of different lengths.
+"""Tie profiles of given scores: matrices of scores, and lists of different lengths.
 
 The scores of a query become integer keys (larger is nearer), the keys of the relevant items are sorted, and all other
 items are counted between them. Numbers are compared exactly as they are given.
@@ -37,49 +37,7 @@ def profile_scores(
     junk: ArrayLike | None = None,
     threads: int | None = None,
 ) -> TieProfile:
-    """Count, for every query and every score at which it has a relevant item, what scores better and what is tied.
-
-    Parameters
-    ----------
-    scores : (n_query, n_gallery) array of floats, integers or bool
-        Up to 64 bits, in any byte and memory order. Finite, of either sign; anything under `junk`.
-    relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool or integers
-        What is relevant, whatever its score; as integers, grades: 0 is irrelevant.
-    order : {"descending", "ascending"}
-        Whether the best score is the highest, or, as for distances, the lowest.
-    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
-        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
-    threads : int, optional
-        Worker threads, for this call alone. By default as many as this process may use.
-
-    Returns
-    -------
-    TieProfile
-        With `tied_by_grade` and `relevant_by_grade` if a grade other than 1 is given to an item that is not junk.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
-
-    Notes
-    -----
-    Ties: items tie when their scores are the same number, compared in the type they came in: int64 and uint64 never
-    go through floats, and -0.0 ties with 0.0.
-
-    Undefined: a query without a relevant item is a singleton, `n_relevant` 0, with no tie group.
-
-    Examples
-    --------
-    One item in front, then two tied of which both are relevant: every order of the tie gives the same, AP = 7/12.
-
-    >>> profile = profile_scores([[2, 1, 1]], [[0, 1, 1]])
-    >>> profile.closer, profile.tied, profile.tied_relevant
-    (array([1]), array([2]), array([2]))
-    >>> from deadheat.measures import per_query
-    >>> print(*(f"{value[0]:.4f}" for value in per_query(profile, "AP")))
-    0.5833 0.5833 0.5833
-    """
+    """Count the tie groups of a matrix of scores: `deadheat.Task.from_scores`."""
     checks.choice(order, ("descending", "ascending"), "order")
     n_thread = checks.thread_count(threads)
     matrix = arrays.scores(scores, "scores")
@@ -97,18 +55,18 @@ def profile_scores(
 
 
 def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TieProfile:
-    """Count, for every list and every score at which it has a relevant item, what scores better and what is tied.
+    """Count, for every list and every score at which it has a relevant item, the items that score better or tie.
 
     Lists of about one length are counted together, padded with junk to less than twice their size.
 
     Parameters
     ----------
     scores : (n_item,) array of floats or integers
-        Of the items of the first list, then of the second, and so on; higher is better. No NaN.
+        Scores of the items of the first list, then of the second, and so on; higher is better. No NaN.
     grades : (n_item,) int64
-        What is relevant, 1 or a higher grade; 0 is irrelevant.
+        Grades of relevance: 1 or higher is relevant, 0 is irrelevant.
     lengths : (n_query,) int64
-        How many items are in each list; at least one list.
+        The number of items in each list; at least one list.
 
     Returns
     -------
@@ -142,7 +100,7 @@ def _blocks(n_query: int, n_gallery: int) -> list[slice]:
 
 
 def _block_of_grades(grades: Any, junk: Bool | None, rows: slice) -> Int64:
-    """The grades of a block of rows, dense, and -1 for junk."""
+    """Return the grades of a block of rows, dense, and -1 for junk."""
     block = grades[rows]
     dense = block.toarray() if hasattr(block, "toarray") else block
     filled: Int64 = dense.astype(np.int64, order="C")
@@ -152,7 +110,7 @@ def _block_of_grades(grades: Any, junk: Bool | None, rows: slice) -> Int64:
 
 
 def _grade_values(grades: Any, junk: Bool | None) -> Int64:
-    """The positive grades that occur outside the junk, ascending; 1 if there is none."""
+    """Return the positive grades that occur outside the junk, ascending; 1 if there is none."""
     if grades.dtype == np.bool_:
         return np.ones(1, dtype=np.int64)
     values: set[int] = set()
@@ -171,7 +129,7 @@ class KeyedGroups(NamedTuple):
 
 
 def keys_of(scores: NDArray[Any], order: str) -> Int64:
-    """A new array of int64 that compare as the scores do, the best score highest."""
+    """Return new int64 keys that compare as the scores do, the best score highest."""
     if scores.dtype.kind == "f":
         values = scores.astype(np.float64, order="C")
         values += 0.0  # -0.0 + 0.0 is 0.0
@@ -185,7 +143,7 @@ def keys_of(scores: NDArray[Any], order: str) -> Int64:
 
 
 def count_keys(keys: Int64, grades: Int64, grade_values: Int64) -> KeyedGroups:
-    """The tie groups of the rows of two (n_query, n_item) arrays."""
+    """Count the tie groups of the rows of two (n_query, n_item) arrays."""
     n_query, most = len(keys), int(np.count_nonzero(grades > 0))
     n_group, n_ranked = np.empty((2, n_query), dtype=np.int64)
     groups, by_grade = np.zeros((most, 4), dtype=np.int64), np.zeros((most, len(grade_values)), dtype=np.int64)
@@ -199,7 +157,7 @@ def assemble(
     relevant_by_grade: Int64 | None = None,
     query_ids: tuple[str, ...] | None = None,
 ) -> TieProfile:
-    """Put blocks together; what is relevant is what the groups hold, unless it is given."""
+    """Join blocks into a profile; relevant items are those in the groups, unless their numbers are given."""
     n_group, n_ranked, groups, by_grade = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     offsets = offsets_of(n_group)
     if relevant_by_grade is None:

@@ -1,9 +1,9 @@
-"""The counting pass inside groups of items: many small passes, with all that they share done once.
+"""The counting pass inside groups of items: many small passes, with their common work done once.
 
-Only pairs inside a group are touched, so that the cost is that of Σ n², not of (Σ n)².
+Only pairs inside a group are counted, so the cost is that of Σ n², not of (Σ n)².
 
-A small group that is ranked against itself is ranked whole by its scores in float64, as far as their error bounds
-decide; a group that these leave open, one that is large, and one with a gallery or junk goes through the counting pass.
+A small group that is ranked against itself is ranked whole by its scores in float64, if their error bounds decide every
+comparison; other groups (undecided, large, or with a gallery or junk) go through the counting pass.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ SMALL_GROUP = 512  # items of a group up to which it is ranked whole
 
 
 class Gallery(NamedTuple):
-    """What queries are ranked against inside each group: rows, equal numbers where labels are, and whose they are.
+    """The gallery of queries inside groups: rows, their classes (equal where labels are), and the items of each group.
 
-    `groups` has the items of each group, ascending; `itself` is the row that each query is, (n_query,), −1 for none.
+    The items of a group ascend; `itself` is the row that each query is, (n_query,), −1 for none.
     """
 
     embeddings: EmbeddingsLike
@@ -55,7 +55,7 @@ def profile_within(
 ) -> TieProfile:
     """Rank every item of every group against the others of its group, or against those of a gallery in the group.
 
-    Embeddings are those of `deadheat.profile`, `classes` equal where labels are. Of the options, junk is a mask, or
+    Embeddings are those of `deadheat.Task`, `classes` equal where labels are. Of the options, junk is a mask, or
     None. An item can be in several groups. The profile has one query for each item of each group, in the order of
     `groups`. `report` is called with the number of pairs that have been done, from any thread.
 
@@ -67,7 +67,7 @@ def profile_within(
     >>> profile.n_ranked, profile.n_relevant
     (array([1, 1, 2, 2, 2]), array([0, 0, 0, 1, 1]))
     """
-    alone = replace(options, threads=1, progress=False)
+    alone = replace(options, threads=1, progress=False, checkpoint=None, device=None)  # the last two are for one pass
     junk = None if options.junk is None else np.asarray(options.junk)
     rows = distance_registry.opened(embeddings, options.distance, "embeddings")
     if gallery is not None:
@@ -76,7 +76,7 @@ def profile_within(
     whole = gallery is None and junk is None and isinstance(options.rule, Exact)
 
     def pass_over(items: Int64, others: Int64) -> TieProfile:
-        """The profile of a group, from a counting pass of its own."""
+        """Return the profile of a group, from a counting pass of its own."""
         mask = junk if junk is None else junk[others] if junk.ndim == 1 else junk[np.ix_(items, others)]
         itself = None if gallery is None or gallery.itself is None else places_of(gallery.itself[items], others)
         own, of_items = replace(alone, junk=mask, exclude=itself), classes[items]
@@ -102,7 +102,7 @@ def profile_within(
 
 
 def _ranked_whole(distance: Distance, items: Int64, classes: Int64) -> TieProfile | None:
-    """The profile of a small group, from scores alone; None if they leave anything open."""
+    """Return the profile of a small group, from scores alone; None if they leave any comparison open."""
     last, n, columns = len(distance.levels) - 1, len(items), distance.columns.column_of_item[items]
     scores = distance.scores.tile(last, items, columns).astype(np.float64)
     bounds = distance.scores.pair_bounds(np.repeat(items, n), np.tile(columns, n), scores.ravel()).reshape(n, n)

@@ -1,4 +1,4 @@
-"""How far computed numbers can be from the real ones: every bound of a score, its formula, and why it holds.
+"""Bounds on the errors of computed numbers: every bound of a score, its formula, and why it holds.
 
 u is the unit roundoff of a type, γ_n = n·u / (1 − n·u), and (n) stands for any number up to γ_n in size: n factors
 1 + δ or 1/(1 + δ) with |δ| ≤ u have a product 1 + (n) (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
@@ -15,7 +15,7 @@ the results.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -46,12 +46,12 @@ OF_MOVED_SQUARE = 2.0**-48  # 32u, where 8u are needed
 
 
 def unit_roundoff(dtype: DTypeLike) -> float:
-    """The largest relative error of one rounding to nearest: 2^-24 for float32, 2^-53 for float64."""
+    """Return the largest relative error of one rounding to nearest: 2^-24 for float32, 2^-53 for float64."""
     return float(np.finfo(dtype).eps) / 2
 
 
 def gamma(n: int, dtype: DTypeLike) -> float:
-    """γ_n = n·u / (1 − n·u): n roundings in a row change a value by at most this factor of it.
+    """Return γ_n = n·u / (1 − n·u): n roundings in a row change a value by at most this factor of it.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def gamma(n: int, dtype: DTypeLike) -> float:
 
 
 def underflow(dim: int, dtype: DTypeLike) -> float:
-    """What underflow may add to a sum of `dim` products of numbers in [−1, 1], flushed to zero or not.
+    """Bound the effect of underflow on a sum of `dim` products of numbers in [−1, 1], flushed to zero or not.
 
     A number of either row can lose 2 smallest normal numbers (`scaling.normalised` raises some to one), the product and
     its sum one each. The 2 left, and the term more, are for offsets, and for γ times all of it.
@@ -77,7 +77,7 @@ def underflow(dim: int, dtype: DTypeLike) -> float:
 
 
 def of_sum(terms: int, dtype: DTypeLike) -> float:
-    """Σ q_k x_k less an offset, with up to `terms` roundings on the way from a product: off by γ·Σ|q_k x_k|.
+    """Bound the error of Σ q_k x_k less an offset, with up to `terms` roundings on the way of a product: γ·Σ|q_k x_k|.
 
     It is Σ q_k x_k (1 + (terms + ROWS + OFFSET)), since fl(p − o) = p + (1)p − (1)o. Σ|q_k x_k| ≤ ‖q‖‖x‖.
     """
@@ -85,7 +85,7 @@ def of_sum(terms: int, dtype: DTypeLike) -> float:
 
 
 def of_one_sign(part: float, tiny: float) -> tuple[float, float]:
-    """A part of a sum of terms of one sign, as it is computed, and what is added to it: more than its error.
+    """Return r and s such that the error of a sum of terms of one sign, computed as p', is at most r·p' + s.
 
     From |p' − p| ≤ part·p + tiny follows p ≤ (p' + tiny)/(1 − part), so |p' − p| ≤ (part·p' + tiny)/(1 − part). The
     same holds of a Σ|q_k x_k| that is computed as p' is.
@@ -94,17 +94,17 @@ def of_one_sign(part: float, tiny: float) -> tuple[float, float]:
 
 
 def of_offset(offset: Float64, error: Float64, dim: int, dtype: DTypeLike) -> Float64:
-    """What the offset o of an item adds to the error of a score, if it is off by u·|o| + `error` in float64."""
+    """Bound the effect of the offset o of an item on the error of a score; o is off by u·|o| + `error` in float64."""
     return np.asarray(OF_OFFSET * unit_roundoff(dtype) * np.abs(offset) + error + underflow(dim, dtype))
 
 
 def of_differences(dim: int, dtype: DTypeLike) -> float:
-    """Σ|q_k − x_k|: off by γ·Σ(|q_k| + |x_k|), with a rounding of either row, of a difference, and d − 1 of the sum."""
+    """Bound the error of Σ|q_k − x_k|: γ·Σ(|q_k| + |x_k|), one rounding per row and difference, d − 1 of the sum."""
     return gamma(dim + 1 + SPARE, dtype)
 
 
 def of_overlaps(dim: int, dtype: DTypeLike) -> float:
-    """Σ min(q_k, x_k) less an offset, of rows without negative numbers: off by γ times the sum.
+    """Bound the error of Σ min(q_k, x_k) less an offset, of rows without negative numbers: γ times the sum.
 
     Rounding keeps order, so the smaller of two rounded numbers is the smaller of the numbers, rounded; then come d − 1
     roundings of the sum.
@@ -113,7 +113,7 @@ def of_overlaps(dim: int, dtype: DTypeLike) -> float:
 
 
 def of_compensated(dim: int) -> float:
-    """Dot2 (Ogita, Rump and Oishi 2005) of d terms in LANES sums: off by u·|product| + this times Σ|a_k b_k|.
+    """Bound Dot2 (Ogita, Rump and Oishi 2005) of d terms in LANES sums: off by u·|product| + this times Σ|a_k b_k|.
 
     The errors of products and sums are known exactly. With n = ⌈d/LANES⌉ + LANES + 1, the most on the way of a term,
     their sizes add up to γ_n Σ|a_k b_k|, and their sum has n + 1 roundings; γ_n·γ_{n+1} < γ_{n+3}².
@@ -122,17 +122,17 @@ def of_compensated(dim: int) -> float:
 
 
 def rounded_up(sums: Float64, roundings: int) -> Float64:
-    """At least the real numbers whose computed ones, positive and in float64, have so many roundings in a row."""
+    """Return upper bounds on the exact values of positive float64 numbers with `roundings` successive roundings."""
     return np.asarray(sums * (1 + gamma(roundings + 3, np.float64)))
 
 
 def norms(squares: Float64, absolutes: Float64, dim: int) -> Float64:
-    """At least ‖x‖, from Σx_k² and Σ|x_k| of x_k = fl(raw·fl(1/scale)): Σ|x_k| ≥ ‖x‖ where squares are too small."""
+    """Bound ‖x‖ from above, by Σx_k² of x_k = fl(raw·fl(1/scale)), or by Σ|x_k| ≥ ‖x‖ where squares are too small."""
     return rounded_up(np.where(squares > LEAST_SQUARE, np.sqrt(squares), absolutes), dim + 4)
 
 
 def sums(absolutes: Float64, dim: int) -> Float64:
-    """At least Σ|x_k|, from the same: two roundings of x_k, d − 1 of the sum."""
+    """Bound Σ|x_k| from above, by its computed value: two roundings of x_k, d − 1 of the sum."""
     return rounded_up(absolutes, dim + 1)
 
 
@@ -140,13 +140,13 @@ def sums(absolutes: Float64, dim: int) -> Float64:
 
 
 class ScoreErrors(NamedTuple):
-    """What bounds the error of any score s = p − o of a level: the product p of two rows less an offset o of the item.
+    """Bounds on the error of any score s = p − o of a level: the product p of two rows less an offset o of the item.
 
         min(part·query·item + tiny, relative·(s + o) + relative_tiny) + beside
 
-    Here `query` and `item` are sizes of the rows, 0 for rows whose product is 0 without a rounding, `relative` is what
-    part of itself a product may be off whose terms have one sign (infinity where they may have either), and `beside` is
-    what belongs to the item alone, its offset's error. `of_query` has one entry a query, the other arrays one an item.
+    Here `query` and `item` are sizes of the rows, 0 for rows whose product is 0 without a rounding, `relative` is the
+    relative error of a product whose terms have one sign (infinity if they may have either), and `beside` is the error
+    of the item's offset. `of_query` has one entry per query, the other arrays one per item.
     """
 
     of_query: Float64
@@ -163,12 +163,16 @@ class ScoreErrors(NamedTuple):
 
     @classmethod
     def none(cls) -> ScoreErrors:
-        """Those of exact scores."""
+        """Return the bounds of exact scores."""
         nothing = np.empty(0)
         return cls(nothing, nothing, nothing, nothing, 0.0, 0.0)
 
+    def in_core(self) -> dict[str, Any]:
+        """Return the fields that the core reads; the last two are in the bounds of bands."""
+        return {name: value for name, value in self._asdict().items() if name not in ("half_error", "roundoff")}
+
     def of_band(self, items: Int64) -> tuple[float, ...]:
-        """The numbers of `BandErrors` in core/pass/scores.h: bounds for any of the items."""
+        """Return the numbers of `BandErrors` in core/pass/scores.h: bounds for any of the items."""
         if not len(self.of_item):
             return 0.0, 0.0, np.inf, 0.0, np.inf, 0.0, 0.0
         beside, relative_tiny = float(self.beside[items].max()), 0.0
@@ -182,7 +186,7 @@ class ScoreErrors(NamedTuple):
 
 
 def of_cosine(part: float, dim: int) -> float:
-    """A product of rows that are divided by their norms, where one of given rows is off by `part`.
+    """Bound the error of a product of rows divided by their norms, where a product of given rows is off by `part`.
 
     The computed ‖q‖² is ‖q‖²(1 + (d)), and its root errs by half as much. So d + OF_NORMS roundings in float64 make
     both factors 1/‖q‖ and 1/‖x‖. That of q_k/‖q‖ is one of ROWS; in float32, where it has two, SPARE covers the other.
@@ -193,19 +197,20 @@ def of_cosine(part: float, dim: int) -> float:
 
 
 def tangents_hold(centre: NDArray[np.floating]) -> bool:
-    """Whether the bounds below hold: squares of rows near the centre neither over- nor underflow."""
+    """Return whether the bounds below hold: squares of rows near the centre neither over- nor underflow."""
     size = float(np.abs(centre).max())
     return 2.0**-200 < size < 2.0**200 and len(centre) <= MOST_TANGENT_DIMS
 
 
 def tangent_sizes(spread: Float64) -> Float64:
-    """At least ‖u‖ of the computed u = x/‖x‖ − c/‖c‖, from the spread of x (`core/distances/rows.h`)."""
+    """Bound ‖u‖ of the computed u = x/‖x‖ − c/‖c‖ from above, by the spread of x (`core/distances/rows.h`)."""
     return np.asarray(np.maximum(spread * TANGENT_LENGTH, LEAST_TANGENT))
 
 
 def of_tangent(dim: int) -> float:
-    """u = x/‖x‖ − c/‖c‖ = t/‖x‖ − (c/‖c‖)·σ with σ = ‖t‖²/(‖x‖(‖x‖ + c·x/‖c‖)): off by this times its size, in length.
+    """Bound the error of u = x/‖x‖ − c/‖c‖, in length, relative to its size.
 
+    It is computed as u = t/‖x‖ − (c/‖c‖)·σ with σ = ‖t‖²/(‖x‖(‖x‖ + c·x/‖c‖)).
     With w = x − c, which is exact, ‖w‖ ≤ ‖c‖/4 (`common_centre`) and t, the part of w across c: τ = ‖t‖/‖x‖ ≤ 1/4 and
     σ ≤ τ²/1.96. The spread is s = τ + 2^-30‖w‖/‖x‖. In u, first order, for d ≤ 2^21:
 
@@ -221,12 +226,12 @@ def of_tangent(dim: int) -> float:
 
 
 def of_tangent_squares(dim: int) -> float:
-    """u·v or ‖u‖² of computed u and v: off by this times their sizes, two errors of rows, and d roundings of a sum."""
+    """Bound the error of u·v or ‖u‖² of computed u and v, relative to their sizes: two of rows, d roundings of sums."""
     return 2 * of_tangent(dim) + gamma(dim + 1 + SPARE, np.float64)
 
 
 def tangent_square(square: Float64, size: Float64, dim: int) -> tuple[Float64, Float64]:
-    """‖u‖² between two numbers, from the computed square and the size."""
+    """Return bounds on ‖u‖², from the computed square and the size."""
     error = of_tangent_squares(dim) * np.square(size)
     return square - error, square + error
 
@@ -235,10 +240,10 @@ def tangent_square(square: Float64, size: Float64, dim: int) -> tuple[Float64, F
 
 
 def by_squares(errors: ScoreErrors, items: Int64) -> tuple[float, float, float]:
-    """Scores q·x − o, o = ‖x‖²/2: a part of the score itself; and what ‖q‖² is multiplied by, and what is added to it.
+    """Return the factors of |s| and of ‖q‖², and the constant, in an error bound of scores s = q·x − o, o = ‖x‖²/2.
 
     Let Q and X bound the norms, r = X²/2o, a = part and b the relative error of o, so that the error is up to aQX + bo.
-    Where o ≥ 2QX, the score is at least o − QX ≥ o/2 ≥ QX in size, so the error is a part a + 2b of it. Otherwise
+    If o ≥ 2QX, the score is at least o − QX ≥ o/2 ≥ QX in size, so the error is a part a + 2b of it. Otherwise
     X² = 2ro < 4rQX, so X < 4rQ, and aQX + bo < (a + 2b)QX < 4rQ²(a + 2b).
     """
     if errors.half_error is None:
@@ -254,14 +259,14 @@ def by_squares(errors: ScoreErrors, items: Int64) -> tuple[float, float, float]:
 
 
 def square_between(square: Float64, usual: float, dim: int) -> tuple[Float64, Float64]:
-    """‖q‖² + c between two numbers, from a computed ‖q‖²: d roundings, one of the sum, two of the ends; c is exact."""
+    """Return bounds on ‖q‖² + c, from a computed ‖q‖²: d roundings, one of the sum, two of the ends; c is exact."""
     whole = square + usual
     error = whole * gamma(dim + 3 + SPARE, np.float64) + underflow(dim, np.float64)
     return whole - error, whole + error
 
 
 def sum_between(size: Float64, usual: float, dim: int) -> tuple[Float64, Float64]:
-    """Σq + c between two numbers, from Σq rounded up by `sums`.
+    """Return bounds on Σq + c, from Σq rounded up by `sums`.
 
     Σq has d + 1 roundings, was made larger by γ_{d+4} with two more, and then come three of the sum and the ends.
     """
@@ -270,7 +275,7 @@ def sum_between(size: Float64, usual: float, dim: int) -> tuple[Float64, Float64
 
 
 def moved_square(roots: Float64, step: float) -> Float64:
-    """How far (√n + step)² may be off, from the computed √n: with r = √n + |step|, 2r·(2u·r) + u·r², and three more."""
+    """Bound the error of (√n + step)² of a computed √n: with r = √n + |step|, 2r·(2u·r) + u·r², and three more."""
     return np.asarray(OF_MOVED_SQUARE * np.square(roots + abs(step)) + LEAST_SQUARE)
 
 
@@ -278,12 +283,12 @@ def moved_square(roots: Float64, step: float) -> Float64:
 
 
 def largest_whole(dtype: DTypeLike) -> float:
-    """1/u: integers up to here are exact, and so are their sums and products up to here, in any order."""
+    """Return 1/u: integers up to here are exact, and so are their sums and products up to here, in any order."""
     return 1 / unit_roundoff(dtype)
 
 
 def fractions_differ(query_square: float, item_square: float) -> bool:
-    """Whether a·|a|/‖x‖² of rows of integers, with a = q·x, are different floats where they are different numbers.
+    """Return whether a·|a|/‖x‖² of rows of integers, with a = q·x, are different floats if they are different numbers.
 
     Sums up to ‖q‖‖x‖ must be exact in float32. Then a·|a| is exact in float64, and its quotient has one rounding. Two
     different ones of a sign differ by at least 1/(‖x‖²‖y‖²), which is 1/(b²‖x‖²) ≥ 1/(‖q‖²‖x‖²‖y‖²) of the larger,
@@ -297,7 +302,7 @@ def fractions_differ(query_square: float, item_square: float) -> bool:
 
 
 def widened(low: Float64, high: Float64) -> tuple[Float64, Float64]:
-    """Intervals made wide enough for a few roundings of their ends, underflow included."""
+    """Widen intervals enough for a few roundings of their ends, underflow included."""
     return (
         low * np.where(low < 0, 1 + END, 1 - END) - LEAST_END,
         high * np.where(high < 0, 1 - END, 1 + END) + LEAST_END,
@@ -305,23 +310,23 @@ def widened(low: Float64, high: Float64) -> tuple[Float64, Float64]:
 
 
 def divided(low: Float64, high: Float64, divisor: float) -> tuple[Float64, Float64]:
-    """Intervals divided by a positive number; an end that overflows stays outside."""
+    """Divide intervals by a positive number; an end that overflows stays outside."""
     with np.errstate(over="ignore", under="ignore"):
         return outward(*widened(low / divisor, high / divisor))
 
 
 def multiplied(low: Float64, high: Float64, factor: float) -> tuple[Float64, Float64]:
-    """Intervals multiplied by a positive number; an end that overflows stays outside."""
+    """Multiply intervals by a positive number; an end that overflows stays outside."""
     with np.errstate(over="ignore", under="ignore"):
         return outward(*widened(low * factor, high * factor))
 
 
 def outward(low: Float64, high: Float64) -> tuple[Float64, Float64]:
-    """Intervals of real numbers: what overflowed upwards is above the largest float, what did downwards below."""
+    """Clip overflowed inner ends of intervals: a low end of +∞ to the largest float, a high end of −∞ to minus it."""
     largest = np.finfo(np.float64).max
     return np.minimum(low, largest), np.maximum(high, -largest)
 
 
 def nudged(low: Float64, high: Float64) -> tuple[Float64, Float64]:
-    """Intervals made wide enough for one rounding of their ends."""
+    """Widen intervals enough for one rounding of their ends."""
     return np.nextafter(low, -np.inf), np.nextafter(high, np.inf)

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from deadheat.engine.descriptions import Form
 from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import ScoreErrors, divided, multiplied, widened
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.dense import Dense
-from deadheat.engine.distances.distance import Form, Level, Target, levels_for
+from deadheat.engine.distances.distance import Level, Target, levels_for
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
@@ -84,5 +85,5 @@ class CityblockOfOverlaps(Cityblock):
         return widened((low + least) / 2, (high + most) / 2)
 
     def _sum_interval(self, queries: Int64) -> tuple[Float64, Float64]:
-        """Σq + c in the units of the scores, between two numbers."""
+        """Return bounds on Σq + c in the units of the scores."""
         return bounds.sum_between(self.query_size[queries], self.usual, self.dim)

@@ -47,7 +47,7 @@ class Columns:
         return cls(item_of_column, column_of_item.astype(np.int64), [(0, len(item_of_column))])
 
     def as_items(self, order: Int64) -> Columns:
-        """One column for each item, in an order that keeps the bands, with equal rows counted at the first of them."""
+        """Return one column per item, in an order that keeps the bands; equal rows are counted at the first of them."""
         position = np.empty_like(order)
         position[order] = np.arange(len(order))
         ends = np.searchsorted(self.band_of(order), np.arange(len(self.bands) + 1)).tolist()
@@ -57,9 +57,9 @@ class Columns:
         return np.searchsorted([stop for _, stop in self.bands], self.column_of_item[items], side="right")
 
     def in_bands(self, sizes: Float64) -> Columns:
-        """The same columns, largest first, in bands of a factor of two, or more where they are few for so many bands.
+        """Return the same columns, largest first, in bands of a factor of two, or more if there are too few columns.
 
-        `sizes` has one entry a gallery item.
+        `sizes` has one entry per gallery item.
         """
         _, octave = np.frexp(sizes[self.item_of_column])
         octave = np.maximum(octave, octave.max() - 64)

@@ -20,9 +20,9 @@ from deadheat.support.arrays import Float64, Int64
 class Cosine(Product):
     """q·x / (‖q‖‖x‖); a zero vector has similarity 0 to everything.
 
-    Rows are divided by their norms in float64, then multiplied. Rows that are small integers times a number of
-    their own are handled exactly instead: cosines compare as the fractions a·|a| / ‖x‖² of integers, which float64
-    distinguishes as long as the integers are small enough.
+    Rows are divided by their norms in float64, then multiplied. Rows that are small integers times a factor per row are
+    handled exactly instead: cosines compare as the fractions a·|a| / ‖x‖² of integers, which float64 distinguishes as
+    long as the integers are small enough.
     """
 
     name = "cosine"
@@ -51,7 +51,7 @@ class Cosine(Product):
         return Cosine(self.query_raw, self.gallery_raw, exact_only=False) if self.levels[-1].exact else self
 
     def _set_integers(self) -> bool:
-        """Use exact fractions if all rows are small integers times a number of their own."""
+        """Use exact fractions if all rows are small integers times a factor per row; return whether they are."""
         of_query, of_item = self.for_both(scaling.integer_rows)
         if of_query is None or of_item is None:
             return False
@@ -114,7 +114,7 @@ class CosineOfTangents(Cosine):
         return divided(*divided(*nudged(low - at_most, high - at_least), self.unit), self.unit)
 
     def _cosines_at_zero(self, queries: Int64) -> tuple[Float64, Float64]:
-        """The cosine that belongs to a score of 0, 1 − ‖u‖²/2, between two numbers."""
+        """Return bounds on the cosine of a score of 0, 1 − ‖u‖²/2."""
         low, high = bounds.tangent_square(self.query_square[queries], self.query_norm[queries], self.dim)
         low, high = multiplied(*multiplied(low / 2, high / 2, self.unit), self.unit)
         return nudged(1 - high, 1 - low)

@@ -1,4 +1,4 @@
-"""What distances between rows of numbers share, and those of them whose score is a matrix product."""
+"""Base classes of distances between rows of numbers, and of those whose score is a matrix product."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Result = TypeVar("_Result")
 
 
 class Dense(Distance):
-    """Distances between rows of numbers: the rows as they came, and the same multiplied so that they stay small."""
+    """Distances between rows of numbers: the rows as given, and the same scaled so that they stay small."""
 
     takes = "numbers"
     zero_if_disjoint = False  # whether the score of rows with disjoint support is 0
@@ -51,20 +51,20 @@ class Dense(Distance):
         return all(self.for_both(lambda raw: all(bool(rows.min() >= 0) for _, rows in raw.pieces())))
 
     def for_both(self, work: Callable[[Source], _Result]) -> tuple[_Result, _Result]:
-        """What some work makes of the queries and of the gallery; done once where they are the same."""
+        """Apply a function to the queries and to the gallery; once if they are the same."""
         of_query = work(self.query_raw)
         return of_query, of_query if self.gallery_raw is self.query_raw else work(self.gallery_raw)
 
     def take_off_centre(self) -> None:
-        """Take off all rows what they have in common: exactly, and only if it makes them small."""
+        """Subtract the common centre from all rows, exactly, if it makes them small."""
         centre = scaling.common_centre(self.query_raw, self.gallery_raw)
         if centre is not None:
             self.query_raw, self.gallery_raw = self.for_both(lambda source: scaling.less(source, centre))
 
     def scale(self, limit: float) -> float:
-        """Divide everything by one number, `unit`: such that integers up to `limit` are left, else a power of two.
+        """Divide all rows by one number, `unit`: to integers up to `limit` if possible, else by a power of two.
 
-        Returns the largest of the integers, infinity where there are none.
+        Returns the largest of the integers, infinity if there are none.
         """
         self.unit, largest = scaling.common_unit(self.query_raw, self.gallery_raw, limit)
         if largest == np.inf:
@@ -73,7 +73,7 @@ class Dense(Distance):
         return largest
 
     def take_off_usual(self, sizes: Float64, *, squares: bool) -> None:
-        """Offsets that are half of the squared norms, or sums, of items less a `usual` one of these."""
+        """Set the offsets to half of the squared norms, or sums, of items less a `usual` one of these."""
         self.usual = scaling.usual(sizes)
         left, self._offset_error = scaling.sums_less(self.items, self.usual, squares=squares)
         self.offset = left / 2
@@ -81,7 +81,7 @@ class Dense(Distance):
             self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
 
     def offset_errors(self, dtype: DTypeLike) -> Float64:
-        """How far scores of a type may be off because of the offsets of items."""
+        """Bound the errors of scores of a type that are due to the offsets of items."""
         if not len(self.offset):
             return np.zeros(len(self.columns.column_of_item))
         return bounds.of_offset(self.offset, self._offset_error, self.dim, dtype)
@@ -92,16 +92,16 @@ class Dense(Distance):
 
 
 class Product(Dense):
-    """Distances whose score is a matrix product: q·x, minus an offset that the column brings."""
+    """Distances whose score is a matrix product: q·x, minus an offset of the column."""
 
     form = "product"
 
     def expecting(self, n_relevant: float, symmetric: bool) -> Self:
-        """At the levels that take the least time: float32, in long or short chunks of dimensions, or float64 at once.
+        """Choose the levels that take the least time: float32, in long or short chunks of dimensions, or float64 alone.
 
-        Measured in ns an item: a product costs 0.02 a dimension, 0.04 in float64, a chunk more 0.03, and a closer look
-        at an open item 60 and 0.15 a dimension. Open are about as many as for random directions: the share of items
-        within the bound of one of the thresholds.
+        Measured in ns per item: a product costs 0.02 per dimension, 0.04 in float64, each chunk another 0.03, and an
+        exact decision on an open item 60 and 0.15 per dimension. The share of open items is estimated as for random
+        directions: those within the bound of one of the thresholds.
         """
         if len(self.levels) == 1:
             return self
@@ -133,7 +133,7 @@ class Product(Dense):
         return ScoreErrors(*sizes, self.offset, part, tiny, relative, relative_tiny)
 
     def relative_error(self, terms: int, dtype: DTypeLike) -> float:
-        """What part of the sizes of rows a product may be off whose sum has so many roundings in a row."""
+        """Bound the error of a product relative to the sizes of its rows, for `terms` successive roundings."""
         return bounds.of_sum(terms, dtype)
 
     @cached_property
@@ -142,6 +142,6 @@ class Product(Dense):
 
     @cached_property
     def _least_sizes(self) -> tuple[float, float]:
-        """The sizes of the smallest numbers of queries and of items, as they are multiplied, that are not zero."""
+        """Return the sizes of the smallest nonzero numbers of queries and of items, as they are multiplied."""
         of_queries = self.queries.least_size()
         return of_queries, of_queries if self.items is self.queries else self.items.least_size()

@@ -1,4 +1,4 @@
-"""What a distance is: fast scores with a proven error bound, and the exact number behind them.
+"""Base class of distances: fast scores with a proven error bound, and the exact closeness behind them.
 
 In come checked embeddings; out go *scores*, where higher means closer. A score is any increasing function of the
 closeness that is quick to compute: for Euclidean distance q·x − ‖x‖²/2, for the others the similarity or the
@@ -6,10 +6,10 @@ negated distance, all in units that keep the numbers small. Gallery rows that mu
 query (equal rows; under cosine also positive multiples) share one *column*, so data full of duplicates is small data.
 
 A distance describes its scores: their `form` (a product of rows, an overlap, a sum of differences, a count of bits),
-the rows that they are made from, what is taken off for each item, and what bounds their errors. The core computes them
+the rows that they are made from, the offset of each item, and bounds on their errors. The core computes them
 (`src/core/pass/scores.h`) in *levels*, the fastest first. A level has a floating-point type and a bound on its error; a
-bound of zero means that scores compare as the real numbers do. What the last level leaves open is settled by the exact
-closeness of the pairs left:
+bound of zero means that scores compare as the real numbers do. Pairs that the last level leaves open are decided by
+their exact closeness:
 
     float32 ──undecided──> float64 ──undecided──> exact integers
 
@@ -24,21 +24,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from copy import copy
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 import deadheat._core as _core
+from deadheat.engine.descriptions import Form, LevelDescription, ScoresDescription
 from deadheat.engine.distances.bounds import ScoreErrors, largest_whole
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.patterns import Patterns
 from deadheat.engine.exact import Roots
 from deadheat.support.arrays import Float64, Int64, slices
 from deadheat.support.lazy import fractions
-
-Form = Literal["product", "overlap", "difference", "bits"]
 
 CHUNK = 128  # dimensions whose products are added up before their sum is added to the others,
 CHUNKS = (CHUNK, 64, 32, 16)  # or fewer, where many items would stay open
@@ -49,7 +47,7 @@ _AT_ONCE = 1 << 15  # pairs that are multiplied exactly in one call
 class Level(NamedTuple):
     """One way to compute scores: the type of its tiles, and whether its scores are exact.
 
-    With a `chunk`, products are sums of sums over so many dimensions at a time; without, of any order.
+    With a `chunk`, products are sums of sums over `chunk` dimensions each; without, sums in any order.
     """
 
     dtype: DTypeLike
@@ -64,12 +62,12 @@ class Level(NamedTuple):
         return self.rows or self.dtype
 
     def terms(self, dim: int) -> int:
-        """How many roundings can follow each other in a sum of `dim` products."""
+        """Return the most successive roundings in a sum of `dim` products."""
         return self.roundings + (dim if self.chunk is None else _core.product_roundings(dim, self.chunk))
 
 
 def levels_for(largest_sum: float) -> tuple[Level, ...]:
-    """One exact level in float32 where sums of integers stay below 2^24; else two, the last exact below 2^53."""
+    """Return one exact level in float32 if sums of integers stay below 2^24; else two, the last exact below 2^53."""
     if largest_sum < largest_whole(np.float32):
         return (Level(np.float32, exact=True),)
     return (Level(np.float32, exact=False), Level(np.float64, exact=bool(largest_sum < largest_whole(np.float64))))
@@ -83,7 +81,7 @@ class Target(NamedTuple):
 
 
 class Distance(ABC):
-    """What counting and ties need of a distance. Queries and columns, distinct gallery rows, come by their numbers."""
+    """Interface of a distance for counting and ties. Queries, and columns (distinct gallery rows), are numbered."""
 
     name: ClassVar[str]  # what users call it
     takes: ClassVar[Literal["numbers", "bits"]]  # made from sources of rows, or from matrices of bits in uint64 words
@@ -102,11 +100,11 @@ class Distance(ABC):
 
     @abstractmethod
     def __init__(self, query: Any, gallery: Any) -> None:
-        """The distance between checked embeddings, which are one object where queries are ranked with each other."""
+        """Open the distance between checked embeddings, which are one object if queries are ranked with each other."""
 
     @classmethod
     def between(cls, query: Any, gallery: Any, exact_only: bool) -> Self:
-        """The distance between checked embeddings.
+        """Return the distance between checked embeddings.
 
         `exact_only` says that scores will only be compared with each other, so any increasing function will do.
         """
@@ -118,44 +116,44 @@ class Distance(ABC):
 
     @abstractmethod
     def fingerprint(self, of_query: bool) -> str:
-        """A digest of the embeddings of the queries, or of the gallery."""
+        """Return a digest of the embeddings of the queries, or of the gallery."""
 
     # Variants --------------------------------------------------------------------------------------------------------
 
     def having(self, **attributes: Any) -> Self:
-        """The same distance with other `levels`, or with its `columns` in another order; this one stays as it is."""
+        """Return the same distance with other `levels`, or its `columns` in another order; this one is not changed."""
         variant = copy(self)
         vars(variant).pop("scores", None)
         vars(variant).update(attributes)
         return variant
 
     def expecting(self, n_relevant: float, symmetric: bool) -> Self:
-        """The same distance at the levels that suit so many relevant items a query, and half of the products or all."""
+        """Return the same distance at levels that suit `n_relevant` items per query, and half or all products."""
         return self
 
     def measuring(self) -> Distance:
-        """The same distance with scores that stand for the closeness, and not just for the order of it."""
+        """Return the same distance with scores that determine the closeness, and not just its order."""
         return self
 
     # Scores ----------------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def errors(self, level: Level) -> ScoreErrors:
-        """What bounds the errors of the scores of a level that is not exact."""
+        """Return the error bounds for the scores of a level that is not exact."""
 
     @cached_property
     def scores(self) -> Any:
-        """The scores, as the core computes them: `tile`, `pair_scores` and `pair_bounds` by queries and columns."""
+        """Scores as the core computes them: `tile`, `pair_scores` and `pair_bounds` by queries and columns."""
         errors = [ScoreErrors.none() if level.exact else self.errors(level) for level in self.levels]
         bands = [self.columns.item_of_column[slice(*band)] for band in self.columns.bands]
         levels = [
-            SimpleNamespace(
+            LevelDescription(
                 wide=np.dtype(level.dtype) == np.float64, wide_rows=np.dtype(level.row_dtype) == np.float64,
-                exact=level.exact, chunk=level.chunk or CHUNK, **each._asdict(),
+                exact=level.exact, chunk=level.chunk or CHUNK, **each.in_core(),
             )
             for level, each in zip(self.levels, errors, strict=True)
         ]  # fmt: skip
-        described = SimpleNamespace(
+        described = ScoresDescription(
             form=self.form, query=self.queries, item=self.items, offset=self.offset, squares=self.squares,
             item_of_column=self.columns.item_of_column, spread=not self.levels[-1].exact and self.spread,
             bands=self.columns.bands, levels=levels,
@@ -165,11 +163,11 @@ class Distance(ABC):
 
     @cached_property
     def exact(self) -> Any:
-        """The exact closeness of pairs, as the core computes it; None where scores of the last level are exact."""
+        """Exact closeness of pairs as the core computes it; None if scores of the last level are exact."""
         return None
 
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
-        """The exact closeness, pair by pair: the similarity, or minus the distance."""
+        """Return the exact closeness, pair by pair: the similarity, or minus the distance."""
         items = self.columns.item_of_column[columns]
         first, *rest = (
             Roots(self.exact.closeness(queries[part], items[part])) for part in slices(max(1, len(items)), _AT_ONCE)
@@ -181,22 +179,22 @@ class Distance(ABC):
     # Scores and closeness --------------------------------------------------------------------------------------------
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
-        """Intervals of closeness from intervals of scores, pair by pair."""
+        """Return intervals of closeness from intervals of scores, pair by pair."""
         return low, high
 
     def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
-        """Intervals of scores from intervals of closeness, pair by pair."""
+        """Return intervals of scores from intervals of closeness, pair by pair."""
         return low, high
 
     @property
     def step(self) -> fractions.Fraction | None:
-        """What scores of the last level are multiplied by for the closeness, if they are integers; None if not."""
+        """Factor from scores of the last level to the closeness, if they are integers; None if not."""
         return None
 
     def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
-        """The least scores of the last level whose closeness is at least, or above, that of some scores plus a shift.
+        """Return the least scores of the last level with a closeness at least, or above, that of `scores` plus `shift`.
 
-        Only where scores are exact; None where it is not known.
+        Only if scores are exact; None if it is not known.
         """
         if self.step is None:
             return None
@@ -205,7 +203,7 @@ class Distance(ABC):
         return scores + float(max(-(2**60), min(2**60, whole)))  # far outside of all scores, one is as far
 
     def exact_values(self, scores: Float64) -> Float64 | None:
-        """The closeness that belongs to scores of the last level, if it is known that float64 holds it exactly."""
+        """Return the closeness of scores of the last level, if float64 is known to hold it exactly; else None."""
         if (step := self.step) is None:
             return None
         largest, odd = int(np.abs(scores).max(initial=0)), step.numerator // (step.numerator & -step.numerator)

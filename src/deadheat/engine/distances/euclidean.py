@@ -22,8 +22,8 @@ _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed s
 class Euclidean(Product):
     """‖q − x‖, ranked by q·x − (‖x‖² − c)/2, with c a usual square.
 
-    What is taken off is computed by Dot2, so that it errs by a part of itself, which is small where
-    squares differ little. Exact scores have c = 0.
+    The offset is computed by Dot2, so its error is relative to its own size, which is small where squares
+    differ little. Exact scores have c = 0.
     """
 
     name = "euclidean"
@@ -65,7 +65,7 @@ class Euclidean(Product):
         return np.where(low > 0, np.inf, low_score), np.where(low > 0, np.inf, high_score)  # nothing is that close
 
     def _square_interval(self, queries: Int64) -> tuple[Float64, Float64]:
-        """‖q‖² + c in the units of the scores, between two numbers."""
+        """Return bounds on ‖q‖² + c in the units of the scores."""
         return bounds.square_between(self.query_square[queries], self.usual, self.dim)
 
     def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
@@ -83,10 +83,9 @@ class Euclidean(Product):
 
 
 def _about_largest_squares(squares: Float64, step: float) -> tuple[Float64, Bool]:
-    """What `_largest_square` gives for many squares, and where it surely is that.
+    """Estimate `_largest_square` for many squares, and mark where the estimate is surely right.
 
-    Where no integer is as near to (√square + step)² as that may be off,
-    it makes no difference whether an equal one counts.
+    If no integer is within the error bound of (√square + step)², it makes no difference whether an equal one counts.
     """
     root = np.sqrt(squares) + step
     with np.errstate(over="ignore", invalid="ignore"):  # far beyond all squares nothing is sure
@@ -98,7 +97,7 @@ def _about_largest_squares(squares: Float64, step: float) -> tuple[Float64, Bool
 
 
 def _largest_square(square: int, step: fractions.Fraction, below: bool) -> float:
-    """The largest integer that is the square of a number up to √square + step, or below it; −1 if there is none.
+    """Return the largest integer that is the square of a number up to √square + step, or below it; −1 if there is none.
 
     With step = p/r, the square of √square + step is (square·r² + p² + 2pr·√square) / r².
     """

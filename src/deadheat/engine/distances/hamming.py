@@ -18,7 +18,7 @@ from deadheat.support.lazy import fractions
 
 
 class Hamming(Distance):
-    """The number of bits in which two codes differ."""
+    """Number of bits in which two codes differ."""
 
     name = "hamming"
     takes = "bits"

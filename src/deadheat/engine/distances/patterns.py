@@ -1,8 +1,8 @@
-"""Where the numbers of rows are that have few different ones, or many zeros: what shows that two items surely tie.
+"""Places of the numbers in rows of few different numbers or many zeros, by which two items are seen to tie.
 
-Codes of two values, counts of few, one-hot rows: two items whose rows hold the same numbers, each as often, are equally
+Codes of two values, small counts, one-hot rows: two items whose rows hold the same numbers, each as often, are equally
 far from a query if each of its numbers meets each of theirs as often; `core/counting/same_pattern.h` has the rules.
-Sparse rows: products of those that have no place in common are 0. Either is found by counting bits, without a product.
+Sparse rows: products of rows with disjoint support are 0. Both are found by counting bits, without a product.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Masks = NDArray[np.uint64]
 
 
 class Placed(NamedTuple):
-    """The places of the numbers in some rows: masks (n, LEVELS · words), and which rows hold the same numbers.
+    """The places of the numbers in some rows: masks (n, LEVELS · words), and codes for rows with the same numbers.
 
-    A table are the numbers that a row holds, a kind its numbers and how often it holds each; both are −1 for rows of
-    more than a few numbers.
+    Rows of one `table` hold the same numbers, rows of one `kind` also hold each as often; both are −1 for rows of more
+    than a few numbers.
     """
 
     masks: Masks
@@ -41,7 +41,7 @@ class Placed(NamedTuple):
 class Patterns:
     """The places of the numbers in the rows of queries and of items.
 
-    `zeros` says whether rows without a common place have one score, `differences` whether a distance depends on the
+    `zeros` says whether all rows with disjoint support have one score, `differences` whether a distance depends on the
     differences of numbers alone.
     """
 
@@ -52,7 +52,7 @@ class Patterns:
 
     @cached_property
     def levels(self) -> int:
-        """How many different numbers a row has at most; 1 where all rows have more than a few."""
+        """Most different numbers that a row has; 1 if all rows have more than a few."""
         words = self.item.masks.shape[1] // _core.LEVELS
         used = [
             k for k in range(1, _core.LEVELS) for rows in (self.query, self.item) if rows.masks[:, k * words :].any()
@@ -61,7 +61,7 @@ class Patterns:
 
     @classmethod
     def of(cls, query: Source, gallery: Source, zeros: bool, differences: bool) -> Patterns | None:
-        """The patterns of all rows, if they promise to decide anything."""
+        """Return the patterns of all rows, or None if they are unlikely to decide any ties."""
         if query.shape[1] >= _MOST_DIM or not _promising(gallery, zeros):
             return None
         if gallery is query:
@@ -76,7 +76,7 @@ class Patterns:
 
 
 def _promising(source: Source, zeros: bool) -> bool:
-    """Whether half of the first rows have few numbers, or one pair in fifty has no place in common."""
+    """Return whether half of the first rows have few numbers, or one pair in fifty has disjoint support."""
     masks, values = _looked_at(source, min(_SAMPLE, len(source)))
     if np.isnan(values[:, 0]).mean() <= 0.5:
         return True
@@ -101,7 +101,7 @@ def _placed(masks: Masks, values: Float64) -> Placed:
 
 
 def _numbered(rows: Float64, chosen: Bool) -> Int32:
-    """The same number for chosen rows that are equal, −1 for the others."""
+    """Assign one number to all chosen rows that are equal; −1 to the others."""
     number = np.full(len(rows), -1, dtype=np.int32)
     if chosen.any():
         number[chosen] = np.unique(rows[chosen], axis=0, return_inverse=True)[1].ravel()

@@ -1,9 +1,11 @@
-"""The distances there are: in comes a name, out comes its class, or a distance between embeddings."""
+"""Registry of distances: in comes a name, out comes its class, or a distance between embeddings."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
+
+import numpy as np
 
 from deadheat.engine.distances.cityblock import Cityblock
 from deadheat.engine.distances.cosine import Cosine
@@ -30,19 +32,19 @@ def find(name: Any) -> type[Distance]:
     return DISTANCES[named(name)]
 
 
-def named(name: Any, *, takes: str | None = None) -> str:
-    """The name of a distance as deadheat writes it, of those that take such embeddings ("numbers", "bits").
+def named(name: Any, *, takes: str | None = None, argument: str = "distance") -> str:
+    """Return the canonical name of a distance, of those that take such embeddings ("numbers", "bits").
 
     Examples
     --------
     >>> named("L2"), named("dot"), named("manhattan")
     ('euclidean', 'inner_product', 'cityblock')
     """
-    return checks.choice(name, names(takes=takes), "distance", ALIASES)
+    return checks.choice(name, names(takes=takes), argument, ALIASES)
 
 
 def names(*, takes: str | None = None) -> tuple[str, ...]:
-    """The names of the distances that take such embeddings ("numbers", "bits"); by default of all."""
+    """Return the names of the distances that take such embeddings ("numbers", "bits"); by default of all."""
     return tuple(name for name, kind in DISTANCES.items() if takes in (None, kind.takes))
 
 
@@ -66,8 +68,19 @@ def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distan
     return kind.between(queries, items, exact_only)
 
 
+def check(name: str, query: Source, gallery: Source | None) -> None:
+    """Refuse open rows that a distance does not take, by their types and shapes, before they are read."""
+    of_bits = find(name).takes == "bits"
+    first = [np.zeros((1, rows.shape[1]), rows.stored) for rows in (query, gallery) if rows is not None]
+    if of_bits:
+        for row, argument in zip(first, ("embeddings", "gallery"), strict=False):
+            arrays.bits(row, argument)
+    if len(first) == 2:
+        arrays.require_same_dim(first[0], first[1], codes=of_bits)
+
+
 def opened(embeddings: Any, distance: str, name: str) -> Any:
-    """Checked embeddings, to be used more than once: those on disk stay there, but binary codes come as a whole."""
+    """Open checked embeddings, to be used more than once: those on disk stay there, but binary codes are read whole."""
     rows = open_rows(embeddings, name)
     if find(distance).takes == "numbers":
         return rows
@@ -77,6 +90,6 @@ def opened(embeddings: Any, distance: str, name: str) -> Any:
 
 
 def _codes(value: Any, name: str) -> Any:
-    """Codes on disk are read as a whole, in the type that they have there: 256 bits are 32 bytes."""
+    """Read codes on disk as a whole, in the type that they have there: 256 bits are 32 bytes."""
     first = value[0] if isinstance(value, (list, tuple)) and value else value
     return open_rows(value, name).whole() if isinstance(first, (str, os.PathLike, Source)) else value

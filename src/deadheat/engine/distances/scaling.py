@@ -1,8 +1,8 @@
-"""Rows as they are multiplied: those that came, less what they have in common, each times a factor of its own.
+"""Rows as they are multiplied: the given rows, less a common centre, each times a factor of its own.
 
 The factors are units that make numbers small integers, powers of two that keep them small, or norms; norms and sums
-come rounded up. Rows that lie close together far from zero have their centre taken off, where that loses nothing:
-distances do not change, but error bounds grow with the norms of the rows, so they become as small as the differences.
+come rounded up. Rows that lie close together far from zero have their centre subtracted, if that is exact: distances do
+not change, but error bounds grow with the norms of the rows, so they become as small as the differences.
 
     features near 1e6, time stamps, an embedding at one point   ──less their centre──>   their differences
 """
@@ -40,7 +40,7 @@ class Derived(Source):
 
     @classmethod
     def of(cls, source: Source, change: Callable[[NDArray[Any]], NDArray[Any]], dtype: np.dtype[np.floating]) -> Source:
-        """The changed rows; held in memory if they are few and the others are in memory too."""
+        """Return the changed rows; held in memory if they are few and the source is in memory too."""
         derived = cls(source, change, dtype)
         if not source.in_memory or source.shape[0] * source.shape[1] * dtype.itemsize > HELD_BYTES:
             return derived
@@ -57,47 +57,47 @@ class Derived(Source):
 
 
 class Rows(NamedTuple):
-    """A matrix and what each of its rows is multiplied by before use, or divided by."""
+    """A matrix, and the factor of each of its rows, which multiplies or divides it before use."""
 
     source: Source
     factor: Float64
     divide: bool = False
 
     def take(self, index: Int64, dtype: DTypeLike) -> NDArray[Any]:
-        """Some of the rows, multiplied, in the given type."""
+        """Return some of the rows, scaled, in the given type."""
         out = np.empty((len(index), self.source.shape[1]), dtype=dtype)
         (raw, factor, divide), place = self.gather(index)
         _core.take_rows(raw, place, factor, divide, out)
         return out
 
     def gather(self, index: Int64) -> tuple[tuple[NDArray[Any], Float64, bool], Int64]:
-        """An array, factors of its rows, whether these divide, and where in the array each indexed row is."""
+        """Return an array, the factors of its rows, whether these divide, and the place of each indexed row in it."""
         if isinstance(self.source, Array) and self.source.in_memory:
             return (self.source.array, self.factor, self.divide), index
         distinct, place = np.unique(index, return_inverse=True)
         return (self.source.take(distinct), self.factor[distinct], self.divide), place
 
     def least_size(self) -> float:
-        """The size of the smallest number, multiplied, that is not zero, not rounded up; infinity where all are."""
+        """Return the size of the smallest scaled number that is not zero, not rounded up; infinity if all are."""
         sizes = by_piece(self.source, smallest_sizes)
         with np.errstate(under="ignore", over="ignore"):
             return float((sizes / self.factor if self.divide else sizes * self.factor).min()) * (1 - 2.0**-20)
 
     @classmethod
     def over(cls, source: Source, unit: Float64) -> Rows:
-        """Rows divided by a number of which they are multiples, or by a power of two: exact either way."""
+        """Return rows divided by a number of which they are multiples, or by a power of two: exact either way."""
         mantissa, _ = np.frexp(unit)
         multiply = bool((mantissa == 0.5).all() and unit.min() >= np.finfo(np.float64).tiny)
         return cls(source, np.broadcast_to(1 / unit if multiply else unit, source.shape[0]).copy(), not multiply)
 
 
 def by_piece(source: Source, work: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
-    """What some work makes of the rows, one entry a row."""
+    """Apply a function to the rows, piece by piece; its result has one entry per row."""
     return np.concatenate([work(rows) for _, rows in source.pieces()])
 
 
 def common_unit(query: Source, gallery: Source, limit: float) -> tuple[float, float]:
-    """A number of which every element is a small integer multiple, and the largest multiple (infinity: none)."""
+    """Find a number of which every element is a small integer multiple, and the largest multiple (infinity: none)."""
     extremes: list[float] = []  # the unit of each piece, and its largest element
     for source in (query,) if gallery is query else (query, gallery):
         for _, rows in source.pieces():
@@ -115,7 +115,7 @@ def common_unit(query: Source, gallery: Source, limit: float) -> tuple[float, fl
 
 
 def integer_rows(source: Source) -> tuple[Rows, Float64] | None:
-    """The rows, each divided by a number of which it is a small multiple, and their squares; None if one has none."""
+    """Return the rows, each divided by a number of which it is a small multiple, and their squares; else None."""
     units = np.empty(source.shape[0])
     for start, rows in source.pieces():
         if _core.integer_units(rows, units[start : start + len(rows)], 2.0**9) == np.inf:
@@ -125,7 +125,7 @@ def integer_rows(source: Source) -> tuple[Rows, Float64] | None:
 
 
 def power_of_two(*sources: Source) -> float:
-    """A power of two that no element exceeds in size (but a finite one)."""
+    """Return a finite power of two that no element exceeds in size, as far as there is one."""
     largest = max(float(by_piece(source, largest_sizes).max()) for source in sources)
     exponent = min(int(np.frexp(largest)[1]), 1023)
     return float(np.ldexp(1.0, max(exponent, -1022))) if largest else 1.0
@@ -136,32 +136,32 @@ def largest_sizes(raw: NDArray[Any]) -> Float64:
 
 
 def smallest_sizes(raw: NDArray[Any]) -> Float64:
-    """The size of the smallest element of each row that is not zero, infinity where all are."""
+    """Return the size of the smallest nonzero element of each row, infinity where all are zero."""
     sizes = np.abs(raw)
     sizes[sizes == 0] = np.inf
     return np.asarray(sizes.min(axis=1), dtype=np.float64)
 
 
 def mostly_spread(source: Source) -> bool:
-    """Whether the sizes of the numbers of most rows differ so much that a product is mostly one of its terms."""
+    """Return whether the sizes of the numbers of most rows differ so much that one term dominates a product."""
     largest, smallest = by_piece(source, largest_sizes), by_piece(source, smallest_sizes)
     return bool(np.mean(largest * _SPREAD > smallest) > 0.5)
 
 
 def norms(source: Source, scale: float) -> Float64:
-    """Euclidean norms of the rows divided by `scale`, rounded up."""
+    """Return Euclidean norms of the rows divided by `scale`, rounded up."""
     squares, absolutes = by_piece(source, lambda rows: _core.row_sums(rows, scale)).T
     lengths = np.maximum(bounds.norms(squares, absolutes, source.shape[1]), 2.0**-1000)
     return np.where(by_piece(source, largest_sizes) > 0, lengths, 0.0)
 
 
 def absolute_sums(source: Source, scale: float) -> Float64:
-    """Sums of absolute values of the rows divided by `scale`, rounded up."""
+    """Return sums of absolute values of the rows divided by `scale`, rounded up."""
     return bounds.sums(by_piece(source, lambda rows: _core.row_sums(rows, scale)[:, 1]), source.shape[1])
 
 
 def integer_squares(rows: Rows) -> Float64:
-    """Squared norms of the divided rows: exact where these are small integers."""
+    """Return squared norms of the divided rows: exact if these are small integers."""
     squares = np.empty(rows.source.shape[0])
     step = max(1, CHUNK // rows.source.shape[1])
     for start in range(0, len(squares), step):
@@ -171,9 +171,9 @@ def integer_squares(rows: Rows) -> Float64:
 
 
 def sums_less(rows: Rows, number: float, *, squares: bool) -> tuple[Float64, Float64]:
-    """Sums of the divided rows, or squared norms, less a number, rounded, and their error beyond a rounding or two.
+    """Return rounded sums of the divided rows, or squared norms, less a number, and the error beyond a rounding or two.
 
-    They come from Dot2, the number as one product more, and where that leaves nothing, from exact sums.
+    They come from Dot2, the number as one more product, and from exact sums if Dot2 leaves too few correct digits.
     """
     n, dim = rows.source.shape
     left, error, step = np.empty(n), np.empty(n), max(1, CHUNK // dim)
@@ -190,7 +190,7 @@ def sums_less(rows: Rows, number: float, *, squares: bool) -> tuple[Float64, Flo
 
 
 def _exact_terms(left: Float64, right: Float64) -> Float64:
-    """Numbers that have the same sum as the products of two matrices, row by row, if nothing underflows (Dekker)."""
+    """Return numbers with the same sum as the products of two matrices, row by row, if nothing underflows (Dekker)."""
 
     def halves(numbers: Float64) -> tuple[Float64, Float64]:
         high = 134217729.0 * numbers
@@ -202,7 +202,7 @@ def _exact_terms(left: Float64, right: Float64) -> Float64:
 
 
 def usual(numbers: Float64) -> float:
-    """The number around which an eighth of them lie closest, if most are closer to it than to 0; else 0."""
+    """Return the number around which an eighth of them lie closest, if most are closer to it than to 0; else 0."""
     ascending, few = np.sort(numbers), min(len(numbers) - 1, max(1, len(numbers) // 8))
     closest = int(np.argmin(ascending[few:] - ascending[: len(ascending) - few]))
     middle = float(ascending[closest + few // 2])
@@ -210,7 +210,7 @@ def usual(numbers: Float64) -> float:
 
 
 def normalised(source: Source) -> tuple[Rows, Float64]:
-    """The rows to be divided by their norms; and 1 for each, but 0 for rows of zeros."""
+    """Return the rows with the reciprocals of their norms as factors; and 1 for each row, but 0 for rows of zeros."""
     largest = by_piece(source, largest_sizes)
     _, exponent = np.frexp(largest)
     if source.dtype == np.float64 and (np.abs(exponent[largest > 0]) > 400).any():
@@ -224,10 +224,10 @@ def normalised(source: Source) -> tuple[Rows, Float64]:
 
 
 def common_centre(query: Source, gallery: Source) -> NDArray[np.floating] | None:
-    """A row that can be taken off all rows without a rounding, and makes squared norms that much smaller; or None.
+    """Find a row that can be subtracted exactly from all rows, and makes squared norms much smaller; else None.
 
-    Differences of numbers that lie within a factor of two of each other are exact (Sterbenz), so features that do have
-    their middle taken off, and the others nothing.
+    Differences of numbers within a factor of two of each other are exact (Sterbenz), so features of such numbers have
+    their middle subtracted, and the others nothing.
     """
     dtype = max(query.dtype, gallery.dtype, key=lambda dtype: dtype.itemsize)
     some = query.read(0, min(_FIRST, len(query))).astype(np.float64)
@@ -244,18 +244,18 @@ def common_centre(query: Source, gallery: Source) -> NDArray[np.floating] | None
 
 
 def _within_a_factor_of_two(low: NDArray[Any], high: NDArray[Any]) -> Bool:
-    """Which features have one sign, and lie within a factor of two of each other."""
+    """Mark the features whose numbers have one sign and lie within a factor of two of each other."""
     nearest, farthest = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
     return np.asarray((np.sign(low) == np.sign(high)) & (farthest / 2 <= nearest))
 
 
 def less(source: Source, centre: NDArray[np.floating]) -> Source:
-    """The rows less the centre, exactly."""
+    """Return the rows less the centre, exactly."""
     return Derived.of(source, lambda rows: np.asarray(rows - centre), centre.dtype)
 
 
 def tangents(source: Source, centre: NDArray[np.floating]) -> tuple[Source, Float64]:
-    """x/‖x‖ − c/‖c‖ for each row x and the centre c, off by `bounds.of_tangent` times its size; and the sizes."""
+    """Return x/‖x‖ − c/‖c‖ for each row x and centre c, off by `bounds.of_tangent` times its size; and the sizes."""
     whole = centre.astype(np.float64)
 
     def change(rows: Matrix) -> tuple[Matrix, Float64]:

@@ -1,4 +1,4 @@
-"""A profile as bytes: the canonical ones that its digest is of, and a compressed NumPy archive (`.npz`)."""
+"""A profile as bytes: the canonical ones for its digest, and a compressed NumPy archive (`.npz`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNREADABLE = (  # what NumPy and zipfile raise for a damaged archive, or one of
 
 
 def canonical(arrays: Mapping[str, Int64], bounds_only: bool) -> Iterator[bytes]:
-    """The bytes that `TieProfile.digest` describes, in pieces; those of equal profiles are cut in the same way."""
+    """Yield the bytes that `TieProfile.digest` describes, in pieces that are the same for equal profiles."""
     yield f"{_FORMAT}\n{'bounds' if bounds_only else 'exact'}\n".encode()
     for name, array in arrays.items():
         yield f"{name} {' '.join(map(str, array.shape))}\n".encode()
@@ -43,7 +43,7 @@ def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, arrays: 
 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
-    """The digest, and all else that `write` was given."""
+    """Return the digest, and all else that `write` was given."""
     checks.without_nul(path)
     with open(path, "rb") as file:
         try:
@@ -57,6 +57,6 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
 
 
 def not_a_profile(path: str | os.PathLike[str], error: Exception) -> FileError:
-    """What to raise for a file that is no profile; what zipfile and NumPy say repeats it, and advises to trust it."""
+    """Return the error for a file that is no profile, without NumPy's message, which advises to trust the file."""
     why = f": {error}" if isinstance(error, DeadheatError) else ""
     return FileError(path, f" is not a saved tie profile, or is damaged{why}")

@@ -1,4 +1,4 @@
-"""Parts of a profile: runs of queries, so that no memory of its size is needed, and relevance from a level on."""
+"""Parts of a profile: runs of queries, to save memory, and the items of grades from a level on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_GROUPS = 1 << 18  # in a part: so many arrays of groups stay in cache from 
 
 
 def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
-    """Runs of queries and the profile of each, which is a view and may change once the next is asked for."""
+    """Yield runs of queries and the profile of each, which is a view and may change once the next is asked for."""
     compact = profile.compact
     if compact is None and profile.n_group <= MOST_GROUPS:
         yield slice(0, profile.n_query), profile
@@ -40,12 +40,12 @@ def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
 
 
 def at_level(profile: TieProfile, rel: int) -> TieProfile:
-    """The profile in which items of grades below `rel` are irrelevant; ranks and ties stay as they are.
+    """Return the profile in which items of grades below `rel` are irrelevant; ranks and ties do not change.
 
     Examples
     --------
-    >>> from deadheat import profile_scores
-    >>> profile = at_level(profile_scores([[3, 2, 2, 1]], [[1, 2, 0, 3]]), 2)
+    >>> from deadheat import Task
+    >>> profile = at_level(Task.from_scores([[3, 2, 2, 1]], [[1, 2, 0, 3]]).profile, 2)
     >>> profile.closer, profile.tied, profile.tied_relevant, profile.n_relevant
     (array([1, 3]), array([2, 1]), array([1, 1]), array([2]))
     """
@@ -77,9 +77,9 @@ def at_level(profile: TieProfile, rel: int) -> TieProfile:
 
 
 def judged_at_level(profile: TieProfile, rel: int) -> TieProfile:
-    """`at_level` where all that is judged is ranked, but what is relevant and was not retrieved.
+    """Return `at_level` of a profile in which all judged items are ranked but relevant ones that were not retrieved.
 
-    Below the level it is irrelevant, behind all others.
+    Those of them below the level are irrelevant, and ranked behind all others.
 
     Examples
     --------

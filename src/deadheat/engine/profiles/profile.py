@@ -95,10 +95,10 @@ def _rules_of_cut_rankings(arrays: Arrays, query: Int64) -> Rules:
 
 
 class CompactGroups(NamedTuple):
-    """The tie groups of many queries in few bytes: nearly all are one relevant item alone, of which `closer` is enough.
+    """The tie groups of many queries in few bytes: nearly all are single relevant items, for which `closer` suffices.
 
-    The groups of query i, nearest first, are at the places from starts[i] on, as many as lengths[i]. The four arrays of
-    a profile, 32 bytes a group, are written out for as many queries at a time as somebody looks at.
+    The groups of query i, nearest first, are the lengths[i] entries from starts[i] on. The four arrays of a profile,
+    32 bytes per group, are written out only for the queries that are asked for.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class CompactGroups(NamedTuple):
     others: Int64  # (3, n), of groups that are more than a relevant item: places, ascending, tied and tied_relevant
 
     def arrays(self, queries: slice | Int64, out: Int64 | None = None) -> Int64:
-        """`closer`, `closer_relevant`, `tied` and `tied_relevant` of some queries, (4, n_group); in `out` if given."""
+        """Return closer, closer_relevant, tied and tied_relevant of some queries, (4, n_group); in `out` if given."""
         n_group = int(self.lengths[queries].sum())
         out = np.empty((4, n_group), dtype=np.int64) if out is None else out[:, :n_group]
         self.write(queries, *out)
@@ -129,14 +129,14 @@ class CompactGroups(NamedTuple):
         _core.expand_groups(self.starts[queries], self.lengths[queries], self.closer, self.others, *arrays)
 
     def ties(self) -> tuple[int, int, int]:
-        """How many groups are mixed, the queries that have one, and the items in the largest."""
+        """Count the mixed groups, the queries that have one, and the items in the largest."""
         places, tied, _ = self.others[:, self.others[1] != self.others[2]]
         queries = np.searchsorted(self.starts, places, side="right") - 1
         return len(places), int(np.count_nonzero(np.bincount(queries))), int(tied.max(initial=0))
 
     @classmethod
     def others_of(cls, places: Int64, tied: Int64, tied_relevant: Int64) -> Int64:
-        """What `others` has of some groups at ascending places."""
+        """Return the `others` among some groups at ascending places."""
         more = (tied != 1) | (tied_relevant != 1)
         return np.stack([places[more], tied[more], tied_relevant[more]])
 
@@ -150,7 +150,7 @@ class TieProfile:
     Parameters
     ----------
     offsets : (n_query + 1,)
-        Where the tie groups of each query begin and end.
+        The positions at which the tie groups of each query begin and end.
     closer, closer_relevant : (n_group,)
         Ranked items strictly closer than the group's distance, and the relevant ones among them.
     tied, tied_relevant : (n_group,)
@@ -170,11 +170,11 @@ class TieProfile:
     query_ids : tuple of str, optional
         Names of the queries, where the input had names. Not part of the digest.
     n_ordered : (n_query,), optional
-        Where rankings were cut, as those of a vector index: the items whose order is known, up to ties. All the others
+        For rankings that were cut, as those of a vector index: the items whose order is known, up to ties. All others
         are in one last group, which is not a tie: its items are in unknown order, only lower and upper have a
-        meaning there, and an expected value that depends on it is NaN. None where all rankings are whole.
+        meaning there, and an expected value that depends on it is NaN. None if all rankings are whole.
     check : bool
-        Whether to make sure that the arrays agree with each other.
+        Check that the arrays agree with each other.
 
     Raises
     ------
@@ -224,7 +224,7 @@ class TieProfile:
 
     @property
     def _arrays(self) -> dict[str, Int64]:
-        """The arrays that there are, in the order of the digest."""
+        """The arrays that are not None, in the order of the digest."""
         named = {name: getattr(self, name) for name in _ARRAYS + _OPTIONAL}
         return {name: array for name, array in named.items() if array is not None}
 
@@ -254,7 +254,7 @@ class TieProfile:
 
     @classmethod
     def of_compact(cls, groups: CompactGroups, n_ranked: Int64, n_relevant: Int64, bounds_only: bool) -> TieProfile:
-        """A profile whose arrays of groups are written out when they are asked for."""
+        """Return a profile whose arrays of groups are written out when they are asked for."""
         profile = object.__new__(cls)
         of_queries = {"offsets": offsets_of(groups.lengths), "n_ranked": n_ranked, "n_relevant": n_relevant}
         nothing = dict.fromkeys((*_OPTIONAL, "query_ids"))
@@ -263,7 +263,7 @@ class TieProfile:
         return profile
 
     def __getattr__(self, name: str) -> Any:
-        """The arrays of compact groups, which are the only ones that are not there at once."""
+        """Write out the arrays of compact groups, the only attributes that are made when they are asked for."""
         groups = self.compact
         if groups is None or name not in OF_GROUPS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -275,7 +275,7 @@ class TieProfile:
 
     @classmethod
     def joined(cls, profiles: Sequence[TieProfile]) -> TieProfile:
-        """The profile of the queries of several binary profiles, one after another; `query_ids` are dropped.
+        """Return the profile of the queries of several binary profiles, one after another; `query_ids` are dropped.
 
         Examples
         --------
@@ -291,12 +291,12 @@ class TieProfile:
 
     @property
     def n_query(self) -> int:
-        """How many queries there are, singletons included."""
+        """Number of queries, singletons included."""
         return len(self.offsets) - 1
 
     @property
     def n_group(self) -> int:
-        """How many tie groups hold a relevant item, over all queries."""
+        """Number of tie groups that hold a relevant item, over all queries."""
         return int(self.offsets[-1])
 
     def __len__(self) -> int:
@@ -312,7 +312,7 @@ class TieProfile:
 
     @cached_property
     def ties(self) -> Ties:
-        """How many tie groups are mixed, that is, hold relevant and irrelevant items and so decide something."""
+        """Counts of mixed tie groups: these hold relevant and irrelevant items, so their order affects measures."""
         if self.n_ordered is not None:
             return self.best_completed().ties
         found = Ties(0, 0, 0)
@@ -329,7 +329,7 @@ class TieProfile:
         return found
 
     def __getitem__(self, queries: Any) -> TieProfile:
-        """The profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
+        """Return the profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
         chosen = np.atleast_1d(np.arange(self.n_query)[queries])
         lengths = np.diff(self.offsets)[chosen]
         arrays = self.taken((*OF_GROUPS, "tied_by_grade"), spread(self.offsets[chosen], lengths))
@@ -338,23 +338,23 @@ class TieProfile:
         return replace(self, offsets=offsets_of(lengths), query_ids=ids, **arrays)
 
     def taken(self, names: Iterable[str], index: slice | Int64) -> dict[str, Any]:
-        """Some entries of arrays, by name; None stays None."""
+        """Return some entries of arrays, by name; None stays None."""
         arrays = {name: getattr(self, name) for name in names}
         return {name: None if array is None else array[index] for name, array in arrays.items()}
 
     @property
     def _by_grade(self) -> Int64:
-        """The relevant items of each group by grade, also where relevance is binary."""
+        """Relevant items of each group by grade, also if relevance is binary."""
         return self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
 
     @property
     def is_cut(self) -> Bool:
-        """Which groups are the unordered rest of a ranking that was cut, (n_group,)."""
+        """True for groups that are the unordered rest of a ranking that was cut, (n_group,)."""
         assert self.n_ordered is not None
         return np.asarray(self.closer >= self.n_ordered[self.query_of_group])
 
     def best_completed(self) -> TieProfile:
-        """The profile with the unordered rest of every query in its best order, so that all rankings are whole."""
+        """Return the profile with the unordered rest of every query in its best order, so all rankings are whole."""
         if self.n_ordered is None:
             return self
         lengths, groups, by_grade = _best_first(
@@ -365,13 +365,13 @@ class TieProfile:
 
     @property
     def n_cut(self) -> int:
-        """How many queries have relevant items in an unordered rest that also holds others."""
+        """Number of queries with relevant items in an unordered rest that also holds other items."""
         if self.n_ordered is None:
             return 0
         return int(np.count_nonzero(self.is_cut & (self.tied > self.tied_relevant)))
 
     def __add__(self, other: TieProfile) -> TieProfile:
-        """The profile of a gallery in two shards, from the profile of each.
+        """Return the profile of a gallery in two shards, from the profile of each.
 
         Both must have been taken with the same relevant items, that is, all relevant items of the whole gallery, and
         each with the irrelevant items of its own shard. Then the counts of irrelevant items add up, and the counts
@@ -410,7 +410,7 @@ class TieProfile:
     __hash__ = None  # type: ignore[assignment]
 
     def digest(self) -> str:
-        """SHA-256 of the canonical bytes, as 64 hexadecimal digits: equal exactly where the profiles are.
+        """Return the SHA-256 of the canonical bytes, as 64 hexadecimal digits: equal exactly if the profiles are.
 
         The canonical bytes are, each ended by a newline: the text ``deadheat.TieProfile 1``, then ``exact`` or
         ``bounds`` (a tolerance), then for each array, in the order offsets, closer, closer_relevant, tied,
@@ -463,7 +463,7 @@ class TieProfile:
 
 
 class Ties(NamedTuple):
-    """What ties there were: mixed tie groups, queries with one, and the items in the largest of them."""
+    """Counts of ties: mixed tie groups, queries with one, and the items in the largest of them."""
 
     mixed_groups: int
     queries: int
@@ -471,7 +471,7 @@ class Ties(NamedTuple):
 
 
 def _four(group: Any, name: str) -> list[int]:
-    """A group as it is written by hand."""
+    """Check a group that was written by hand."""
     four: list[int] = _counts(group, name).tolist()
     if len(four) != 4:
         rule = f"must hold (closer, closer_relevant, tied, tied_relevant), but has {len(four)} numbers in a group"
@@ -485,7 +485,7 @@ def _counts(values: Any, name: str) -> Int64:
 
 
 def _integers(values: Any, name: str) -> Int64:
-    """An argument of a profile as int64, if that changes no value."""
+    """Convert an argument of a profile to int64, if that changes no value."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
         raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
@@ -497,9 +497,9 @@ def _integers(values: Any, name: str) -> Int64:
 
 
 def _best_first(rest: Bool, by_grade: Int64, groups: dict[str, Int64]) -> tuple[Int64, dict[str, Int64], Int64]:
-    """The groups once the rest of every query is put in its best order: by grade descending, the irrelevant items last.
+    """Split the rest of every query into groups in its best order: by grade descending, the irrelevant items last.
 
-    Returns how many groups each group has become, the new groups, and their relevant items by grade.
+    Returns the number of new groups for each group, the new groups, and their relevant items by grade.
     """
     lengths = np.where(rest, (by_grade > 0).sum(axis=1), 1)
     new = {name: np.repeat(numbers, lengths) for name, numbers in groups.items()}

@@ -1,1 +1,1 @@
-"""What "tied" means: in come scores and their bounds, out go groups of relevant items and the cuts between them."""
+"""Rules for ties: in come scores and their bounds, out go groups of relevant items and the cuts between them."""

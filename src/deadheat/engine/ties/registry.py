@@ -1,4 +1,4 @@
-"""What the argument `ties` can be."""
+"""Values of the argument `ties`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from deadheat.engine.ties.rule import Exact, Ties
 
 
 def make(ties: Any) -> Ties:
-    """The meaning of "tied" that an argument `ties` asks for.
+    """Return the rule that an argument `ties` names.
 
     Examples
     --------

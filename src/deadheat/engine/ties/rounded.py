@@ -1,4 +1,4 @@
-"""Items tie when their similarities or distances are equal once rounded to a shorter floating-point type."""
+"""The rule for ties of similarities or distances that are equal once rounded to a shorter floating-point type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from deadheat.support.arrays import Bool, Float64, Int64, slices
 
 
 class Rounded(Ties):
-    """Items tie when their exact similarities or distances, correctly rounded to a shorter type, are equal.
+    """The rule that items tie if their exact similarities or distances, correctly rounded to a shorter type, are equal.
 
     A system that serves its scores in this type ranks by these values.
 
@@ -25,8 +25,8 @@ class Rounded(Ties):
     dtype : {"float16", "bfloat16", "float32"}
         Or another name of one of them, such as "fp16", "half", "bf16" or "fp32".
     of : {"similarity", "distance"}, optional
-        What is rounded. By default the similarity for cosine and inner product, and else the distance. The distance
-        that belongs to the cosine is 1 − cosine; near 1 a similarity is far coarser than a small distance.
+        The value that is rounded. By default the similarity for cosine and inner product, else the distance. The
+        distance of the cosine is 1 − cosine; near 1 a similarity is far coarser than a small distance.
 
     Examples
     --------
@@ -44,8 +44,8 @@ class Rounded(Ties):
     def __repr__(self) -> str:
         return f"Rounded({self.dtype!r}, of={self.of!r})"
 
-    def check(self, distance: Distance) -> None:
-        """Refuse to round a similarity or distance that this distance has not got."""
+    def check(self, distance: type[Distance]) -> None:
+        """Refuse to round a similarity or distance that this distance does not have."""
         if self.of is not None and self.of not in distance.targets:
             names = " or ".join(map(repr, distance.targets))
             raise InvalidValueError("of", f"must be {names} for distance {distance.name!r}, but is {self.of!r}")
@@ -70,7 +70,7 @@ class Rounded(Ties):
         return group_by_score(distance, relevant._replace(score=rounded, bound=np.zeros_like(rounded)))
 
     def _settled(self, first: Float64, last: Float64, closeness: Roots, target: Target) -> Float64:
-        """The rounded values of exact numbers that lie between two values of the type each, by bisection."""
+        """Find the rounded values of exact numbers, each known to be between two values of the type, by bisection."""
         low, high = exact.ordinals(first, self.dtype), exact.ordinals(last, self.dtype)
         which = np.flatnonzero(low < high)
         while len(which):
@@ -104,7 +104,7 @@ class Rounded(Ties):
 
 
 def _between(distance: Distance, rows: Int64, end: Float64, shift: int) -> tuple[Float64, Float64]:
-    """The scores between which the closeness `end + shift` lies, infinite where it is."""
+    """Return bounds on the score that has the closeness `end + shift`, infinite where this is."""
     low, high = nudged(end + shift, end + shift) if shift else (end, end)
     finite = np.isfinite(end)
     scores = distance.score(rows, np.where(finite, low, 0.0), np.where(finite, high, 0.0))

@@ -1,4 +1,4 @@
-"""What "tied" means: the exact distance, the distance rounded to a type, or within a tolerance.
+"""Rules for ties: by the exact distance, by the distance rounded to a type, or within a tolerance.
 
 In come the scores of a block of queries against their relevant items, each with a bound on its error. Out go the
 relevant items in groups, farthest first, and the *cuts* between which all other items are counted. A cut is a real
@@ -8,7 +8,7 @@ number, known to lie between two floats and exactly comparable with any item:
     ───────────┤ tied with group 0 ├─────────────────┤ tied with group 1 ├──────────────────>  closeness
              cut 0               cut 1             cut 2               cut 3
 
-The exact distance is grouped and cut in the core (src/core/pass/grouping.h); the other two meanings here.
+The core applies the exact rule (src/core/pass/grouping.h); the other two are applied here.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Groups(NamedTuple):
 
 @dataclass
 class Cuts:
-    """Ascending cuts for each row of a block, one in each interval, and the exact test for what these leave open.
+    """Ascending cuts for each row of a block, one in each interval, and the exact test for items left open by scores.
 
     An item whose score is at least `high` is above the cut in the interval, one whose score is below `low` is not.
     """
@@ -73,7 +73,7 @@ class Cuts:
         self.low, self.high = np.ascontiguousarray(self.low), np.ascontiguousarray(self.high)  # as the core reads them
 
     def count_below(self, rows: Int64, closeness: Roots, low: Int64, high: Int64) -> Int64:
-        """How many cuts of its row each item is above, known to be from `low` to `high`, by bisection."""
+        """Count the cuts of its row that each item is above, known to be from `low` to `high`, by bisection."""
         low, high = low.copy(), high.copy()
         which = np.flatnonzero(low < high)
         while len(which):
@@ -87,29 +87,29 @@ class Cuts:
 
 
 class Ties(ABC):
-    """When items tie."""
+    """A rule that says which items tie."""
 
     bounds_only = False
     exact_only = False  # whether scores are only ever compared with each other
 
-    def check(self, distance: Distance) -> None:  # noqa: B027
-        """Refuse a distance that this meaning does not fit; most fit all."""
+    def check(self, distance: type[Distance]) -> None:  # noqa: B027
+        """Refuse a distance that this rule does not fit; most rules fit all."""
 
     @abstractmethod
     def group(self, distance: Distance, relevant: Relevant) -> Groups:
-        """Sort the relevant items of every query into groups; the entries of `relevant` are put into their order."""
+        """Sort the relevant items of every query into groups; the entries of `relevant` are sorted in place."""
 
     @abstractmethod
     def cuts(self, distance: Distance, groups: Groups) -> list[Cuts]:
-        """One sequence of cuts with two for each group, or two sequences with one each: tied or closer, and closer."""
+        """Return one sequence with two cuts per group, or two sequences with one each: tied or closer, and closer."""
 
     @abstractmethod
     def describe(self, distance: str) -> str:
-        """How it is written in a report on this distance."""
+        """Return the text for the rule in a report on this distance."""
 
 
 class Exact(Ties):
-    """Items tie when their distances are equal as real numbers."""
+    """The rule that items tie if their distances are equal as real numbers."""
 
     exact_only = True
 

@@ -1,4 +1,4 @@
-"""Items tie within a tolerance: bounds alone."""
+"""The rule for ties within a tolerance, which has bounds alone."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Tolerance(Ties):
 
 
 def _slack(value: Float64, shift: float) -> Float64:
-    """More than the roundings of a sum can change it."""
+    """Bound the rounding errors of a sum."""
     return np.asarray(np.abs(value) * 2.0**-50 + abs(shift) * 2.0**-50)
 
 
@@ -83,7 +83,7 @@ class _Thresholds:
         self._closeness: Roots | None = None
 
     def of(self, rows: Int64, groups: Int64) -> tuple[Roots, Int64]:
-        """The closeness of many groups, and which of it is that of each of these."""
+        """Return the closeness of all groups so far, and the index in it of each of these groups."""
         unknown = self._places[rows, groups] == 0
         if self._closeness is None or unknown.any():
             width = self._places.shape[1]

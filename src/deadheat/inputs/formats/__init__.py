@@ -1,1 +1,1 @@
-"""The files that hold embeddings and labels: in comes a path, out come arrays. The table of formats is `registry`."""
+"""Readers of files that hold embeddings and labels, as arrays. The table of formats is `registry`."""

@@ -1,4 +1,4 @@
-"""Parquet, which needs pyarrow: columns of which single ones can be read, the embedding a piece at a time."""
+"""Parquet, which needs pyarrow: only the needed columns are read, the embedding a piece at a time."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ PIECE = 4 << 20  # bytes that are read at once, about
 
 
 def embeddings(path: Path, layout: Layout) -> Iterator[Array]:
-    """All columns but that of the labels, or a column of lists, in pieces."""
+    """Return all columns except that of the labels, or a column of lists, in pieces."""
     return _pieces(path, layout, with_labels=False)
 
 
 def labels(path: Path, layout: Layout) -> Labels:
-    """The column of labels of a table that holds nothing else of interest; nothing else is read."""
+    """Return the column of labels of a table that is read for its labels only; no other column is read."""
     return _labels(path, layout, tables.only_label_place)
 
 
 def samples(path: Path, layout: Layout) -> tuple[Iterator[Array], Labels]:
-    """The embedding in pieces, and the column of labels."""
+    """Return the embedding in pieces, and the column of labels."""
     return _pieces(path, layout, with_labels=True), _labels(path, layout, tables.label_place)
 
 
 def _pieces(path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
-    """The embedding, in at least one piece, all of the same dim. Of the other columns nothing is read."""
+    """Yield the embedding in at least one piece, all of the same dim. Other columns are not read."""
     with _opened(path) as file:
         empty = _table(path, file.schema_arrow.empty_table(), layout.embeddings_key)
         places, _ = tables.split(empty, layout, with_labels)
@@ -63,14 +63,14 @@ def _labels(path: Path, layout: Layout, find: Callable[[Table, str | int | None]
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """An open `pyarrow.parquet.ParquetFile`, of which nothing but the footer has been read."""
+    """Open a `pyarrow.parquet.ParquetFile`, of which only the footer is read."""
     _, parquet = (require(module, "files", f"{path}: reading Parquet") for module in ("pyarrow", "pyarrow.parquet"))
     with open(path, "rb") as file:
         yield parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
 
 
 def _batches(file: Any, names: Sequence[str]) -> Iterator[Any]:
-    """Columns by name, in batches of about `PIECE` bytes each, by the size of the first row.
+    """Yield columns by name, in batches of about `PIECE` bytes each, by the size of the first row.
 
     The sizes in the footer are not used: pyarrow ends the process where they are damaged.
     """
@@ -81,7 +81,7 @@ def _batches(file: Any, names: Sequence[str]) -> Iterator[Any]:
 
 
 def _table(path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None) -> Table:
-    """The columns of a table or batch that begins at row `first`, with lists of a width."""
+    """Return the columns of a table or batch that begins at row `first`; its lists must have length `width`."""
     names = list(content.schema.names)
     tables.check_names(path, names)
     if list_column is not None and list_column not in names:

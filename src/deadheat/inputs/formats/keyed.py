@@ -1,7 +1,7 @@
 """Files that hold several arrays by name (``.npz``, HDF5, safetensors): embeddings, labels and others.
 
-Names and shapes decide which is which, so that nothing is read but what is asked for. A format opens its files as
-`Arrays`; `Reader` has what all of them share. ``.npz`` is in `numpy_files`, the others are here:
+Arrays are selected by name and shape, so that only the requested one is read. A format opens its files as `Arrays`;
+`Reader` is common to all formats. ``.npz`` is in `numpy_files`, the others are here:
 
 - *HDF5* (h5py): an array that is stored in one piece is mapped and stays on disk; one in chunks, compressed or not, is
   read in strips of rows.
@@ -37,7 +37,7 @@ Shape: TypeAlias = tuple[int, ...]
 
 
 class Arrays(NamedTuple):
-    """An open file: functions that give the shape of each array, None for one without, and read arrays by name."""
+    """An open file: functions that return the shape of each array, None if it has none, and read arrays by name."""
 
     shapes: Mapping[str, Callable[[], Shape | None]]
     embeddings: Callable[[str], Content]
@@ -46,29 +46,29 @@ class Arrays(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """The functions of a format whose files `opened` opens."""
+    """Reading functions for a format whose files `opened` opens."""
 
     opened: Callable[[Path], AbstractContextManager[Arrays]]
 
     def embeddings(self, path: Path, layout: Layout) -> Content:
-        """The array with the given name or a usual one, or else the only one of two dimensions."""
+        """Return the array with the given name or a usual one, or else the only one of two dimensions."""
         with self.opened(path) as file:
             return file.embeddings(chosen(file, "embeddings", layout, path))
 
     def labels(self, path: Path, layout: Layout) -> Labels:
-        """The array with the given name or a usual one, or else the only one that is a row or a column."""
+        """Return the array with the given name or a usual one, or else the only one that is a row or a column."""
         with self.opened(path) as file:
             return file.labels(chosen(file, "labels", layout, path))
 
     def samples(self, path: Path, layout: Layout) -> tuple[Content, Labels]:
-        """Both, from one file."""
+        """Return embeddings and labels from one file."""
         with self.opened(path) as file:
             embeddings = file.embeddings(chosen(file, "embeddings", layout, path))
             return embeddings, file.labels(chosen(file, "labels", layout, path))
 
 
 def chosen(file: Arrays, what: What, layout: Layout, path: Path) -> str:
-    """The name of the embeddings or the labels: the one asked for, a usual one, or that of the only array that fits."""
+    """Return the name of the embeddings or labels: the one asked for, a usual one, or the only one that fits."""
     asked = layout.embeddings_key if what == "embeddings" else layout.labels_key
     names = list(file.shapes)
     listed = ", ".join(map(repr, names)) or "none at all"
@@ -88,7 +88,7 @@ def chosen(file: Arrays, what: What, layout: Layout, path: Path) -> str:
 
 
 def _fits(shape: Shape | None, what: What) -> bool:
-    """Whether an array is a matrix; or, for labels, a row or a column."""
+    """Return whether an array is a matrix; or, for labels, a row or a column."""
     if shape is None:
         return False
     is_matrix = len(shape) == 2 and 1 not in shape
@@ -96,7 +96,7 @@ def _fits(shape: Shape | None, what: What) -> bool:
 
 
 def strips(shape: Shape, itemsize: int, chunks: Shape | None = None) -> Iterator[slice]:
-    """Cut an array into strips of rows: whole chunks, as many as `PIECE` bytes hold, and one at least.
+    """Cut an array into strips of rows: whole chunks, as many as `PIECE` bytes hold, and at least one.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def opened_h5_file(path: Path) -> Iterator[Any]:
 
 
 def _h5_embeddings(path: Path, file: Any, key: str) -> Content:
-    """An array, mapped where it is stored as NumPy has it, and in strips where it is not."""
+    """Return an array, mapped if it is stored as NumPy stores it, else in strips."""
     array = file[key]
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiub":
         return _h5_array(path, file, key)
@@ -153,7 +153,7 @@ def _h5_strips(path: Path, key: str) -> Iterator[Array]:
 
 
 def _h5_array(path: Path, file: Any, key: str) -> Array:
-    """A whole array; text as strings, if it is in UTF-8 as HDF5 has it."""
+    """Read a whole array; text of variable length becomes strings, and must be UTF-8."""
     array = file[key]
     text = h5py.check_string_dtype(array.dtype)
     if array.shape is None:
@@ -180,7 +180,7 @@ _SHORT = {  # what NumPy does not have, under the names of ml_dtypes
 
 @contextmanager
 def _opened_safetensors(path: Path) -> Iterator[Arrays]:
-    """An open file, of which nothing but the header has been read."""
+    """Open a file, of which only the header is read."""
     package = require("safetensors", "files", f"{path}: reading safetensors")
     with open(path, "rb"):  # what the system says of it comes first
         pass
@@ -203,7 +203,7 @@ def _tensor_embeddings(path: Path, key: str, kind: str) -> Content:
 
 
 def _mapped_tensor(path: Path, key: str, kind: str) -> Array:
-    """A tensor as it is stored, in a type of NumPy's or of ml_dtypes'."""
+    """Map a tensor as it is stored, in a type of NumPy or ml_dtypes."""
     if kind in _SHORT:
         short = require("ml_dtypes", "files", f"{path}: reading {kind}")
         dtype = np.dtype(getattr(short, _SHORT[kind]))
@@ -221,7 +221,7 @@ def _mapped_tensor(path: Path, key: str, kind: str) -> Array:
 
 
 def _widened(array: Array) -> Iterator[Array]:
-    """Numbers of a type that NumPy does not have as float32, which holds them, a few rows at a time."""
+    """Yield numbers of a type that NumPy does not have as float32, which holds them, a few rows at a time."""
     for rows in strips(array.shape, 4):
         with np.errstate(invalid="ignore"):
             yield np.asarray(array[rows]).astype(np.float32)

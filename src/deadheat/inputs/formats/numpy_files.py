@@ -1,7 +1,7 @@
-"""NumPy's own files: ``.npy`` holds one array, ``.npz`` several by name. One line for everything that can be wrong.
+"""NumPy's own files: ``.npy`` holds one array, ``.npz`` several by name. Every error is one line.
 
-Of an archive nothing is unpacked but what is asked for; embeddings that would fill much of the memory, in pieces. A
-small file can unpack to any size; so an array that takes more memory than there is, and next to no bytes on disk, is
+Only the requested arrays of an archive are unpacked; embeddings that would fill much of the memory, in pieces. A small
+file can unpack to any size, so an array that takes more memory than is available, and almost no bytes on disk, is
 refused before it is unpacked.
 """
 
@@ -36,7 +36,7 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError)  
 
 
 class Header(NamedTuple):
-    """What a file in NumPy's format says at its beginning, where that could be read."""
+    """The header of an array in a file of NumPy's format."""
 
     shape: Shape
     dtype: np.dtype[Any]
@@ -45,12 +45,12 @@ class Header(NamedTuple):
 
     @property
     def n_byte(self) -> int:
-        """The size of the whole, in Python's integers, which do not overflow."""
+        """The size of header and numbers in bytes, as a Python integer, which does not overflow."""
         return self.begins + math.prod(self.shape) * self.dtype.itemsize
 
 
 def embeddings(path: Path, layout: Layout) -> Array:
-    """The array of a ``.npy`` file, which stays on disk."""
+    """Map the array of a ``.npy`` file, which stays on disk."""
     with open(path, "rb") as file:
         _require_whole(path, file)
     with reading(path):
@@ -58,7 +58,7 @@ def embeddings(path: Path, layout: Layout) -> Array:
 
 
 def labels(path: Path, layout: Layout) -> Labels:
-    """The array of a ``.npy`` file, in memory."""
+    """Read the array of a ``.npy`` file into memory."""
     with open(path, "rb") as file:
         _require_whole(path, file)
         with reading(path):
@@ -66,7 +66,7 @@ def labels(path: Path, layout: Layout) -> Labels:
 
 
 def _require_whole(path: Path, file: IO[bytes]) -> None:
-    """Refuse a file that is of another kind, or shorter than it says; then go back to its beginning."""
+    """Refuse a file of another kind, or of another size than its header says; then go back to its beginning."""
     start = file.read(len(_MAGIC))
     if not _MAGIC.startswith(start):  # a file that is cut off within that is for NumPy to refuse
         pickled = " (pickles are never loaded)" if start.startswith(b"\x80") else ""
@@ -89,7 +89,7 @@ def require_size(path: Path, part: str, found: Header | None, n_byte: int) -> No
 
 
 def header(file: IO[bytes]) -> Header | None:
-    """The header of an array; None for one without a size: Python objects."""
+    """Return the header of an array; None if it holds Python objects, which have no size."""
     version = np.lib.format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise ValueError("its version is that of no array of numbers or text")
@@ -105,7 +105,7 @@ def header(file: IO[bytes]) -> Header | None:
 
 @contextmanager
 def reading(path: Path, part: str = "") -> Iterator[None]:
-    """Say in one line what NumPy, zipfile and zlib say in many ways."""
+    """Turn the errors of NumPy, zipfile and zlib into a `FileError` of one line."""
     try:
         yield
     except OSError as error:
@@ -143,7 +143,7 @@ def _archive(path: Path) -> Iterator[Any]:
 
 
 def _shape(archive: Any, key: str, path: Path) -> Shape | None:
-    """The shape of an array; one that cannot be read has none."""
+    """Return the shape of an array; None if it cannot be read."""
     try:
         found = _header(archive, key, path)
     except FileError:
@@ -161,7 +161,7 @@ def _embeddings(archive: Any, path: Path, key: str) -> Content:
 
 
 def _array(archive: Any, path: Path, key: str) -> Array:
-    """One array of an archive; never a pickled one."""
+    """Read one array of an archive; never a pickled one."""
     part = f" array {key!r}"
     require_size(path, part, _header(archive, key, path), _entry(archive, key).file_size)
     with reading(path, part):
@@ -179,7 +179,7 @@ def _pieces(path: Path, key: str) -> Iterator[Array]:
 
 
 def _header(archive: Any, key: str, path: Path) -> Header | None:
-    """The header of an array, of which nothing else is unpacked."""
+    """Return the header of an array without unpacking the rest."""
     part, entry = f" array {key!r}", _entry(archive, key)
     if entry.file_size > _ABSURD * entry.compress_size and entry.file_size > scratch.available_memory():
         came = f"unpacks from {entry.compress_size} bytes to {entry.file_size / 1e9:.1f} GB"
@@ -190,7 +190,7 @@ def _header(archive: Any, key: str, path: Path) -> Header | None:
 
 
 def _entry(archive: Any, key: str) -> zipfile.ZipInfo:
-    """An array's file in the archive; NumPy leaves ``.npy`` out of names."""
+    """Return an array's entry in the archive; NumPy leaves ``.npy`` out of names."""
     name = key if key in archive.zip.namelist() else f"{key}.npy"
     entry: zipfile.ZipInfo = archive.zip.getinfo(name)
     return entry

@@ -1,4 +1,4 @@
-"""The table of file formats, and how a file is read by the ending of its name: in comes a path, out come arrays.
+"""The table of file formats: a file is read by the ending of its name, and its arrays are returned.
 
 The arrays are not yet checked any further. A format may return embeddings as
 
@@ -6,8 +6,8 @@ The arrays are not yet checked any further. A format may return embeddings as
 - a `numpy.memmap`, which is then read a few megabytes at a time and never kept open;
 - an iterator of arrays (n_i, dim), at least one, which are copied once to a temporary file.
 
-A format raises whatever is wrong with the content of a file as a `FileError`, in one line. What a library raises of its
-own on a damaged file becomes one here; what the system says of the file (`OSError`) passes.
+A format reports invalid content of a file as a `FileError` of one line. An error that a library raises on a damaged
+file becomes a `FileError` here; an `OSError` of the system is passed on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ What: TypeAlias = Literal["embeddings", "labels", "samples"]
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """One row of the table: a kind of file, and how it is read. None says what a file of this kind cannot hold.
+    """One row of the table: a kind of file and its readers; None for content that such a file cannot hold.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Format:
     embeddings_options, labels_options : tuple of str
         The fields of a `Layout` that are used where embeddings, or labels, are read: others are refused.
     kind : str
-        What messages call a damaged file, if a library of its own reads it.
+        The name of the format in messages about a damaged file, if a library reads it.
     """
 
     embeddings: Callable[[Path, Layout], Content] | None
@@ -52,7 +52,7 @@ class Format:
 
 
 def _format(reader: Any, options: tuple[tuple[str, ...], tuple[str, ...]], kind: str = "") -> Format:
-    """The row of a reader that can read anything."""
+    """Return the row of a reader of embeddings, labels and both."""
     read = {name: getattr(reader, name) for name in ("embeddings", "labels", "samples")}
     return Format(**read, embeddings_options=options[0], labels_options=options[1], kind=kind)
 
@@ -80,18 +80,18 @@ _HINTS = dict.fromkeys(
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:
-    """The ending of a file's name in lower case, with its dot."""
+    """Return the ending of a file's name in lower case, with its dot."""
     return Path(path).suffix.lower()
 
 
 def holds_labels(path: str) -> bool:
-    """Whether a file of this name can hold labels."""
+    """Return whether a file of this name can hold labels."""
     row = FORMATS.get(ending_of(path))
     return row is not None and row.labels is not None
 
 
 def read(path: str, layout: Layout, title: str, what: What) -> Any:
-    """Embeddings, labels, or both as a pair, from a file; `title` is the argument in messages."""
+    """Read embeddings, labels, or both as a pair, from a file; `title` is the argument in messages."""
     reject_special(path)
     reader, kind = _reader(path, title, what)
     with unreadable(path, kind):
@@ -99,7 +99,7 @@ def read(path: str, layout: Layout, title: str, what: What) -> Any:
 
 
 def _guarded(content: Any, path: str, kind: str) -> Any:
-    """The same content, whose pieces raise what `unreadable` says too."""
+    """Return the same content; if it is an iterator, errors of its pieces pass through `unreadable` too."""
 
     def pieces() -> Iterator[Any]:
         with unreadable(path, kind):
@@ -124,7 +124,7 @@ def _reader(path: str, title: str, what: What) -> tuple[Callable[[Path, Layout],
 
 
 def reject_unused_options(layout: Layout, embeddings: Iterable[str], labels: Iterable[str]) -> None:
-    """Refuse a field of a layout that none of these files uses: it would be ignored."""
+    """Refuse a field of a layout that none of these files uses, because it would be ignored."""
     of_embeddings, of_labels = [*map(ending_of, embeddings)], [*map(ending_of, labels)]
     if not {*of_embeddings, *of_labels} <= FORMATS.keys():  # refused when it is read
         return

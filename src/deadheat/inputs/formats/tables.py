@@ -1,4 +1,4 @@
-"""Tables, wherever they come from: which columns are the embedding, which one the labels, as arrays; and those of text.
+"""Tables: the choice of the columns of embedding and labels, their conversion to arrays, and the reading of text.
 
 Messages name the file and, for text, the line. Text is in UTF-8: columns between commas or tabs, with or without a
 first line of their names; or labels one a line. Blanks at the ends of a cell, or of a line with a label, do not count,
@@ -43,17 +43,17 @@ class Table:
     lines: Sequence[int] = ()
 
     def title(self, place: int) -> str:
-        """The column for an error message."""
+        """Format the name of a column for an error message."""
         return f"column {place}" if self.names is None else f"column {self.names[place]!r}"
 
     def is_numeric(self, place: int) -> bool:
-        """Whether every entry of a column is a number."""
+        """Return whether every entry of a column is a number."""
         column = self.columns[place]
         return all(map(is_number, column)) if isinstance(column, list) else column.dtype.kind in "fiub"
 
 
 def check_names(path: Path, names: Sequence[str]) -> None:
-    """Refuse two columns of one name; columns without a name may be many."""
+    """Refuse two columns of one name; any number of columns may have no name."""
     named = [name for name in names if name]
     twice = next((name for name in named if named.count(name) > 1), None)
     if twice is not None:
@@ -61,7 +61,7 @@ def check_names(path: Path, names: Sequence[str]) -> None:
 
 
 def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], int]:
-    """The places of the columns that are the embedding, and of the labels (-1 if there are none and need be none)."""
+    """Return the places of the embedding's columns, and of the labels (-1 if there are none and none are needed)."""
     column = layout.label_column
     place = label_place(table, column) if with_labels or column is not None else _usual_place(table)
     taken = {place}
@@ -80,7 +80,7 @@ def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], i
 
 
 def label_place(table: Table, column: str | int | None) -> int:
-    """The place of the column of labels: the one asked for, one with a usual name, or the first without numbers."""
+    """Return the place of the label column: the one asked for, one with a usual name, or the first without numbers."""
     if column is not None:
         return _place(table, column)
     usual = _usual_place(table)
@@ -94,7 +94,7 @@ def label_place(table: Table, column: str | int | None) -> int:
 
 
 def only_label_place(table: Table, column: str | int | None) -> int:
-    """The same for a table of nothing but labels, where two columns of text leave it open which one is meant."""
+    """Return `label_place` of a table of labels alone; refuse two columns of text of which either may be meant."""
     place = label_place(table, column)
     text = [i for i in range(len(table.columns)) if not table.is_numeric(i)]
     if column is None and _usual_place(table) < 0 and len(text) > 1:
@@ -109,7 +109,7 @@ def _usual_place(table: Table) -> int:
 
 
 def _place(table: Table, column: str | int) -> int:
-    """The place of a column that is called by its name or counted."""
+    """Return the place of a column given by name or by number."""
     if table.names is not None and column in table.names:
         return table.names.index(str(column))
     try:
@@ -123,7 +123,7 @@ def _place(table: Table, column: str | int) -> int:
 
 
 def numbers(table: Table, places: Sequence[int]) -> Array:
-    """The embedding, (n, dim): one column of lists, or one number from each of many columns."""
+    """Return the embedding, (n, dim): one column of lists, or one number from each of many columns."""
     first = table.columns[places[0]]
     if len(places) == 1 and not isinstance(first, list) and first.ndim == 2:
         return first
@@ -171,7 +171,7 @@ def _where(table: Table, place: int, index: int) -> str:
 
 
 def labels(table: Table, place: int) -> Labels:
-    """The labels, (n,): from text, integers if all of them are written as integers, strings otherwise."""
+    """Return the labels, (n,): from text, integers if all of them are written as integers, strings otherwise."""
     column = table.columns[place]
     if not isinstance(column, list):
         return column
@@ -182,7 +182,7 @@ def labels(table: Table, place: int) -> Labels:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell of text is a number; Python's underscores are not allowed."""
+    """Return whether a cell of text is a number; Python's underscores are not allowed."""
     try:
         float(cell)
     except ValueError:
@@ -191,7 +191,7 @@ def is_number(cell: str) -> bool:
 
 
 def clipped(cell: str) -> str:
-    """A cell for a message, cut where it is long."""
+    """Format a cell for a message, shortened if it is long."""
     return repr(cell) if len(cell) <= 40 else repr(cell[:37] + "...")
 
 
@@ -200,23 +200,23 @@ def clipped(cell: str) -> str:
 
 @dataclass(frozen=True)
 class Reader:
-    """The functions of tables of text with this delimiter."""
+    """Reading functions for tables of text with this delimiter."""
 
     delimiter: str
 
     def embeddings(self, path: Path, layout: Layout) -> NDArray[Any]:
-        """All columns but that of the labels, as float64."""
+        """Return all columns except that of the labels, as float64."""
         content = _read(path, self.delimiter, layout.header)
         places, _ = split(content, layout, with_labels=False)
         return numbers(content, places)
 
     def labels(self, path: Path, layout: Layout) -> Labels:
-        """The column of labels in a table that holds nothing else of interest."""
+        """Return the column of labels of a table that is read for its labels only."""
         content = _read(path, self.delimiter, layout.header)
         return labels(content, only_label_place(content, layout.label_column))
 
     def samples(self, path: Path, layout: Layout) -> tuple[NDArray[Any], Labels]:
-        """Both, from one table."""
+        """Return embeddings and labels from one table."""
         content = _read(path, self.delimiter, layout.header)
         places, label_place = split(content, layout, with_labels=True)
         return numbers(content, places), labels(content, label_place)
@@ -226,7 +226,7 @@ COMMAS, TABS = Reader(","), Reader("\t")
 
 
 def line_labels(path: Path, layout: Layout) -> Labels:
-    """Labels that are written one a line."""
+    """Return labels that are written one per line."""
     cells = [line.strip() for line in _decoded(path).removesuffix("\n").split("\n")]
     return labels(Table(path, None, [cells], range(1, len(cells) + 1)), 0)
 
@@ -245,7 +245,7 @@ def _read(path: Path, delimiter: str, header: bool | None) -> Table:
 
 
 def _rows(path: Path, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """The rows that are not empty, and the lines that they end in; a cell in quotes keeps the blanks at its ends."""
+    """Return the rows that are not empty, and the lines that they end in; quoted cells keep blanks at their ends."""
     text = _decoded(path)
     quoted = re.compile(rf'(?<![^{delimiter}\r\n])"((?:[^"]|"")*+)"')  # a zero byte, which no text has, guards blanks
     guarded = quoted.sub('"\0\\1\0"', text) if '"' in text else text
@@ -264,7 +264,7 @@ def _rows(path: Path, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 
 def _open_quote(text: str, delimiter: str, n_line: int) -> str | None:
-    """The message for a row that begins after `n_line` lines, if a quote in it is not closed."""
+    """Return the message for a row that begins after `n_line` lines, if a quote in it is not closed."""
     begins = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
     field = re.compile(rf'(?:"(?:[^"]|"")*"|[^{delimiter}"\r\n][^{delimiter}\r\n]*|)(?:{delimiter}|\r\n|\r|\n)')
     place, longest = begins[n_line], csv.field_size_limit()
@@ -277,7 +277,7 @@ def _open_quote(text: str, delimiter: str, n_line: int) -> str | None:
 
 
 def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
-    """Whether the first row names the columns: one has a usual name for labels, or none is a number but some below."""
+    """Return whether row 0 names the columns: one has a usual name for labels, or only row 1 has a number."""
     if not rows:
         return False
     first, second = [cell.strip() for cell in rows[0]], rows[min(1, len(rows) - 1)]
@@ -291,7 +291,7 @@ def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
 
 
 def _decoded(path: Path) -> str:
-    """What is in a file of text; a byte order mark is left out."""
+    """Return the text of a file, without a byte order mark."""
     with opened(path) as file:
         content = file.read()
     try:

@@ -11,14 +11,14 @@ equally many. In leave one out a copy is the nearest neighbour of its own sample
 counting. The ids of the samples identify them; without ids, they are visible at the ends of the processes' rows.
 
 Every process has all rows, and profiles some of the queries against the whole gallery. The profiles are then gathered
-and joined in the order of the queries, so that every process measures the same one, with the bits of a single process.
+and concatenated in the order of the queries, so that every process measures the same one, with the bits of a single
+process.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -29,9 +29,8 @@ from torch import Tensor
 from torchmetrics.utilities import rank_zero_warn
 
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.own_gallery import queries_in_gallery
-from deadheat.engine.counting.profiling import profile_pair
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.task import Task
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError, QueryInGalleryWarning, UndefinedError
 from deadheat.inputs import conversion
@@ -40,7 +39,7 @@ from deadheat.inputs.samples import Pair, Samples, open_pair
 from deadheat.inputs.source import Array, Source
 from deadheat.integrations.torchmetrics.gathering import RowMetric, kept
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
-from deadheat.reports.evaluating import report_on
+from deadheat.reports.evaluating import report_of
 from deadheat.reports.report import Report
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64, offsets_of
@@ -52,7 +51,7 @@ _ROUNDING = 0.05  # of a row's largest number: the effect of another batch size 
 
 
 class EmbeddingRetrieval(RowMetric):
-    """Rank the gallery for each query by distance, over all batches of an epoch and all processes.
+    """Metric that ranks the gallery for each query by distance, over all batches of an epoch and all processes.
 
     The value is that of `deadheat.evaluate` for the same rows, bit for bit, for any batch size, number of processes and
     order.
@@ -85,12 +84,12 @@ class EmbeddingRetrieval(RowMetric):
     The value is a dictionary of float64 tensors: under ``"mAP"`` the expected value over all ways to break the ties,
     under ``"mAP_lower"`` and ``"mAP_upper"`` its bounds; under `value`, one of these tensors.
 
-    **Ties:** distances that are equal as real numbers, or what `ties` says. **Undefined:** NaN, with a warning, where
+    **Ties:** distances that are equal as real numbers, or tie by `ties`. **Undefined:** NaN, with a warning, where
     no query has a relevant item (so also for a batch of `forward` without a pair of one label), and the expected value
     under a tolerance.
 
-    Over processes, all gather all rows; each profiles a run of the queries, the integers are put together, and each
-    measures the whole. A process may have no rows at all.
+    With several processes, each gathers all rows and profiles a run of the queries; then all gather these profiles, and
+    each measures all queries. A process may have no rows at all.
 
     Examples
     --------
@@ -124,7 +123,7 @@ class EmbeddingRetrieval(RowMetric):
         super().__init__(STATES, summary.measures, value, **kwargs)
         self.singletons, self.average = summary.singletons, summary.average
         self.distance, self.ties, self.threads, self.counts_on = distance, ties, threads, device
-        if self._counting().rule.bounds_only and value == "expected":
+        if CountingOptions.checked(**self._settings()).rule.bounds_only and value == "expected":
             raise InvalidValueError("value", "must be lower or upper under a tolerance, which has no expected value")
 
     def update(self, embeddings: Tensor, labels: Any, ids: Any = None, role: str | None = None) -> None:
@@ -152,7 +151,7 @@ class EmbeddingRetrieval(RowMetric):
         self.keep(checked_batch(embeddings, labels, ids, role))
 
     def compute(self) -> Any:
-        """The measures over all rows, and over all processes unless configured otherwise, each with its bounds."""
+        """Compute the measures, each with its bounds, over the rows of all processes unless configured otherwise."""
         try:
             report = self._report()
         except UndefinedError as error:
@@ -160,7 +159,7 @@ class EmbeddingRetrieval(RowMetric):
         return self.answer({name: report[name] for name in report})
 
     def report(self) -> Report:
-        """The whole report on the rows so far: tables, values of queries, intervals. Every process has to ask for it.
+        """Return the report on the rows so far: tables, values of queries, intervals. Every process has to call this.
 
         Raises
         ------
@@ -180,10 +179,8 @@ class EmbeddingRetrieval(RowMetric):
         with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync):
             return self._report()
 
-    def _counting(self) -> CountingOptions:
-        return CountingOptions.checked(
-            distance=self.distance, ties=self.ties, threads=self.threads, device=self.counts_on
-        )
+    def _settings(self) -> dict[str, Any]:
+        return {"distance": self.distance, "ties": self.ties, "threads": self.threads, "device": self.counts_on}
 
     def _report(self) -> Report:
         states = {name: self.rows(name) for name in STATES}
@@ -203,25 +200,18 @@ class EmbeddingRetrieval(RowMetric):
         parts = {role: without_copies(part) for role, part in parts.items()}
         query, gallery = (parts[None], None) if None in parts else (parts["query"], parts["gallery"])
         pair = open_pair(*query[:2]) if gallery is None else open_pair(*query[:2], *gallery[:2])
-        options, share = self._counting(), self.share()
+        share = self.share()
         with warnings.catch_warnings():
             if share[0]:  # the first process warns for all
                 warnings.simplefilter("ignore", QueryInGalleryWarning)
-            n_in_gallery = queries_in_gallery(pair, options)
-        return report_on(
-            shared_profile(pair, options, share, self.gather),
-            SummaryOptions(self.measures, self.singletons, self.average),
-            labels=pair.query.labels,
-            distance=options.distance,
-            tie_rule=options.rule.describe(options.distance),
-            n_in_gallery=n_in_gallery,
-            separate_gallery=pair.gallery is not None and not n_in_gallery,
-            threads=options.threads,
-        )
+            task = Task.of_pair(pair, **self._settings())
+        if share[1] > 1:
+            vars(task)["profile"] = shared_profile(task, share, self.gather)
+        return report_of(task, SummaryOptions(self.measures, self.singletons, self.average))
 
 
 class KeptRows(NamedTuple):
-    """Some of the kept rows."""
+    """Rows that the metric has kept, with their labels, ids and processes."""
 
     embeddings: NDArray[Any]  # (n, dim)
     labels: NDArray[Any]  # (n,)
@@ -234,7 +224,7 @@ class KeptRows(NamedTuple):
 
 
 def checked_batch(embeddings: Tensor, labels: Any, ids: Any, role: str | None) -> dict[str, Tensor]:
-    """The rows to append to each state for a batch."""
+    """Check a batch, and return the rows to append to each state."""
     if not isinstance(embeddings, Tensor):
         raise InvalidTypeError("embeddings", f"must be a tensor, but is {type(embeddings).__name__}")
     if embeddings.layout != torch.strided or embeddings.is_complex() or embeddings.is_quantized:
@@ -258,7 +248,7 @@ def checked_batch(embeddings: Tensor, labels: Any, ids: Any, role: str | None) -
 
 
 def samples_by_role(states: Mapping[str, Tensor | None], rows_of_ranks: list[int]) -> dict[str | None, KeptRows]:
-    """All rows: under None those that are both queries and gallery, else under "query" and "gallery"."""
+    """Return all rows: under None those that are both queries and gallery, else under "query" and "gallery"."""
     if states["kinds"] is None or states["embeddings"] is None:
         return {}
     kinds = conversion.plain(states["kinds"], "kinds")
@@ -280,7 +270,7 @@ def samples_by_role(states: Mapping[str, Tensor | None], rows_of_ranks: list[int
 
 
 def _labels(labels: Any, n: int) -> tuple[Tensor, Tensor | None]:
-    """Integers; or the lengths of strings, and their bytes."""
+    """Return integers and None; or the lengths of strings, and their bytes."""
     if isinstance(labels, Tensor):
         return _integers(labels, n, "labels"), None
     array = input_labels.labels(labels, n, "labels", "embeddings")
@@ -318,7 +308,7 @@ def _strings(lengths: Int64, text: Tensor | None) -> NDArray[Any]:
 
 
 def without_copies(samples: KeptRows) -> KeptRows:
-    """One row for each id, ascending; unchanged without ids.
+    """Return one row for each id, ascending; all rows unchanged if there are no ids.
 
     Raises
     ------
@@ -339,7 +329,7 @@ def without_copies(samples: KeptRows) -> KeptRows:
 
 
 def n_padded(samples: KeptRows) -> int:
-    """The number of rows that seem to be copies by `DistributedSampler`: 0 unless all processes have equally many.
+    """Return the number of apparent copies by `DistributedSampler`: 0 unless all processes have equally many rows.
 
     With p copies the last rows of the last p processes are the first rows of the first p.
 
@@ -363,32 +353,27 @@ def n_padded(samples: KeptRows) -> int:
 
 
 def _close(embeddings: NDArray[np.generic], rows: Int64, others: Int64) -> Bool:
-    """Whether pairs of rows are equal up to rounding."""
+    """Return whether pairs of rows are equal up to rounding."""
     left, right = (embeddings[index].astype(np.float64) for index in (rows, others))
     reach = _ROUNDING * np.abs(right).max(axis=1, initial=0)
     return np.asarray(np.abs(left - right).max(axis=1, initial=0) <= reach)
 
 
-def shared_profile(
-    pair: Pair, options: CountingOptions, share: tuple[int, int], gather: Callable[[Int64], list[Int64]]
-) -> TieProfile:
-    """The profile of all queries; `share` is the rank of this process and their number."""
-    rank, n_rank = share
-    if n_rank == 1:
-        return profile_pair(pair, options)
+def shared_profile(task: Task, share: tuple[int, int], gather: Callable[[Int64], list[Int64]]) -> TieProfile:
+    """Return the profile of all queries; `share` is the rank of this process and the number of processes."""
+    (rank, n_rank), pair = share, task.pair
     cuts = np.arange(n_rank + 1) * len(pair.query.labels) // n_rank
     of_queries, of_groups = np.empty((0, 3), dtype=np.int64), np.empty((0, 4), dtype=np.int64)
     if cuts[rank] < cuts[rank + 1]:
         run = slice(int(cuts[rank]), int(cuts[rank + 1]))
         query: Samples[Source] = Samples(Array(pair.query.embeddings.whole()[run]), pair.query.labels[run])
-        if pair.gallery is None:
-            options = replace(options, exclude=np.arange(run.start, run.stop))
-        mine = profile_pair(Pair(query, pair.gallery or pair.query), options)
+        itself = np.arange(run.start, run.stop) if pair.gallery is None else None
+        mine = task.with_rows(Pair(query, pair.gallery or pair.query), itself).profile
         of_queries = np.stack([np.diff(mine.offsets), mine.n_ranked, mine.n_relevant], axis=1)
         of_groups = np.stack([mine.closer, mine.closer_relevant, mine.tied, mine.tied_relevant], axis=1)
     n_group, n_ranked, n_relevant = np.concatenate(gather(of_queries)).T
     closer, closer_relevant, tied, tied_relevant = np.concatenate(gather(of_groups)).T
     return TieProfile(
         offsets_of(n_group), closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant,
-        bounds_only=options.rule.bounds_only, check=False,
+        bounds_only=task.options.rule.bounds_only, check=False,
     )  # fmt: skip

@@ -45,7 +45,7 @@ _WIDER = {torch.int16: torch.int32, torch.uint16: torch.int32, torch.uint32: tor
 
 
 class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
-    """A metric whose states are lists of tensors (n, ...) that belong together; the first state has an entry a row."""
+    """A metric whose states are lists of tensors (n, ...) that belong together; the first state has one entry a row."""
 
     is_differentiable = False
     higher_is_better = True
@@ -70,7 +70,7 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
             getattr(self, name).append(rows)
 
     def rows(self, name: str) -> Tensor | None:
-        """All rows of a state; None if there are none."""
+        """Return all rows of a state; None if there are none."""
         state = getattr(self, name)
         parts = [state] if isinstance(state, Tensor) else state
         filled = _filled(parts)
@@ -84,7 +84,7 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         should_sync: bool = True,
         distributed_available: Callable[[], bool] | None = None,
     ) -> None:
-        """As `torchmetrics.Metric.sync`, which every process has to call; some may have no rows."""
+        """Synchronise as `torchmetrics.Metric.sync`, which every process has to call; some may have no rows."""
         available = distributed_available or self.distributed_available_fn
         if should_sync and not self._is_synced and available():
             self._agree(partial(dist_sync_fn or gather_all_tensors, group=process_group or self.process_group))
@@ -109,13 +109,13 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         self._rows_of_ranks = everyone[:, 0, 0].tolist()
 
     def share(self) -> tuple[int, int]:
-        """The rank of this process and the number of processes that compute together; (0, 1) for a single one."""
+        """Return rank and number of the processes that compute together; (0, 1) for a single one."""
         if not (self._is_synced and self._to_sync and self.dist_sync_fn is None):
             return 0, 1
         return torch.distributed.get_rank(self.process_group), torch.distributed.get_world_size(self.process_group)
 
     def gather(self, rows: Int64) -> list[Int64]:
-        """The rows of all processes that compute together, in order of rank; all have the same width."""
+        """Gather the rows of all processes that compute together, in order of rank; all have the same width."""
         states = (getattr(self, name) for name in self._defaults)
         device = next((state.device for state in states if isinstance(state, Tensor)), self.device)  # as gathered
         gathered = gather_all_tensors(torch.from_numpy(rows).to(device), group=self.process_group)
@@ -131,7 +131,7 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         return moved
 
     def answer(self, results: Mapping[str, Result | Triple[float]]) -> Any:
-        """The value of the metric: numbers by key, or the one that `value` selects.
+        """Return the value of the metric: numbers by key, or the one that `value` selects.
 
         They are float64 with the bits of `deadheat.evaluate`; float32 on devices without float64.
         """
@@ -145,14 +145,14 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         return numbers if self.value is None else numbers[self.measures[0] + end]
 
     def undefined(self, why: object) -> Any:
-        """The value where no query counts: NaN, with a warning."""
+        """Return the value where no query counts, NaN, and warn."""
         rank_zero_warn(f"every measure is NaN: {why}")
         return self.answer(dict.fromkeys(self.measures, Triple(*[math.nan] * 3)))
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Draw lower, expected and upper value of each measure; for several steps, as lines in bands.
 
-        With `value`, which is one number, as `torchmetrics.Metric.plot` does.
+        With `value`, which selects one number, plot as `torchmetrics.Metric.plot` does.
 
         Parameters
         ----------
@@ -174,13 +174,13 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
 
 
 def kept(tensor: Tensor) -> Tensor:
-    """A tensor as a state holds it: detached, copied, in a type that can be gathered."""
+    """Return a tensor as a state holds it: detached, copied, in a type that can be gathered."""
     wider = tensor.detach().to(_WIDER.get(tensor.dtype, tensor.dtype))
     return wider.clone(memory_format=torch.contiguous_format)
 
 
 def _described(rows: Tensor | None) -> list[int]:
-    """The number of rows, the index of their type, and their width, 0 for numbers."""
+    """Return the number of rows, the index of their type, and their width, 0 for numbers."""
     if rows is None:
         return [0, 0, 0]
     return [len(rows), _TYPES.index(rows.dtype), rows.shape[1] if rows.ndim > 1 else 0]
@@ -201,7 +201,7 @@ def _require_common_kind(parts: list[Tensor], name: str) -> None:
 
 
 def draw(val: Any, ax: Any) -> tuple[Any, Any]:
-    """The figure and the axes, new ones unless some are given."""
+    """Draw the values on the axes, new ones unless some are given; return figure and axes."""
     steps = [val] if isinstance(val, Mapping) else list(val)
     values = {
         name: np.array([[float(step[name + end]) for step in steps] for end in ("_lower", "", "_upper")])

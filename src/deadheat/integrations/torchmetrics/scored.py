@@ -31,7 +31,7 @@ _OVER_ALL = {"precision": "SetP", "recall": "SetR", "hitrate": "SetR"}  # all ar
 
 
 def _without_cutoff(measures: Any) -> Any:
-    """Measures, with those of torchmetrics that take every item where they have no cutoff by their names here."""
+    """Rename torchmetrics' measures that without a cutoff take every item to their names in deadheat."""
     if isinstance(measures, str):
         name = r"\bretrieval_?(precision|recall|hit_?rate)\b(?!\s*[@(])"
         return re.sub(name, lambda match: _OVER_ALL[match[1].lower().replace("_", "")], measures, flags=re.IGNORECASE)
@@ -39,7 +39,7 @@ def _without_cutoff(measures: Any) -> Any:
 
 
 class ScoredRetrieval(RowMetric):
-    """Rank the items of each query by their scores, with bounds over the ties among them.
+    """Metric that ranks the items of each query by their scores, with bounds over the ties among them.
 
     Called as `RetrievalMAP` and its siblings are, for any number of measures at once.
 
@@ -62,7 +62,7 @@ class ScoredRetrieval(RowMetric):
         For one measure: a single number as the value, for wrappers and loggers that need a scalar. Select checkpoints
         by the lower bound; report the expected value with both bounds. By default, all three in a dictionary.
     threads : int, optional
-        As in `deadheat.measure`.
+        As in `deadheat.evaluate`.
     **kwargs
         Those of every metric of torchmetrics.
 
@@ -77,10 +77,9 @@ class ScoredRetrieval(RowMetric):
     of them.
 
     **Ties:** equal scores, in their own type; torchmetrics casts them to float32, and its sort decides the order of
-    ties. **Undefined:** NaN, with a warning, where no query counts; torchmetrics
-    gives 0.
+    ties. **Undefined:** NaN, with a warning, where no query counts; torchmetrics gives 0.
 
-    Differences to torchmetrics, apart from ties: an item counts whatever the sign of its score (`RetrievalMAP`,
+    Differences from torchmetrics, other than ties: an item counts whatever the sign of its score (`RetrievalMAP`,
     `RetrievalMRR`, `RetrievalPrecision` and `RetrievalRecall` treat relevant items with a score of 0 or less as
     irrelevant); mAP@k divides by all relevant items, not by those found; gains of nDCG are whole grades from 0 on; a
     query without an irrelevant item has no AUC and is excluded, where torchmetrics gives 0.
@@ -145,7 +144,7 @@ class ScoredRetrieval(RowMetric):
         })  # fmt: skip
 
     def compute(self) -> Any:
-        """The measures over all queries, and over all processes unless configured otherwise, each with its bounds."""
+        """Compute the measures, each with its bounds, over the queries of all processes unless configured otherwise."""
         report = self._report()
         if report is None or not any(report[name].n_query for name in report):
             return self.undefined("there is no query with a relevant item")
@@ -154,7 +153,7 @@ class ScoredRetrieval(RowMetric):
         return self.answer({name: Triple(*map(self._aggregated, report[name].per_query)) for name in report})
 
     def report(self) -> Report:
-        """The whole report: tables, values of queries, intervals. Every process has to ask for it.
+        """Return the whole report: tables, values of queries, intervals. Every process has to call this.
 
         Raises
         ------
@@ -194,7 +193,7 @@ class ScoredRetrieval(RowMetric):
             raise InvalidValueError("`target`", f"{rule}, but holds {odd[0].item()}")
 
     def _report(self) -> Report | None:
-        """The report on the items of this process or of all; None without items."""
+        """Return the report on the items of this process or of all; None without items."""
         states = {name: self.rows(name) for name in STATES}
         if any(rows is None for rows in states.values()):
             return None

@@ -1,9 +1,9 @@
-"""How far a mean over a sample may lie from the mean over the population that the sample was drawn from.
+"""Confidence intervals for the mean over the population that a sample was drawn from.
 
 In come the values of independent units (queries, classes, groups); out go an `Interval` for their mean or, for the
-lower, expected and upper values of a measure, three of them: `Intervals`. Ties are another matter: they make lower and
-upper differ for the very queries at hand, and an interval is put round each. Units have an order of their own, so that
-no result depends on the order in which they came.
+lower, expected and upper values of a measure, three of them: `Intervals`. Ties are a separate matter: they make lower
+and upper differ for the queries at hand, and each gets an interval. Units are sorted by their values, so that no result
+depends on the order in which they came.
 
 Results have an `interval` method, whose default is ``"percentile"`` for a mean over queries or classes, of which there
 are many, ``"t"`` for one over groups, of which there are few, and what `deadheat.compare` was given.
@@ -46,15 +46,15 @@ class Interval(NamedTuple):
     high: float
 
     def within(self, least: float, most: float) -> Interval:
-        """The same with its ends cut to these."""
+        """Return the interval with its ends cut to these limits."""
         return Interval(*(end if math.isnan(end) else min(max(end, least), most) for end in self))
 
     def at_least(self, other: Interval) -> Interval:
-        """The same with no end below that of another."""
+        """Return the interval with no end below that of another."""
         return Interval(*(least if end < least else end for end, least in zip(self, other, strict=True)))
 
     def per_cent(self, digits: int = 2) -> str:
-        """The ends of an interval for a fraction in per cent; a dash where there is none."""
+        """Format the ends of an interval for a fraction in per cent; a dash where there is none."""
         return "-" if math.isnan(self.low) else f"[{100 * self.low:z.{digits}f}, {100 * self.high:z.{digits}f}]"
 
 
@@ -65,23 +65,23 @@ NOTHING = Interval(math.nan, math.nan)
 class Intervals:
     """Confidence intervals for the lower, expected and upper value of a measure.
 
-    Printed, they are in per cent, with what a reader has to know; everything else is a fraction.
+    Printed, they are in per cent, with the notes; everything else is a fraction.
 
     Attributes
     ----------
     lower, expected, upper : Interval
         For the mean of the worst values, of the expected ones and of the best ones. `lower.low` and `upper.high`
-        enclose what ties and sampling can do together.
+        enclose the effects of ties and sampling together.
     confidence_level : float
-        Of each of the three by itself, in (0, 1).
+        The level of each of the three by itself, in (0, 1).
     method : str
-        How they were made, as `mean_interval` names it.
+        The method, as `mean_interval` names it.
     n : int
-        Independent units.
+        The number of independent units.
     unit : {"query", "class", "group"}
-        What they are.
+        The kind of these units.
     notes : tuple of str
-        What a reader has to know in addition to the numbers, such as that there are few classes.
+        Sentences to read with the numbers, such as that there are few classes.
 
     Examples
     --------
@@ -102,12 +102,12 @@ class Intervals:
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     def within(self, least: float, most: float) -> Intervals:
-        """The same with ends cut to what the population's mean can be: Student's t knows no such limits."""
+        """Return the intervals with ends cut to the possible means of the population; Student's t ignores these."""
         lower, expected, upper = (ends.within(least, most) for ends in (self.lower, self.expected, self.upper))
         return replace(self, lower=lower, expected=expected, upper=upper)
 
     def mirrored(self) -> Intervals:
-        """Those for the means of the same values with the opposite sign."""
+        """Return the intervals for the means of the same values with the opposite sign."""
         lower, expected, upper = (
             Interval(0.0 - ends.high, 0.0 - ends.low) for ends in (self.lower, self.expected, self.upper)
         )
@@ -132,7 +132,7 @@ class Intervals:
 
 
 class Settings(NamedTuple):
-    """How an interval is made."""
+    """The settings of an interval."""
 
     level: float
     method: str
@@ -143,7 +143,7 @@ class Settings(NamedTuple):
     def checked(
         cls, confidence_level: float = 0.95, method: str = "t", n_resamples: int = 9999, seed: int = 0
     ) -> Settings:
-        """The settings, or an error that names the argument."""
+        """Return the settings, or raise an error that names the argument."""
         return cls(
             method=checks.choice(method, METHODS, "method"),
             n_resamples=checks.positive_integer(n_resamples, "n_resamples", MOST_RESAMPLES),
@@ -160,7 +160,7 @@ def mean_interval(
     n_resamples: int = 9999,
     seed: int = 0,
 ) -> Interval:
-    """A confidence interval for the mean of a population, from values that were drawn from it independently.
+    """Return a confidence interval for the mean of a population, from values drawn from it independently.
 
     Parameters
     ----------
@@ -172,9 +172,9 @@ def mean_interval(
         ``"t"``: mean ± t·s/√n, with Student's quantile and the standard deviation of the sample (n − 1 degrees of
         freedom). The others are SciPy's bootstraps, which draw the values again with replacement.
     n_resamples : int
-        How often the bootstrap draws.
+        The number of resamples of the bootstrap.
     seed : int
-        For `numpy.random.default_rng`. What is drawn does not depend on the order of the values.
+        For `numpy.random.default_rng`. The draws do not depend on the order of the values.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def mean_interval(
 
 
 def difference_interval(a: ArrayLike, b: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
-    """A confidence interval for the difference of two means, A − B, of samples drawn independently of each other.
+    """Return a confidence interval for the difference of two means, A − B, of samples drawn independently.
 
     For two sets of queries or groups. Two systems on the same queries are paired: see `deadheat.compare`.
 
@@ -253,7 +253,7 @@ def mean_intervals(
     unit: str | None = None,
     **settings: Any,
 ) -> Intervals:
-    """Confidence intervals for the means of lower, expected and upper values, all three from the same resamples.
+    """Return confidence intervals for the means of lower, expected and upper values, from the same resamples.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def mean_intervals(
     average : {"query", "class"}
         With classes, whether the mean is over queries, a ratio of sums, or over classes of the means of their queries.
     unit : {"query", "class", "group"}, optional
-        What the independent units are called; by default ``"class"`` with classes and ``"query"`` without.
+        The name of the independent units; by default ``"class"`` with classes and ``"query"`` without.
     settings
         `confidence_level`, `method`, `n_resamples` and `seed` of `mean_interval`. For a mean over queries by classes, a
         bootstrap draws classes with their sums and sizes, and ``"t"`` takes the standard error of the linearised ratio:
@@ -303,7 +303,7 @@ def mean_intervals(
 
 
 def standard_error(values: ArrayLike) -> float:
-    """The standard error of a mean: the sample's standard deviation (n − 1 degrees of freedom) over √n.
+    """Return the standard error of a mean: the sample's standard deviation (n − 1 degrees of freedom) over √n.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def standard_error(values: ArrayLike) -> float:
 def normal_interval(
     mean: float, standard_error: float, confidence_level: float = 0.95, degrees_of_freedom: float | None = None
 ) -> Interval:
-    """The interval mean ± quantile · standard error, of the normal distribution or of Student's.
+    """Return the interval mean ± quantile · standard error, of the normal distribution or of Student's.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ def normal_interval(
     confidence_level : float
         Strictly between 0 and 1.
     degrees_of_freedom : float, optional
-        Student's quantile for so many; by default the normal distribution's.
+        Those of Student's distribution; by default the quantile is that of the normal distribution.
 
     Examples
     --------
@@ -362,7 +362,7 @@ def normal_interval(
 def welch_interval(
     difference: float, standard_errors: Sequence[float], sizes: Sequence[int], confidence_level: float
 ) -> Interval:
-    """The interval for a difference of two means of independent samples, of such standard errors and sizes."""
+    """Return the interval for a difference of means of two independent samples, from standard errors and sizes."""
     level = level_between(confidence_level)
     if min(sizes) < 2:
         return NOTHING
@@ -370,7 +370,7 @@ def welch_interval(
 
 
 def welch_degrees(standard_errors: Sequence[float], sizes: Sequence[int]) -> float:
-    """Degrees of freedom for a sum or difference of means, after Welch and Satterthwaite.
+    """Return the degrees of freedom for a sum or difference of means, after Welch and Satterthwaite.
 
     Examples
     --------
@@ -383,7 +383,7 @@ def welch_degrees(standard_errors: Sequence[float], sizes: Sequence[int]) -> flo
 
 
 def _of_rows(rows: Float64, weights: Float64 | None, settings: Settings) -> list[Interval]:
-    """An interval for the mean of each row (k, n), or for the ratio of its sum to that of the weights."""
+    """Return an interval for the mean of each row (k, n), or for the ratio of its sum to that of the weights."""
     order = own_order(*rows) if weights is None else own_order(*rows, weights)
     rows, weights = rows[:, order], None if weights is None else weights[order]
     distinct = {row.tobytes(): row for row in rows}  # without ties in the ranking, all three are one
@@ -396,7 +396,7 @@ def _of_rows(rows: Float64, weights: Float64 | None, settings: Settings) -> list
 
 
 def _without_draws(row: Float64, weights: Float64 | None, settings: Settings) -> Interval | None:
-    """The interval of a row by Student's t, or without a width; None if it takes a draw."""
+    """Return the interval of a row by Student's t, or one of width zero; None if it needs draws."""
     total = len(row) if weights is None else math.fsum(weights)
     mean = math.fsum(row) / total if total else math.nan
     each = row if weights is None else row / weights
@@ -412,7 +412,7 @@ def _without_draws(row: Float64, weights: Float64 | None, settings: Settings) ->
 
 
 def _bootstrap(rows: Float64, weights: Float64 | None, settings: Settings) -> list[Interval]:
-    """The interval of each row, by the method "percentile" or "BCa"."""
+    """Return the interval of each row, by the method "percentile" or "BCa"."""
     n, rng = rows.shape[1], np.random.default_rng(settings.seed)
 
     def ratio(drawn: Int64, axis: int) -> Float64:
@@ -436,7 +436,7 @@ def _bootstrap(rows: Float64, weights: Float64 | None, settings: Settings) -> li
 
 
 def _bca(statistic: Callable[..., Float64], n: int, settings: Settings, rng: np.random.Generator) -> Any:
-    """SciPy's bias-corrected and accelerated bootstrap of the numbers of the units; NaN where it has no value."""
+    """Run SciPy's bias-corrected and accelerated bootstrap on the numbers of the units; NaN where it has no value."""
     stats = require("scipy.stats", "stats", "a bootstrap interval")
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", getattr(stats, "DegenerateDataWarning", RuntimeWarning))
@@ -452,7 +452,7 @@ def _bca(statistic: Callable[..., Float64], n: int, settings: Settings, rng: np.
 
 
 def percentiles(values: Float64, level: float) -> list[Interval]:
-    """The percentile interval of each row, from its values of all resamples; NaN where one has none.
+    """Return the percentile interval of each row, from its values of all resamples; NaN where one has none.
 
     Quantiles are linear between order statistics (Hyndman and Fan 1996, number 7).
 
@@ -473,7 +473,7 @@ def percentiles(values: Float64, level: float) -> list[Interval]:
 
 
 def level_between(confidence_level: Any) -> float:
-    """A level strictly between 0 and 1.
+    """Return a level as a float, checked to be strictly between 0 and 1.
 
     Examples
     --------
@@ -492,7 +492,7 @@ def level_between(confidence_level: Any) -> float:
 
 
 def vector(values: ArrayLike, name: str) -> Float64:
-    """Real numbers in one dimension, as float64; NaN where there is no value."""
+    """Return real numbers in one dimension as float64; NaN where there is no value."""
     array = conversion.plain(values, name, unmasked="NaN leaves a value out")
     if array.ndim != 1:
         raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
@@ -505,13 +505,13 @@ def vector(values: ArrayLike, name: str) -> Float64:
 
 
 def defined(values: ArrayLike, name: str) -> Float64:
-    """Real numbers in one dimension, without NaN."""
+    """Return real numbers in one dimension, without NaN."""
     array = vector(values, name)
     return array[~np.isnan(array)]
 
 
 def class_sums(rows: Float64, classes: NDArray[Any]) -> tuple[Float64, Float64]:
-    """Correctly rounded sums over each class that occurs, (k, n_class), and how many values each class has.
+    """Return correctly rounded sums over each class that occurs, (k, n_class), and the classes' numbers of values.
 
     Examples
     --------
@@ -525,7 +525,7 @@ def class_sums(rows: Float64, classes: NDArray[Any]) -> tuple[Float64, Float64]:
 
 
 def own_order(*rows: Float64) -> Int64:
-    """The order of the columns by the first row, then by the second and so on, (n,).
+    """Return the order of the columns by the first row, then by the second and so on, (n,).
 
     Examples
     --------
@@ -536,7 +536,7 @@ def own_order(*rows: Float64) -> Int64:
 
 
 def counted(n: int, unit: str) -> str:
-    """How many of which unit.
+    """Format a number of units.
 
     Examples
     --------
@@ -547,7 +547,7 @@ def counted(n: int, unit: str) -> str:
 
 
 def about_few(n: int, unit: str) -> tuple[str, ...]:
-    """A sentence where units are too few to say much; none where they are not.
+    """Return a sentence if there are too few units to say much; else none.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The paired permutation test: what the mean difference would be if, for each unit, A and B had been swapped by chance.
+"""The paired permutation test: the observed mean difference against those with A and B swapped at random in each unit.
 
-In come the differences A − B of independent units (queries, or sums over classes); out go p-values. Equal sums count as
-equal, whatever rounding does to them. `holm` corrects the p-values of many tests.
+In come the differences A − B of independent units (queries, or sums over classes); out go p-values. Sums that differ
+only by rounding count as equal. `holm` corrects the p-values of many tests.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Tail(NamedTuple):
     at_least: float
 
     def mirrored(self) -> Tail:
-        """The shares for the differences with the opposite sign."""
+        """Return the shares for the differences with the opposite sign."""
         return Tail(self.at_least, self.at_most)
 
 
 def is_exact(differences: Float64, n_resamples: int) -> bool:
-    """Whether so many draws are enough to try every swap of the units that differ, (k, n) in any row.
+    """Return whether `n_resamples` are enough to try every swap of the units that differ in any row of (k, n).
 
     Examples
     --------
@@ -45,23 +45,23 @@ def is_exact(differences: Float64, n_resamples: int) -> bool:
 
 
 def tails(differences: Float64, scale: float, n_resamples: int, seed: int) -> list[Tail]:
-    """Both tails of the permutation test for each row of differences, all from the same swaps.
+    """Return both tails of the permutation test for each row of differences, all from the same swaps.
 
     Parameters
     ----------
     differences : (k, n)
         A − B for each unit.
     scale : float
-        The sum over the units of the larger of both values. What lies within 2^-40 of that is one sum.
+        The sum over the units of the larger of both values. Sums that differ by at most 2^-40 of it count as equal.
     n_resamples : int
-        Random swaps; every swap is tried instead where there are no more of them.
+        The number of random swaps; every swap is tried instead if there are no more than these.
     seed : int
 
     Returns
     -------
     list of Tail
-        One a row. With random swaps the one that was observed counts as one more (Phipson and Smyth 2010). The order
-        of the units does not matter: they are swapped in an order of their own.
+        One for each row. The observed arrangement is added to random swaps as one more (Phipson and Smyth 2010). The
+        order of the units does not matter: they are sorted first.
 
     References
     ----------
@@ -88,7 +88,7 @@ def tails(differences: Float64, scale: float, n_resamples: int, seed: int) -> li
 
 
 def pvalue(worst: Tail, best: Tail, alternative: str) -> float:
-    """The p-value from the tails of the differences that are worst and best for A; twice one row's for that row alone.
+    """Return the p-value from the tails of the differences that are worst and best for A; for one row, give it twice.
 
     "greater" asks whether A is better than B, "less" whether it is worse, and "two-sided" is twice the smaller of the
     two. Swapping a set of units gives a sum at least as large as the one observed just when the differences of the set
@@ -107,10 +107,10 @@ def pvalue(worst: Tail, best: Tail, alternative: str) -> float:
 
 
 def holm(pvalues: Mapping[Key, float]) -> dict[Key, float]:
-    """P-values adjusted after Holm: the smallest of m times m, the next times m − 1, and so on, never descending.
+    """Adjust p-values after Holm: the smallest of m times m, the next times m − 1, and so on, never descending.
 
-    That holds for tests that depend on each other in any way, as all pairs of some systems do. NaN stays NaN and does
-    not count.
+    This is valid for tests that depend on each other in any way, as all pairs of some systems do. NaN stays NaN and
+    does not count.
 
     References
     ----------
@@ -130,7 +130,7 @@ def holm(pvalues: Mapping[Key, float]) -> dict[Key, float]:
 
 
 def _every_sum(row: Float64) -> Iterator[Float64]:
-    """The sums of the differences of the units that are not swapped, for every choice of them: 2^n, in pieces."""
+    """Yield the sums of the differences of the units that are not swapped, for every choice of them: 2^n, in pieces."""
     few = _AT_ONCE.bit_length() - 1
     sums, rest = (_subset_sums(part) for part in (row[:few], row[few:]))
     return (sums + other for other in rest)
@@ -144,7 +144,7 @@ def _subset_sums(values: Float64) -> Float64:
 
 
 def _shares(pieces: Iterable[Float64], observed: float, tolerance: float, more: int) -> Tail:
-    """How many of the sums are at most, and at least, the one observed, as shares."""
+    """Return the shares of the sums that are at most, and at least, the one observed."""
     n = at_most = at_least = more
     for sums in pieces:
         n += len(sums)
@@ -154,7 +154,7 @@ def _shares(pieces: Iterable[Float64], observed: float, tolerance: float, more: 
 
 
 def _random_bits(n_unit: int, n_resamples: int, step: int, seed: int) -> Iterator[NDArray[np.uint8]]:
-    """Whether each unit is swapped, with chance 1/2, (step, n_unit) or fewer at once, n_resamples in all."""
+    """Yield 1 or 0, with chance 1/2, for each unit: rows of (step, n_unit) or fewer at once, n_resamples in all."""
     rng = np.random.default_rng(seed)
     for first in range(0, n_resamples, step):
         size = min(step, n_resamples - first)

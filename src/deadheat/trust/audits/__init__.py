@@ -1,1 +1,1 @@
-"""What a careful referee would ask: in come submissions or evaluators, out go findings, with figures and what to do."""
+"""Audits: in come submissions or evaluators, out go the findings of a careful referee, with figures and advice."""

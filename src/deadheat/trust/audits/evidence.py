@@ -1,7 +1,7 @@
-"""What the checks of a submission judge: every pass over the data that an audit needs, made once.
+"""The evidence for the checks of a submission: every pass over the data that an audit needs, made once.
 
-pair ──> exact report ──> the same once scores are rounded, and once near ties count as ties
-                      ──> what a plain sort gives, if any tie affects the report
+task ──> exact report ──> the same with rounded scores, and with near ties as ties
+                      ──> values of a plain sort, if any tie affects the report
      ──> labels ──> chance: embeddings that are all zero, and random ones drawn
      ──> rows, read in pieces: which are zero, faint, constant or equal; dimensions
 """
@@ -9,7 +9,6 @@ pair ──> exact report ──> the same once scores are rounded, and once nea
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -18,20 +17,18 @@ from numpy.typing import NDArray
 
 from deadheat.analyses.orders import random_orders
 from deadheat.analyses.random_baseline import RandomBaseline, random_baseline
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.profiling import profile_pair
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.registry import make as tie_rule
+from deadheat.engine.task import Task
+from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
-from deadheat.errors import QueryInGalleryWarning
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
 from deadheat.reports.averaging import Averaging, SummaryOptions
-from deadheat.reports.evaluating import evaluate_pair, report_on
+from deadheat.reports.evaluating import report_of, report_on
 from deadheat.reports.report import Report
 from deadheat.reports.result import results_of
 from deadheat.reports.tables import has_ties
@@ -59,20 +56,20 @@ class Runs:
 
     @classmethod
     def of(cls, codes: Int64) -> Runs:
-        """The runs of labels by number."""
+        """Count the runs of labels, given by number."""
         n, sizes = len(codes), np.bincount(codes)
         equal = float((sizes * (sizes - 1)).sum()) / n  # neighbours, on average
         return cls(n, int(np.count_nonzero(sizes)), 1 + int(np.count_nonzero(np.diff(codes))), n - equal)
 
     @property
     def order(self) -> float:
-        """0 for as many runs as a random order has, 1 for classes one after the other; NaN where these are the same."""
+        """Sortedness: 0 for as many runs as by chance, 1 for classes one after the other; NaN where these are equal."""
         most = self.likely - self.n_class
         return (self.likely - self.n_run) / most if most > 0 else math.nan
 
     @property
     def found(self) -> bool:
-        """Whether classes are together as they are not by chance."""
+        """True if equal labels are neighbours more often than by chance."""
         equal, likely = self.n - self.n_run, self.n - self.likely  # equal neighbours
         by_chance = likely + thresholds.RUNS_BEYOND_CHANCE * math.sqrt(likely)
         return self.order >= thresholds.IN_RUNS and equal > by_chance
@@ -82,8 +79,8 @@ class Runs:
 class PlainSorts:
     """Values of each measure for orders of the samples; fractions.
 
-    Where not all queries were ranked they are estimates: the expected value for all queries, which is known exactly,
-    plus the effect of the order on the expected value for some.
+    If not all queries were ranked, they are estimates: the expected value over all queries, which is known exactly,
+    plus the effect of the order on the ranked queries, compared with their expected value.
     """
 
     ranked: Report  # of the queries that were ranked
@@ -93,18 +90,18 @@ class PlainSorts:
     sampled: bool  # not all queries were ranked
 
     def moved(self, measure: str, expected: float) -> float:
-        """How far from the expected value the order of the file is, or its reverse."""
+        """Return the distance from the expected value of the order of the file or of its reverse, the larger one."""
         return max(abs(values[measure] - expected) for values in (self.file, self.backwards))
 
     def by_chance(self, measure: str, expected: float) -> float:
-        """How far from it an order that means nothing is: the standard deviation, as far as it is known."""
+        """Return the standard deviation of a random order from the expected value, as far as it is known."""
         drawn = np.sqrt(np.mean(np.square(np.array(self.shuffled[measure]) - expected)))
         return float(np.fmax(self.ranked[measure].std, drawn))
 
 
 @dataclass(frozen=True, eq=False)
 class Dimensions:
-    """The dimensions, (dim,) each; all but `dead` come from a sample of distinct rows."""
+    """Properties of the dimensions, (dim,) each; all but `dead` come from a sample of distinct rows."""
 
     dead: Bool  # all rows have one number
     levels: Int64  # distinct numbers other than zero
@@ -114,20 +111,20 @@ class Dimensions:
 
     @property
     def few_levels(self) -> Bool:
-        """Where there are so few numbers that each came several times."""
+        """True for dimensions with so few distinct numbers that each occurs several times, (dim,)."""
         repeated = self.filled >= thresholds.SEEN_AGAIN * self.levels
         return np.asarray(~self.dead & repeated & (self.levels < thresholds.FEW_LEVELS))
 
     @property
     def quantised(self) -> bool:
-        """Whether most dimensions that are not dead have few levels."""
+        """True if most dimensions that are not dead have few levels."""
         live = np.count_nonzero(~self.dead)
         return bool(live and np.count_nonzero(self.few_levels) >= thresholds.LEVEL_DIMENSIONS * live)
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one set of embeddings; arrays have the numbers of rows."""
+    """Properties of the rows of one set of embeddings; arrays hold the numbers of rows."""
 
     n: int
     dim: int
@@ -144,10 +141,9 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that is known of a submission."""
+    """All facts about a submission that its checks use."""
 
-    pair: Pair
-    options: CountingOptions
+    task: Task
     report: Report  # with exact ties
     rounded: dict[str, Report] = field(repr=False)  # by type, with scores rounded to it
     eps: float  # the precision of float32 as a difference of distances, for rows of this length; 0 for bits
@@ -161,50 +157,51 @@ class Evidence:
 
     @property
     def headline(self) -> str:
-        """The first measure, which is judged against chance."""
+        """The first measure, which is compared with chance."""
         return self.report.measures[0]
 
 
-def collect(pair: Pair, options: CountingOptions, summary: SummaryOptions, seed: int) -> Evidence:
-    """Make all passes; nothing is printed, and nothing warned of."""
+def collect(task: Task, summary: SummaryOptions, seed: int) -> Evidence:
+    """Make all passes over the data, without printing or warning, and return the evidence."""
+    if not task.options.rule.exact_only:
+        task = task.replace(ties="exact")
+    pair, distance = task.pair, task.options.distance
 
-    def report_of(profile: TieProfile) -> Report:
-        labels, distance = pair.query.labels, options.distance
-        return report_on(profile, summary, labels=labels, distance=distance, threads=options.threads)
+    def report_with(profile: TieProfile) -> Report:
+        return report_on(profile, summary, labels=task.labels, distance=distance, threads=task.threads)
 
-    options = options.fitted(pair)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", QueryInGalleryWarning)  # which is a finding
-        report = evaluate_pair(pair, options, summary)
+    def profile_with(ties: str | Ties) -> TieProfile:
+        return task.replace(ties=ties, checkpoint=None).profile  # a checkpoint is of one pass, that of exact ties
+
+    report = report_of(task, summary)
     affected = any(map(has_ties, report.values()))
-    chance = report_of(_all_tied(report.profile))
+    chance = report_with(_all_tied(report.profile))
     gallery = pair.query if pair.gallery is None else pair.gallery
     runs = Runs.of(input_labels.label_codes(gallery.labels)[0])
     parts = {
-        name: look_at(samples.embeddings, input_labels.label_codes(samples.labels)[0], options.distance)
+        name: look_at(samples.embeddings, input_labels.label_codes(samples.labels)[0], distance)
         for name, samples in (("embeddings", pair.query), ("gallery", pair.gallery))
         if samples is not None
     }
-    eps = _precision(options.distance, parts)
-    near = profile_pair(pair, replace(options, rule=Tolerance(eps))) if 0 < eps < math.inf else None
+    eps = _precision(distance, parts)
+    near = profile_with(Tolerance(eps)) if 0 < eps < math.inf else None
     return Evidence(
-        pair=pair,
-        options=options,
+        task=task,
         report=report,
-        rounded={dtype: report_of(profile_pair(pair, replace(options, rule=tie_rule(dtype)))) for dtype in DTYPES},
+        rounded={dtype: report_with(profile_with(dtype)) for dtype in DTYPES},
         eps=eps,
-        near=None if near is None else report_of(near),
+        near=None if near is None else report_with(near),
         chance=chance,
-        draws=_draws(pair, len(gallery.labels), options, summary, seed),
-        sorts=plain_sorts(pair, report, options, summary, seed) if affected else None,
-        zero_sorts=plain_sorts_of_zeros(pair, chance, options, summary, seed) if runs.found else None,
+        draws=_draws(task, len(gallery.labels), summary, seed),
+        sorts=plain_sorts(task, report, summary, seed) if affected else None,
+        zero_sorts=plain_sorts_of_zeros(task, chance, summary, seed) if runs.found else None,
         runs=runs,
         parts=parts,
     )
 
 
 def _all_tied(profile: TieProfile) -> TieProfile:
-    """The profile of embeddings that are all zero, for the same queries, gallery and labels."""
+    """Return the profile of embeddings that are all zero, for the same queries, gallery and labels."""
     with_relevant = profile.n_relevant > 0
     zero = np.zeros(np.count_nonzero(with_relevant), dtype=np.int64)
     return TieProfile(
@@ -213,10 +210,9 @@ def _all_tied(profile: TieProfile) -> TieProfile:
     )  # fmt: skip
 
 
-def _draws(
-    pair: Pair, n_gallery: int, options: CountingOptions, summary: SummaryOptions, seed: int
-) -> RandomBaseline | None:
-    """Random embeddings, as many as take a moment; only for plain means over queries, and where all is ranked."""
+def _draws(task: Task, n_gallery: int, summary: SummaryOptions, seed: int) -> RandomBaseline | None:
+    """Draw random embeddings, as many as take a moment; only for plain means over queries, if all is ranked."""
+    pair, options = task.pair, task.options
     draws = min(thresholds.MOST_DRAWS, thresholds.DRAWN_PAIRS // (len(pair.query.labels) * n_gallery))
     all_ranked = options.junk is None and options.exclude is None
     usual = all_ranked and (summary.singletons, summary.average) == ("skip", "query")
@@ -230,7 +226,7 @@ def _draws(
 
 
 def _precision(distance: str, parts: dict[str, Rows]) -> float:
-    """The precision of float32 as a difference of distances; 0 for bits."""
+    """Return the precision of float32 as a difference of distances; 0 for bits."""
     query, gallery = parts["embeddings"].length, parts.get("gallery", parts["embeddings"]).length
     scales = {"cosine": 1.0, "inner_product": query * gallery, "hamming": 0.0}
     return thresholds.PRECISION * scales.get(distance, max(query, gallery))
@@ -242,17 +238,16 @@ def _precision(distance: str, parts: dict[str, Rows]) -> float:
 # expensive, so that for many items only a sample of the queries is ranked.
 
 
-def plain_sorts(pair: Pair, report: Report, options: CountingOptions, summary: SummaryOptions, seed: int) -> PlainSorts:
-    """What a stable sort gives for embeddings that have this report, in the order of the file and in others."""
+def plain_sorts(task: Task, report: Report, summary: SummaryOptions, seed: int) -> PlainSorts:
+    """Return the values of a stable sort of embeddings with this report, in the order of the file and in others."""
+    pair, options = task.pair, task.options
     items = pair.query if pair.gallery is None else pair.gallery
     n_gallery = len(items.labels)
     queries = _some_queries(report.profile, n_gallery, seed)
     own = queries if pair.gallery is None else None if options.exclude is None else np.asarray(options.exclude[queries])
     junk = options.junk
-    rankings = Rankings(
-        _taken(pair.query.embeddings, queries), items.embeddings, distance=options.distance, ties=options.rule,
-        junk=junk if junk is None or junk.ndim == 1 else junk[queries], exclude=own, threads=options.threads,
-    )  # fmt: skip
+    own_options = replace(options, junk=junk if junk is None or junk.ndim == 1 else junk[queries], exclude=own)
+    rankings = Rankings(_taken(pair.query.embeddings, queries), items.embeddings, own_options)
     query_codes, codes = input_labels.label_codes(pair.query.labels, items.labels)
     shuffled = map(np.argsort, random_orders(n_gallery, thresholds.SHUFFLES, seed, _SHUFFLED))
     places = [np.arange(n_gallery), np.arange(n_gallery)[::-1], *shuffled]
@@ -269,21 +264,21 @@ def plain_sorts(pair: Pair, report: Report, options: CountingOptions, summary: S
     return PlainSorts(ranked, file, backwards, {name: each[2:] for name, each in means.items()}, sampled)
 
 
-def plain_sorts_of_zeros(
-    pair: Pair, chance: Report, options: CountingOptions, summary: SummaryOptions, seed: int
-) -> PlainSorts:
-    """The same for embeddings that are all zero, whose report is `chance`."""
+def plain_sorts_of_zeros(task: Task, chance: Report, summary: SummaryOptions, seed: int) -> PlainSorts:
+    """Return the `plain_sorts` of embeddings that are all zero, whose report is `chance`."""
 
     def zeros(samples: Samples[Source]) -> Samples[Source]:
         return samples._replace(embeddings=Array(np.zeros((len(samples.labels), 1), np.float32)))
 
-    empty = pair._replace(query=zeros(pair.query), gallery=None if pair.gallery is None else zeros(pair.gallery))
+    query, gallery, _ = task.pair
+    empty = Pair(zeros(query), None if gallery is None else zeros(gallery))
     # Any distance ties all of them, and Hamming's takes no numbers.
-    return plain_sorts(empty, chance, replace(options, distance="euclidean"), summary, seed)
+    zero = task.with_rows(empty, task.options.exclude, distance="euclidean")
+    return plain_sorts(zero, chance, summary, seed)
 
 
 def _some_queries(profile: TieProfile, n_gallery: int, seed: int) -> Int64:
-    """All queries, or a sample of those that have a relevant item."""
+    """Return all queries, or a sample of those that have a relevant item."""
     most = max(thresholds.FEWEST_QUERIES, thresholds.SORTED_ITEMS // n_gallery)
     if profile.n_query <= most:
         return np.arange(profile.n_query)
@@ -295,7 +290,7 @@ def _some_queries(profile: TieProfile, n_gallery: int, seed: int) -> Int64:
 def _values_of_queries(
     rankings: Rankings, query_codes: Int64, codes: Int64, places: list[Int64], summary: SummaryOptions, threads: int
 ) -> dict[str, list[Float64]]:
-    """By measure, for each order the values of all queries, (n,); an order gives the place of each item."""
+    """Return by measure, for each order, the values of all queries, (n,); an order gives the place of each item."""
     values = {name: [np.empty(len(query_codes)) for _ in places] for name in summary.measures}
     n = len(codes)
     for block in rankings:
@@ -313,7 +308,7 @@ def _values_of_queries(
 
 
 def _without_ties(relevant: Bool, ranked: Bool) -> TieProfile:
-    """The profile of rankings that are known throughout, (n, n_gallery)."""
+    """Return the profile of rankings that are known completely, (n, n_gallery)."""
     query, rank = np.nonzero(relevant)
     n_relevant = relevant.sum(axis=1)
     offsets = np.concatenate([[0], np.cumsum(n_relevant)])
@@ -323,7 +318,7 @@ def _without_ties(relevant: Bool, ranked: Bool) -> TieProfile:
 
 
 def _taken(source: Source, queries: Int64) -> NDArray[np.generic]:
-    """Some rows, in the type in which they are kept: binary codes stay such."""
+    """Return some rows, in the type in which they are stored: binary codes stay binary codes."""
     rows = source.take(queries)
     return rows if source.stored.kind == "f" else rows.astype(source.stored)
 
@@ -333,7 +328,7 @@ def _taken(source: Source, queries: Int64) -> NDArray[np.generic]:
 
 
 def look_at(source: Source, codes: Int64, distance: str) -> Rows:
-    """Look at all rows, which have classes by number; under cosine positive multiples are equal.
+    """Return the properties of all rows, given their classes by number; under cosine positive multiples are equal.
 
     Examples
     --------
@@ -365,7 +360,7 @@ def look_at(source: Source, codes: Int64, distance: str) -> Rows:
 
 
 def _scanned(source: Source, order: int) -> tuple[NDArray[np.float64], Bool, Bool]:
-    """Norms of rows, and which are one number throughout, (n,); which dimensions are one number throughout, (dim,)."""
+    """Return the norms of rows and which rows are constant, (n,) each, and which dimensions are constant, (dim,)."""
     n, dim = source.shape
     norms, constant = np.empty(n), np.empty(n, dtype=np.bool_)
     low, high = np.full(dim, np.inf), np.full(dim, -np.inf)

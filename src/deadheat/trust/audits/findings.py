@@ -1,7 +1,7 @@
-"""What an audit finds: one thing in a sentence and figures, how serious it is, and what to do about it.
+"""The findings of an audit: each a sentence with figures, its severity, and advice.
 
-`Audited` is what every audit is: findings, the most serious first, with a verdict, as text, tables and values. Below is
-how sentences write numbers: scores in per cent, rows by number, counts with their shares.
+`Audited` is the base of every audit: findings, the most serious first, with a verdict, as text, tables and values.
+Below are the formats of numbers in sentences: scores in per cent, rows by number, counts with their shares.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ _WIDTH = 100  # of lines of text
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding.
+    """One finding of an audit.
 
     Attributes
     ----------
     name : str
-        What was looked for, in lower case: "zero embeddings". The same thing always has the same name.
+        The subject of the check, in lower case: "zero embeddings". The same subject always has the same name.
     severity : {"serious", "warning", "note"}
-        Whether the score should not be believed as it stands, a reader has to know of it, or may like to know.
+        Serious if the score should not be believed as it stands, a warning if a reader has to know of it, a note if a
+        reader may like to know.
     sentence : str
-        What was found, with its most important figures.
+        The finding, with its most important figures.
     figures : mapping of str to numbers, text, lists and mappings of them
         All figures, unrounded; scores are fractions in [0, 1].
     advice : str
-        What to do.
+        The recommended action.
 
     Examples
     --------
@@ -63,13 +64,13 @@ class Finding:
             object.__setattr__(self, text, printable(getattr(self, text)))
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as plain Python values that JSON can hold."""
+        """Return the finding as plain Python values that JSON can hold."""
         found: dict[str, Any] = plain(vars(self))
         return found
 
 
 def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings by severity; those of one severity stay in their order."""
+    """Sort findings by severity; those of one severity stay in their order."""
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
@@ -80,7 +81,7 @@ class Audited(TabularResult):
 
     @abstractmethod
     def about(self) -> str:
-        """What was audited, in a few words."""
+        """Return a description of what was audited, in a few words."""
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
@@ -89,7 +90,7 @@ class Audited(TabularResult):
         return len(self.findings)
 
     def __getitem__(self, name: str) -> Finding:
-        """The first finding of a name; raises KeyError where nothing of the kind was found."""
+        """Return the first finding of a name; raises KeyError where there is none."""
         found = next((each for each in self.findings if each.name == name), None)
         if found is None:
             raise KeyError(name)
@@ -99,52 +100,52 @@ class Audited(TabularResult):
         return any(each.name == name for each in self.findings)
 
     def of(self, severity: str) -> tuple[Finding, ...]:
-        """The findings of one severity: "serious", "warning" or "note"."""
+        """Return the findings of one severity: "serious", "warning" or "note"."""
         return tuple(each for each in self.findings if each.severity == severity)
 
     def passes(self, *, strict: bool = False) -> bool:
-        """Whether nothing serious was found; if it is strict, no warning either."""
+        """Return whether there is no serious finding and, if `strict`, no warning either."""
         return not (self.of("serious") or (strict and self.of("warning")))
 
     def counts(self) -> dict[str, int]:
-        """How many findings of each severity there are."""
+        """Count the findings of each severity."""
         return {severity: len(self.of(severity)) for severity in SEVERITIES}
 
     def verdict(self) -> str:
-        """The same in a line, with what was audited."""
+        """Return the counts of findings in one line, with what was audited."""
         names = {"serious": "serious finding"}
         counted = [count(n, name := names.get(each, each), f"{name}s") for each, n in self.counts().items() if n]
         return f"{', '.join(counted) or 'nothing found'} ({self.about()})"
 
     def notes(self) -> list[str]:
-        """The findings."""
+        """Return the findings, a line each."""
         return list(self._listed("{} {}"))
 
     def _listed(self, form: str, written: Callable[[str], str] = str) -> Iterator[str]:
-        """Each finding in a line, as a form of its title and its text."""
+        """Yield each finding as a line: its title and its text, in this form."""
         for each in self.findings:
             title, text = f"{each.severity}: {each.name}.", f"{each.sentence} {each.advice}".strip()
             yield form.format(written(title), written(text))
 
     def to_text(self, **options: Any) -> str:
-        """The verdict, the table and the findings, as lines that fit a terminal: what `print` shows."""
+        """Return the verdict, the table and the findings, as lines that fit a terminal, as `print` shows them."""
         table = "\n\n".join(table.to_text() for table in self.tables(**options))
         return "\n\n".join([self.verdict(), table, *map(_paragraph, self.findings)])
 
     def to_markdown(self, **options: Any) -> str:
-        """The verdict, the table and a list of the findings, in Markdown."""
+        """Return the verdict, the table and a list of the findings, in Markdown."""
         tables = [table.to_markdown() for table in self.tables(**options)]
         listed = "\n".join(self._listed("- **{}** {}"))
         return "\n\n".join([f"**{self.verdict()}**", *tables, listed]).rstrip() + "\n"
 
     def columns(self) -> dict[str, list[Any]]:
-        """The findings, a row each; their figures as JSON."""
+        """Return the findings as columns, a row each; their figures as JSON."""
         names = ("severity", "name", "sentence", "advice")
         figures = [json.dumps(plain(each.figures)) for each in self.findings]
         return {name: [getattr(each, name) for each in self.findings] for name in names} | {"figures": figures}
 
     def _repr_html_(self) -> str:
-        """The verdict, the table and a list of the findings, as a notebook shows them."""
+        """Return the verdict, the table and a list of the findings, in HTML for a notebook."""
         listed = "".join(self._listed("<li><strong>{}</strong> {}</li>", html.escape))
         tables = "".join(table.to_html() for table in self.tables())
         return f"<p><strong>{html.escape(self.verdict())}</strong></p>{tables}<ul>{listed}</ul>"
@@ -154,7 +155,7 @@ class Audited(TabularResult):
 
 
 def _paragraph(found: Finding) -> str:
-    """A finding as lines, none of which begins with a sign of per cent: how serious, what, and what to do below it."""
+    """Format a finding as lines: severity and name, then sentence and advice; no line begins with a per cent sign."""
     lines = [f"{found.severity.upper() if found.severity == 'serious' else found.severity}: {found.name}"]
     for first, text in (("  ", found.sentence), ("  -> ", found.advice)):
         together = text.replace(" %", "\N{NO-BREAK SPACE}%")
@@ -167,18 +168,18 @@ def _paragraph(found: Finding) -> str:
 
 
 def by_move(move: float) -> str:
-    """How serious it is that something moves a score so far."""
+    """Return the severity of something that moves a score this far."""
     return "serious" if move >= thresholds.CLAIMED else "warning" if move >= thresholds.PRINTED else "note"
 
 
 def by_share(n: int, total: int) -> str:
-    """How serious it is that so many of all rows or queries have something."""
+    """Return the severity of something that n of all rows or queries have."""
     many, some = thresholds.MANY_ROWS * total, thresholds.SOME_ROWS * total
     return "serious" if n >= many else "warning" if n >= some else "note"
 
 
 def worst(moves: Mapping[str, float]) -> tuple[str, float]:
-    """The first measure that moves as seriously as any, or of those that move little the one that does most."""
+    """Return the first measure that moves as seriously as any or, if all move little, the one that moves most."""
     known = {name: 0.0 if math.isnan(move) else move for name, move in moves.items()}  # what is undefined does not move
     name = most = max(known, key=lambda name: known[name])
     if known[most] >= thresholds.PRINTED:
@@ -187,12 +188,12 @@ def worst(moves: Mapping[str, float]) -> tuple[str, float]:
 
 
 def bounds(report: Report) -> dict[str, dict[str, float]]:
-    """Lower, expected and upper of each measure."""
+    """Return lower, expected and upper of each measure."""
     return {name: {end: getattr(result, end) for end in Triple._fields} for name, result in report.items()}
 
 
 def of_ties(report: Report, what: str, advice: str, **figures: Any) -> Iterator[Finding]:
-    """How far breaking ties one way or another moves each measure; `what` ties."""
+    """Yield a finding if the way of breaking ties moves any measure; `what` names the tied items."""
     widths = {name: result.upper - result.lower for name, result in report.items()}
     name, width = worst(widths)
     if width <= 0:
@@ -210,7 +211,7 @@ def of_ties(report: Report, what: str, advice: str, **figures: Any) -> Iterator[
 
 
 def percent(score: float) -> str:
-    """A fraction in per cent, with two decimals.
+    """Format a fraction in per cent, with two decimals.
 
     Examples
     --------
@@ -221,7 +222,7 @@ def percent(score: float) -> str:
 
 
 def points(difference: float) -> str:
-    """A difference of scores in points of per cent, to two digits.
+    """Format a difference of scores in points of per cent, to two digits.
 
     Examples
     --------
@@ -233,7 +234,7 @@ def points(difference: float) -> str:
 
 
 def between(low: float, high: float) -> str:
-    """The range between two scores; where both read the same, only its width.
+    """Format the range between two scores; where both read the same, only its width.
 
     Examples
     --------
@@ -245,7 +246,7 @@ def between(low: float, high: float) -> str:
 
 
 def share(n: int, total: int, what: str) -> str:
-    """How many of what, with their share.
+    """Format a number of things with their share of the total.
 
     Examples
     --------
@@ -256,12 +257,12 @@ def share(n: int, total: int, what: str) -> str:
 
 
 def _two_digits(number: float) -> str:
-    """Never an exponent where there are more digits before the point."""
+    """Format a number to two digits, or as a whole number, without an exponent, if it has more."""
     return f"{number:.2g}" if number < 99.5 else f"{number:.0f}"
 
 
 def listed(rows: Int64) -> str:
-    """The first of some rows, for a sentence.
+    """Format the numbers of the first of some rows, for a sentence.
 
     Examples
     --------
@@ -274,7 +275,7 @@ def listed(rows: Int64) -> str:
 
 
 def deviations(number: float) -> str:
-    """A number of standard deviations, to about three digits.
+    """Format a number of standard deviations, to about three digits.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Audit of a file of scores: in come a run and perhaps its qrels, out go findings, the most serious first.
 
-run ──> its scores ──────────────> what they look like: constant, few, saturated, of a short type, tied at the top
-run, qrels ──> bounds, tie rules ──> what ties and near ties do, and whether the file puts positives first
+run ──> its scores ──────────────> their distribution: constant, few, saturated, of a short type, tied at the top
+run, qrels ──> bounds, tie rules ──> the effect of ties and near ties, and whether the file puts positives first
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ import numpy as np
 
 from deadheat.engine import exact
 from deadheat.engine.counting.runs import nearest_float64
+from deadheat.engine.task import Task
 from deadheat.errors import InvalidTypeError
 from deadheat.inputs import trec
 from deadheat.inputs.predictions import read_predictions
 from deadheat.inputs.trec import Checked
 from deadheat.inputs.trec import Table as Scores
 from deadheat.reports.averaging import Singletons
+from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
-from deadheat.reports.runs import RULES, by_rule, evaluate_run
+from deadheat.reports.runs import RULES, by_rule
 from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
@@ -50,7 +52,7 @@ _FILE = next(iter(RULES))
 
 @dataclass(frozen=True)
 class Looks:
-    """What the scores of a run look like, whatever is relevant.
+    """Statistics of the scores of a run, without regard to relevance.
 
     Attributes
     ----------
@@ -77,7 +79,7 @@ class Looks:
 
     @classmethod
     def of(cls, scores: Checked) -> Looks:
-        """Look at all scores of queries with at least two documents.
+        """Compute the statistics from all scores of queries with at least two documents.
 
         Examples
         --------
@@ -102,7 +104,7 @@ class Looks:
 
 
 def _shortest(numbers: Float64) -> str | None:
-    """The shortest type that holds all numbers, of enough of them that are no integers."""
+    """Return the shortest type that holds all numbers; None if none does, or too few of them are not integers."""
     broken = numbers[numbers != np.rint(numbers)]
     if len(np.unique(broken)) < thresholds.FEWEST_SCORES:
         return None
@@ -112,14 +114,14 @@ def _shortest(numbers: Float64) -> str | None:
 
 @dataclass(frozen=True)
 class First:
-    """Whether the file lists relevant documents before irrelevant ones of the same score.
+    """Counts of the tie groups in which the file lists relevant documents before irrelevant ones.
 
     Attributes
     ----------
     groups, found : int
         Tie groups with both, and those in which all relevant documents stand before all others.
     likely, std : float
-        How many a random order has on average, and the standard deviation of that.
+        The mean number of the latter in a random order, and its standard deviation.
     """
 
     groups: int
@@ -129,7 +131,7 @@ class First:
 
     @classmethod
     def of(cls, scores: Checked, judged: Checked) -> First:
-        """Look through all tie groups of the queries that are in both.
+        """Count over all tie groups of the queries that are in both.
 
         Examples
         --------
@@ -151,13 +153,13 @@ class First:
 
     @property
     def beyond(self) -> float:
-        """By how many standard deviations it is more than by chance."""
+        """The excess of `found` over chance, in standard deviations."""
         return (self.found - self.likely) / self.std if self.std else 0.0
 
 
 @dataclass(frozen=True)
 class Near:
-    """What near ties do: scores of relevant and irrelevant documents that differ by the precision of float32 at most.
+    """The effect of near ties: scores of relevant and irrelevant documents within the precision of float32.
 
     Attributes
     ----------
@@ -173,21 +175,19 @@ class Near:
 
     @classmethod
     def of(cls, scores: Checked, judged: Checked, report: Report, singletons: Singletons) -> Near:
-        """Move every relevant document by that precision, down and up: its near ties are then decided against it and
-        for it.
-        """
+        """Move each relevant document by that precision, down and up, to decide near ties against it and for it."""
         queries = [query for query, grades in judged.items() if _has_near_ties(scores.get(query, {}), grades)]
 
         def bound(end: str, share: float) -> dict[str, float]:
             moved = scores | {query: _moved(scores[query], judged[query], share) for query in queries}
-            found = evaluate_run(moved, judged, measures=report.measures, singletons=singletons)
+            found = evaluate(Task.from_run(moved, judged), report.measures, singletons=singletons)
             return {name: getattr(found[name], end) for name in report.measures}
 
         return cls(len(queries), bound("lower", -thresholds.PRECISION), bound("upper", thresholds.PRECISION))
 
 
 def _has_near_ties(row: Mapping[str, Any], grades: Mapping[str, int]) -> bool:
-    """Whether a relevant and an irrelevant document of a query differ by the precision of float32 at most."""
+    """Return whether a relevant and an irrelevant document of a query differ by at most float32's precision."""
     numbers = np.fromiter(map(nearest_float64, row.values()), np.float64, len(row))
     relevant = np.fromiter((grades.get(document, 0) > 0 for document in row), np.bool_, len(row))
     if (numbers == np.rint(numbers)).all():
@@ -202,7 +202,7 @@ def _has_near_ties(row: Mapping[str, Any], grades: Mapping[str, int]) -> bool:
 
 
 def _moved(row: Mapping[str, Any], grades: Mapping[str, int], share: float) -> dict[str, Any]:
-    """The scores of a query, those of its relevant documents moved by a share of their size."""
+    """Return the scores of a query, with those of its relevant documents moved by a share of their size."""
     moved = dict(row)
     for document in (document for document in row if grades.get(document, 0) > 0):
         number = nearest_float64(row[document])
@@ -224,32 +224,32 @@ def audit_run(
 ) -> RunAudit:
     """Find what a careful referee would ask about a file of scores, such as those of a reranker.
 
-    How far ties and near ties move the measures and what the order of the file makes of them; whether the file lists
-    positives first among ties; queries with one score for all documents, ties for the first place, few distinct scores,
+    It checks how far ties, near ties and the order of the file move the measures; whether the file lists positives
+    first among ties; queries with one score for all documents, ties for the first place, few distinct scores,
     scores that are exactly 0 or 1 as a saturated sigmoid leaves them, and scores of a short type.
 
     Parameters
     ----------
     run : path, dict, data frame or iterable of named tuples
-        As in `deadheat.evaluate_run`, or JSON: ``{query: {document: score}}``, as BEIR keeps its results, or what MTEB
+        As in `deadheat.Task.from_run`, or JSON: ``{query: {document: score}}``, as BEIR keeps its results, or what MTEB
         saves as ``{task}_predictions.json``. The order of the documents is that of the file.
     qrels : path, dict, data frame or iterable of named tuples, optional
-        As there. Without, the scores alone are looked at.
+        As for the run. Without them, only the scores are checked.
     measures, singletons
-        As there; by default nDCG@10, MRR@10 and mAP. Queries that the run lacks count as 0.
+        As in `deadheat.evaluate`; by default nDCG@10, MRR@10 and mAP. Queries that the run lacks count as 0.
     subset, split : str, optional
-        Of MTEB's file, where it holds several.
+        The subset and the split of MTEB's file, where it holds several.
 
     Returns
     -------
     RunAudit
-        The findings, the most serious first. **Ties:** values are given as lower, expected and upper, but those of the
-        rules that libraries break ties by, which have only one. **Undefined:** NaN as in `deadheat.evaluate_run`.
+        The findings, the most serious first. **Ties:** values are given as lower, expected and upper, except under the
+        rules by which libraries break ties, where there is only one. **Undefined:** NaN as in `deadheat.evaluate`.
 
     Raises
     ------
     OSError, TypeError, ValueError
-        As `deadheat.evaluate_run` does; for a file of predictions, see `deadheat.integrations.mteb.read_predictions`.
+        As `deadheat.Task.from_run` does; for a file of predictions, see `deadheat.integrations.mteb.read_predictions`.
 
     Notes
     -----
@@ -277,7 +277,7 @@ def audit_run(
     if qrels is None:
         return RunAudit(most_serious_first(_of_scores(looks)), looks, None, None, {})
     judged = trec.open_qrels(qrels)
-    report = evaluate_run(scores, judged, measures=measures, singletons=singletons)
+    report = evaluate(Task.from_run(scores, judged), measures, singletons=singletons)
     first, near = First.of(scores, judged), Near.of(scores, judged, report, singletons)
     rules = {rule: by_rule(rule, scores, judged, report.measures, singletons) for rule in RULES}
     found = [*_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
@@ -286,7 +286,7 @@ def audit_run(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunAudit(Audited):
-    """What a careful referee would ask about a file of scores.
+    """The audit of a file of scores.
 
     Printing it gives the verdict, the measures with their bounds and by each rule for ties, and then the findings.
 
@@ -295,13 +295,13 @@ class RunAudit(Audited):
     findings : tuple of Finding
         The most serious first; ``name``, ``severity``, ``sentence``, ``figures`` and ``advice`` of each.
     looks : Looks
-        What the scores look like.
+        Statistics of the scores.
     report : Report or None
-        That of `deadheat.evaluate_run`; None without qrels, as is `first`.
+        That of `deadheat.evaluate`; None without qrels, as is `first`.
     first : First or None
-        Where the file lists relevant documents among those of their score.
+        Counts of the tie groups in which the file lists relevant documents first.
     rules : dict of str to dict of str to float
-        By rule for ties and measure, its value.
+        The value of each measure by each rule for ties.
     """
 
     findings: tuple[Finding, ...]
@@ -314,7 +314,7 @@ class RunAudit(Audited):
         return f"{count(self.looks.n_query, 'query', 'queries')} of {self.looks.n_score} scores"
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """The measures in per cent: with their bounds, and by each rule for ties where it makes a difference."""
+        """Return the measures in per cent: with their bounds, and by each rule for ties where there are any."""
         if self.report is None:
             return []
         form, names = decimals(digits), self.report.measures
@@ -325,7 +325,7 @@ class RunAudit(Audited):
         return [Table(["measure (%)", *names], rows)]
 
     def to_dict(self) -> dict[str, Any]:
-        """The findings, and what they were found in, unrounded, as plain values that JSON can hold."""
+        """Return the findings and the values behind them, unrounded, as plain values that JSON can hold."""
         measures = {} if self.report is None else bounds(self.report)
         return {
             "deadheat": program(),
@@ -340,7 +340,7 @@ class RunAudit(Audited):
 
 
 def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, float]]) -> Iterator[Finding]:
-    """How far ties move the first measure that they move most seriously, and what the file's order makes of it."""
+    """Yield findings on ties, by the measure that they move most seriously, and on the order of the file."""
     yield from of_ties(report, "documents", "Report the lower bound, or all three values.")
     moved = {name: abs(rules[_FILE][name] - result.expected) for name, result in report.items()}
     name = max(moved, key=lambda each: -1.0 if math.isnan(moved[each]) else moved[each])
@@ -367,7 +367,7 @@ def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, floa
 
 
 def _of_near_ties(report: Report, near: Near) -> Iterator[Finding]:
-    """How far near ties move the first measure that they move most seriously, beyond what ties do."""
+    """Yield a finding on how far near ties move the measure that they move most seriously, beyond exact ties."""
     moves = {
         name: max(0.0, result.lower - near.lower[name]) + max(0.0, near.upper[name] - result.upper)
         for name, result in report.items()
@@ -388,7 +388,7 @@ def _of_near_ties(report: Report, near: Near) -> Iterator[Finding]:
 
 
 def _of_scores(looks: Looks) -> Iterator[Finding]:
-    """What the scores themselves look like."""
+    """Yield findings on the scores themselves."""
     n, scores = looks.n_query, looks.n_score
     if looks.constant:
         yield Finding(

@@ -11,18 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
+from deadheat.engine.task import Task, rows_of
 from deadheat.reports.averaging import Average, Averaging, Singletons, SummaryOptions
 from deadheat.reports.result import Result
 from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
-from deadheat.support.progress import Progress
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.evidence import Evidence, Rows, collect
 from deadheat.trust.audits.findings import (
@@ -51,47 +47,37 @@ _OF_DTYPES = {"float32": ("serious", "warning"), "float16": ("warning", "note"),
 
 @plain_floats
 def audit(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = None,
-    gallery: EmbeddingsLike | None = None,
-    gallery_labels: LabelsLike | None = None,
+    task: Task,
     *,
     measures: str | Iterable[str] | None = MEASURES,
-    distance: str = "cosine",
-    junk: ArrayLike | None = None,
-    exclude: OwnRows | None = None,
     singletons: Singletons = "skip",
     average: Average = "query",
     seed: int = 0,
-    threads: int | None = None,
-    progress: bool | Progress = False,
-    device: Any = None,
 ) -> Audit:
     """Find what a careful referee would ask about a submission: embeddings and the labels that they are scored by.
 
-    How far the score moves by how ties are broken, by the type of the scores, and by the order of the samples under a
-    plain sort; zero, constant and repeated embeddings; dead and saturated dimensions, and few levels; near ties that
-    float32 cannot distinguish; labels in order, queries with nothing to find, unequal classes; and whether the score is
-    more than knowing nothing gets.
+    It checks how far the score moves with the way of breaking ties, with the type of the scores, and with the order of
+    the samples under a plain sort; zero, constant and repeated embeddings; dead and saturated dimensions, and few
+    levels; near ties that float32 cannot distinguish; labels in order, queries with nothing to find, unequal classes;
+    and whether the score is above that of embeddings without information.
 
     Parameters
     ----------
-    embeddings, labels, gallery, gallery_labels
-        As in `deadheat.evaluate`: arrays or files.
-    measures : str or iterable of str, optional
-        As there; by default mAP, MAP@R and Hit@1. The first is compared with chance.
-    distance, junk, exclude, singletons, average, threads, progress, device
-        As there. There is a pass for exact distances and one for each type of scores, each with its own progress.
+    task : Task
+        Made of embeddings, with exact ties. There is a pass for exact distances and one for each type of scores, each
+        with its own progress.
+    measures, singletons, average
+        As in `deadheat.evaluate`; by default mAP, MAP@R and Hit@1. The first is compared with chance.
     seed : int
-        Of shuffled orders, random embeddings, and queries that are looked at where there are too many for whole
-        rankings. The same seed gives the same findings on any machine.
+        For shuffled orders, random embeddings, and the sample of queries where there are too many for whole rankings.
+        The same seed gives the same findings on any machine.
 
     Returns
     -------
     Audit
-        The findings, the most serious first. **Ties:** all values are given as lower, expected and upper, but those of
-        a plain sort, which has only one. **Undefined:** NaN as in `deadheat.evaluate`, and for standard deviations of
-        what was not drawn.
+        The findings, the most serious first. **Ties:** all values are given as lower, expected and upper, except those
+        of a plain sort, which has only one. **Undefined:** NaN as in `deadheat.evaluate`, and for standard deviations
+        of random embeddings that were not drawn.
 
     Raises
     ------
@@ -113,7 +99,7 @@ def audit(
     Embeddings that are all zero, sorted by class:
 
     >>> import numpy as np
-    >>> found = audit(np.zeros((60, 4)), np.repeat(["a", "b", "c"], 20))
+    >>> found = audit(Task(np.zeros((60, 4)), np.repeat(["a", "b", "c"], 20)))
     >>> [finding.name for finding in found.of("serious")]
     ['ties', 'sample order', 'chance', 'zero embeddings']
     >>> found.passes()
@@ -122,23 +108,19 @@ def audit(
     All 60 rows are zero throughout (rows 0, 1, 2, 3, 4, ...) and carry no information.
     """
     summary = SummaryOptions.checked(measures, singletons, average)
-    options = CountingOptions.checked(
-        distance=distance, junk=junk, threads=threads, progress=progress, device=device, exclude=exclude
-    )
-    seed = checks.seed(seed)
-    return audit_pair(open_pair(embeddings, labels, gallery, gallery_labels), options, summary, seed)
+    return audit_of(rows_of(task, "an audit"), summary, checks.seed(seed))
 
 
 @plain_floats
-def audit_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions, seed: int) -> Audit:
-    """`audit` of queries and a gallery, or of leave one out, that are open and checked."""
-    evidence = collect(pair, options, summary, seed)
+def audit_of(task: Task, summary: SummaryOptions, seed: int) -> Audit:
+    """Return the audit of a task, for options that have been checked."""
+    evidence = collect(task, summary, seed)
     return Audit(most_serious_first(found for check in CHECKS for found in check(evidence)), evidence)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(Audited):
-    """What a careful referee would ask about a submission.
+    """The audit of a submission.
 
     Printing it gives the verdict, the measures by exact distances, rounded scores, plain sorts and chance, and then the
     findings. Iterating goes through the findings.
@@ -148,19 +130,19 @@ class Audit(Audited):
     findings : tuple of Finding
         The most serious first; ``name``, ``severity``, ``sentence``, ``figures`` and ``advice`` of each.
     evidence : Evidence
-        What they were found in: ``evidence.report`` is that of `deadheat.evaluate`.
+        The facts behind the findings: ``evidence.report`` is that of `deadheat.evaluate`.
     """
 
     findings: tuple[Finding, ...]
     evidence: Evidence
 
     def about(self) -> str:
-        (n, dim), gallery = self.evidence.pair.query.embeddings.shape, self.evidence.pair.gallery
+        (n, dim), gallery = self.evidence.task.pair.query.embeddings.shape, self.evidence.task.pair.gallery
         against = "" if gallery is None else f" against {len(gallery.labels)}"
         return f"{count(n, 'embedding', 'embeddings')}{against} of dim {dim}, {self.evidence.report.distance}"
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """The measures in per cent: by exact distances, rounded scores, plain sorts and chance."""
+        """Return the measures in per cent: by exact distances, rounded scores, plain sorts and chance."""
         form = decimals(digits)
         evidence, names = self.evidence, self.evidence.report.measures
         reports = {"exact distances": evidence.report}
@@ -171,7 +153,7 @@ class Audit(Audited):
         return [Table(["measure (%)", *names], rows)]
 
     def to_dict(self) -> dict[str, Any]:
-        """The findings, and the values that the table shows, unrounded, as plain values that JSON can hold."""
+        """Return the findings and the values of the table, unrounded, as plain values that JSON can hold."""
         evidence = self.evidence
         values = {what: bounds(report) for what, report in {**evidence.rounded, "chance": evidence.chance}.items()}
         sorts = self._plain_sorts()
@@ -192,7 +174,7 @@ class Audit(Audited):
         }
 
     def _plain_sorts(self) -> dict[str, dict[str, float]]:
-        """Rows of values by a plain sort, where ties make any difference."""
+        """Return the rows of values by a plain sort, if ties make any difference."""
         sorts = self.evidence.sorts
         if sorts is None:
             return {}
@@ -209,13 +191,13 @@ class Audit(Audited):
 
 
 def ties(evidence: Evidence) -> Iterator[Finding]:
-    """How far breaking ties one way or another moves each measure."""
+    """Yield a finding on how far the way of breaking ties moves the measures."""
     advice = "Report the lower bound, or all three values; a single sorted value says nothing within this range."
     yield from of_ties(evidence.report, "items", advice, measures=bounds(evidence.report))
 
 
 def dtypes(evidence: Evidence) -> Iterator[Finding]:
-    """How much further rounding the scores to a type moves each measure."""
+    """Yield findings on how much further the measures move if the scores are rounded to a type."""
     for dtype, (serious, mild) in _OF_DTYPES.items():
         report = evidence.rounded[dtype]
         moves = {name: _further(result, evidence.report[name]) for name, result in report.items()}
@@ -233,7 +215,7 @@ def dtypes(evidence: Evidence) -> Iterator[Finding]:
 
 
 def near_ties(evidence: Evidence) -> Iterator[Finding]:
-    """Relevant and irrelevant items that differ, but not in float32."""
+    """Yield a finding on relevant and irrelevant items whose distances differ, but not in float32."""
     exact, rounded = evidence.report.ties, evidence.rounded["float32"].ties
     groups = rounded.mixed_groups - exact.mixed_groups
     if groups <= 0:
@@ -251,7 +233,7 @@ def near_ties(evidence: Evidence) -> Iterator[Finding]:
 
 
 def noise(evidence: Evidence) -> Iterator[Finding]:
-    """How far near ties, once they count as ties, move each measure: what noise or rounding decided."""
+    """Yield a finding on how far near ties, counted as ties, move the measures: the effect of noise or rounding."""
     eps, report = evidence.eps, evidence.near
     if report is None:
         return
@@ -276,7 +258,7 @@ def noise(evidence: Evidence) -> Iterator[Finding]:
 
 
 def sample_order(evidence: Evidence) -> Iterator[Finding]:
-    """What a plain stable sort gives in the order of the file, reversed and shuffled."""
+    """Yield a finding on the values of a plain stable sort in the order of the file, reversed and shuffled."""
     sorts = evidence.sorts
     if sorts is None:
         return
@@ -311,7 +293,7 @@ def sample_order(evidence: Evidence) -> Iterator[Finding]:
 
 
 def chance(evidence: Evidence) -> Iterator[Finding]:
-    """The headline's lower bound against what embeddings that know nothing get."""
+    """Yield a finding on the headline's lower bound against the value of embeddings without information."""
     name = evidence.headline
     found, nothing, draws = evidence.report[name], evidence.chance[name], evidence.draws
     stds = {"ties": nothing.std, "draws": math.nan if draws is None else draws.std}
@@ -342,7 +324,7 @@ def chance(evidence: Evidence) -> Iterator[Finding]:
 
 
 def undefined(evidence: Evidence) -> Iterator[Finding]:
-    """Measures that have no value for any query."""
+    """Yield a finding for each measure that has no value for any query."""
     for name, result in evidence.report.items():
         if result.n_query == 0:
             yield Finding(
@@ -355,7 +337,7 @@ def undefined(evidence: Evidence) -> Iterator[Finding]:
 
 
 def queries_in_gallery(evidence: Evidence) -> Iterator[Finding]:
-    """Queries that find themselves."""
+    """Yield a finding on queries that find themselves."""
     n, n_query = evidence.report.n_in_gallery, evidence.report.n_query
     if n:
         yield Finding(
@@ -369,8 +351,8 @@ def queries_in_gallery(evidence: Evidence) -> Iterator[Finding]:
 
 
 def rows(evidence: Evidence) -> Iterator[Finding]:
-    """What the numbers of the embeddings look like."""
-    numbers = evidence.options.distance != "hamming"  # or binary codes
+    """Yield findings on the numbers in the embeddings."""
+    numbers = evidence.task.options.distance != "hamming"  # or binary codes
     for part, found in evidence.parts.items():
         coded = not numbers or found.dimensions.quantised
         groups = [_empty_rows(found, part), _equal_rows(found, part, coded), _poor_dimensions(found, part)]
@@ -380,7 +362,7 @@ def rows(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _empty_rows(rows: Rows, part: str) -> Iterator[Finding]:
-    """Rows that are zero, zero but for noise, or one number again and again."""
+    """Yield findings on rows that are zero, zero except for noise, or one number throughout."""
     if len(rows.zero):
         what = f"zero throughout ({listed(rows.zero)}) and carry no information."
         advice = "Find out where they come from: unreadable items, or a dead layer."
@@ -397,9 +379,9 @@ def _empty_rows(rows: Rows, part: str) -> Iterator[Finding]:
 
 
 def _equal_rows(rows: Rows, part: str, coded: bool) -> Iterator[Finding]:
-    """Equal rows under different labels, and under one label, where they find each other first.
+    """Yield findings on equal rows under different labels, and under one label, where they find each other first.
 
-    They are what codes of few levels are made for, and never serious there: the finding "ties" says what they move.
+    Codes of few levels have them by design, so they are never serious there: the finding "ties" has their effect.
     """
     most, n = "warning" if coded else "serious", len(rows.inside)
     number, distinct = f"{rows.n_distinct} rows are distinct.", {"distinct": rows.n_distinct, "largest": rows.largest}
@@ -416,7 +398,7 @@ def _equal_rows(rows: Rows, part: str, coded: bool) -> Iterator[Finding]:
 
 
 def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
-    """Dimensions with one number in all rows, mostly at their largest or smallest number, or of few levels."""
+    """Yield findings on dimensions with one number, mostly at their largest or smallest, or with few levels."""
     dims, dim, examples = rows.dimensions, rows.dim, slice(thresholds.EXAMPLES)
     dead = np.flatnonzero(dims.dead)
     if len(dead) and rows.n > 1:
@@ -451,7 +433,7 @@ def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
 
 
 def _of_rows(which: Int64, rows: Rows, part: str, name: str, most: str, what: str, advice: str, **more: int) -> Finding:
-    """A finding about some rows, as serious as their share is, but no more than `most`."""
+    """Return a finding on some rows, as serious as their share is, but no more than `most`."""
     severity = max(by_share(len(which), rows.n), most, key=SEVERITIES.index)
     subject = f"{share(len(which), rows.n, 'rows').capitalize()}{'' if part == 'embeddings' else ' of the gallery'} are"
     figures = {"rows": len(which), "n": rows.n, "which": which[: thresholds.EXAMPLES].tolist(), **more}
@@ -459,7 +441,7 @@ def _of_rows(which: Int64, rows: Rows, part: str, name: str, most: str, what: st
 
 
 def in_runs(evidence: Evidence) -> Iterator[Finding]:
-    """Classes that come one after the other in the file."""
+    """Yield a finding on classes that come one after the other in the file."""
     runs, sorts, name = evidence.runs, evidence.zero_sorts, evidence.headline
     if not runs.found or sorts is None:
         return
@@ -480,7 +462,7 @@ def in_runs(evidence: Evidence) -> Iterator[Finding]:
 
 
 def without_relevant(evidence: Evidence) -> Iterator[Finding]:
-    """Queries with nothing to find."""
+    """Yield a finding on queries without a relevant item."""
     n, n_query = evidence.report.n_singleton, evidence.report.n_query
     if n:
         yield Finding(
@@ -494,7 +476,7 @@ def without_relevant(evidence: Evidence) -> Iterator[Finding]:
 
 
 def imbalance(evidence: Evidence) -> Iterator[Finding]:
-    """Classes that make up most of the mean, and what the mean over classes is."""
+    """Yield a finding on classes that make up most of the mean, and on the mean over classes."""
     report, name = evidence.report, evidence.headline
     assert report.classes is not None
     values = report[name].per_query.expected
@@ -531,7 +513,7 @@ CHECKS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
 
 
 def _further(result: Result, exact: Result) -> float:
-    """By how much the bounds of a result lie outside those of another."""
+    """Return how far the bounds of a result lie outside those of another."""
     return max(0.0, exact.lower - result.lower) + max(0.0, result.upper - exact.upper)
 
 

@@ -1,4 +1,4 @@
-"""When something is a finding, and how serious it is: every threshold of the audit of a submission, with its reason.
+"""Thresholds of the audits, each with its reason: from where on something is a finding, and how serious it is.
 
 Scores and shares are fractions in [0, 1]. Effects are judged by how far they move a score; causes, such as duplicates,
 by how many rows they are in, and are rarely serious by themselves: the finding about their effect is.

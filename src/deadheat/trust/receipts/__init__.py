@@ -1,1 +1,1 @@
-"""Receipts: what a result follows from and what it is, in a small file that anybody with the inputs can verify."""
+"""Receipts: a result and digests of its inputs, in a small file that anybody with the inputs can verify."""

@@ -1,7 +1,7 @@
 """The receipt of a result: a dictionary that JSON can hold, with a digest of its own.
 
-It has exactly the members that its published JSON Schema has, with exactly their types: jsonschema checks it. What a
-schema cannot say is checked here: that the measures are those that the options name, and a version that is known.
+It has exactly the members of its published JSON Schema, with exactly their types: jsonschema checks it. Rules that a
+schema cannot express are checked here: the measures are those that the options name, and the version is a known one.
 """
 
 from __future__ import annotations
@@ -36,21 +36,22 @@ _RULE = 160  # and of what jsonschema says of one
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a result follows from, and what it is.
+    """A result, and digests of the inputs that it follows from.
 
     Attributes
     ----------
     content : dict
-        What JSON holds: `inputs` with their digests, `options`, the number of `queries`, the `ties`, the digest of the
+        The content as JSON: `inputs` with digests, `options`, the number of `queries`, the `ties`, the digest of the
         `profile`, and of each of the `measures` lower, expected and upper as decimal and as exact bits (hex);
         `deadheat`, the version that made it; and `receipt`, the digest of all that.
     name : str
-        What messages call it: the file that it was read from.
+        The name in messages: the file that it was read from.
 
     Examples
     --------
     >>> import deadheat as dh
-    >>> receipt = dh.receipt([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", measures="mAP")
+    >>> task = dh.Task([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean")
+    >>> receipt = dh.receipt(task, measures="mAP")
     >>> receipt.content["measures"]["mAP"]["lower"]
     {'decimal': '0.75', 'hex': '0x1.8000000000000p-1'}
     >>> receipt["mAP"]
@@ -62,22 +63,22 @@ class Receipt:
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Self:
-        """A receipt with this content and its digest."""
+        """Return a receipt with this content and its digest."""
         return cls({**content, DIGEST: _digest(content)})
 
     @property
     def is_whole(self) -> bool:
-        """Whether its own digest fits its content: nothing was changed by someone who does not know how."""
+        """True if its own digest fits its content: nothing was changed without a new digest."""
         return self.content.get(DIGEST) == _digest(self.content)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as JSON, whole or not at all."""
+        """Write the receipt as JSON, completely or not at all."""
         with replacing(path) as file:
             file.write(f"{json.dumps(self.content, indent=2)}\n".encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a receipt; `deadheat.verify` finds out whether it is true.
+        """Read a receipt; `deadheat.verify` checks whether it is true.
 
         Raises
         ------
@@ -104,7 +105,7 @@ class Receipt:
         return made
 
     def require_form(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Refuse what has not exactly the members of a receipt, with their types; `path` is what the message calls it.
+        """Refuse content without exactly the members of a receipt, with their types; messages call it `path`.
 
         Raises
         ------
@@ -132,7 +133,7 @@ class Receipt:
             raise FileError(title, f" is not a receipt: {reason(error) or 'nested too deeply'}") from None
 
     def __getitem__(self, measure: str) -> Triple[float]:
-        """Lower, expected and upper of a measure, by the name that the receipt has for it."""
+        """Return lower, expected and upper of a measure, by its name in the receipt."""
         values = self.content["measures"][measure]
         return Triple(*(float.fromhex(values[name]["hex"]) for name in Triple._fields))
 
@@ -141,7 +142,7 @@ class Receipt:
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    """The SHA-256 of all but the digest, as sorted JSON in ASCII without blanks."""
+    """Return the SHA-256 of all but the digest, as sorted JSON in ASCII without blanks."""
     kept = {name: part for name, part in content.items() if name != DIGEST}
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -164,7 +165,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @cache
 def _validator() -> Any:
-    """A validator of the published schema, to which 60.0 is no integer: a receipt has one form."""
+    """Return a validator of the published schema that refuses 60.0 as an integer: a receipt has one form."""
     jsonschema = require("jsonschema", "files", "reading a receipt")
     schema = json.loads((resources.files("deadheat.trust.receipts") / "receipt-1.schema.json").read_text("utf-8"))
     of_draft = jsonschema.Draft202012Validator
@@ -173,7 +174,7 @@ def _validator() -> Any:
 
 
 def _require_schema(content: dict[str, Any]) -> None:
-    """Refuse, with its place, the first thing that breaks the schema."""
+    """Refuse content that breaks the schema, with the place of the first violation."""
     error = next(_validator().iter_errors(content), None)
     if error is not None:
         place = printable(error.json_path.removeprefix("$").removeprefix("."), _SHOWN)
@@ -181,5 +182,5 @@ def _require_schema(content: dict[str, Any]) -> None:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """The numbers of a version, without what says that it is a development version."""
+    """Return the numbers of a version, without the suffix of a development version."""
     return tuple(map(int, re.findall("[0-9]+", version)[:3]))

@@ -1,9 +1,9 @@
-"""From inputs to a receipt, and from a receipt and inputs to what of it does not follow from them.
+"""From inputs to a receipt, and from a receipt and inputs to the values in it that do not follow from them.
 
     inputs, options ──evaluate──> Report ──> Receipt ──save──> r.json ──verify──> match, or what differs
 
-A receipt has digests of the inputs, the same however they are kept. Each is the SHA-256 of a line of text, a line with
-the shape, and the values:
+A receipt has digests of the inputs, which do not depend on their storage. Each is the SHA-256 of a line of text, a line
+with the shape, and the values:
 
 - *Embeddings*: ``deadheat.embeddings 1``, ``100 8``, and every number as a little-endian float64, row by row; -0 is 0.
   So float16, float32 and float64 files of the same numbers have one digest, and so have arrays in memory.
@@ -17,24 +17,25 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.ties.registry import make
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.task import Task, rows_of
+from deadheat.engine.ties.registry import make as tie_rule
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import FileError, printable
-from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
+from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Source
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
-from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.evaluating import evaluate, report_of
 from deadheat.reports.report import Report
 from deadheat.reports.tables import program
 from deadheat.support.arrays import slices
@@ -49,32 +50,21 @@ _SHOWN = 80  # characters of a value
 
 @plain_floats
 def receipt(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = None,
-    gallery: EmbeddingsLike | None = None,
-    gallery_labels: LabelsLike | None = None,
+    task: Task,
     *,
     measures: str | Iterable[str] | None = None,
-    distance: str = "cosine",
-    ties: str | Ties = "exact",
-    junk: ArrayLike | None = None,
-    exclude: OwnRows | None = None,
     singletons: Singletons = "skip",
     average: Average = "query",
-    threads: int | None = None,
-    progress: bool | Callable[[int, int], None] = False,
-    checkpoint: str | os.PathLike[str] | None = None,
-    device: Any = None,
 ) -> Receipt:
-    """Evaluate, and say what the result follows from, so that anybody who has the inputs can verify it.
+    """Evaluate a task, and return the result with digests of its inputs, so that anybody with them can verify it.
 
     Parameters
     ----------
-    embeddings, labels, gallery, gallery_labels, measures, distance, ties, junk, exclude, singletons, average
-        As in `deadheat.evaluate`. They decide the result, and the receipt has them: options as they are, and inputs as
-        digests of their values, whatever file or type holds them.
-    threads, progress, checkpoint, device
-        As in `deadheat.evaluate`. They decide nothing, and the receipt does not have them.
+    task : Task
+        Made of embeddings.
+    measures, singletons, average
+        As in `deadheat.evaluate`. They decide the result together with the task. The receipt holds all of it: options
+        as they are, and inputs as digests of their values, which do not depend on the file or type that holds them.
 
     Returns
     -------
@@ -90,34 +80,31 @@ def receipt(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from deadheat import verify
-    >>> embeddings, labels = [[0, 1], [1, 0], [1, 1]], ["a", "b", "a"]
+    >>> from deadheat import Task, verify
+    >>> labels = ["a", "b", "a"]
+    >>> task, other = Task([[0, 1], [1, 0], [1, 1]], labels), Task([[0, 1], [1, 0], [1, 2]], labels)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "r.json")
-    ...     receipt(embeddings, labels, measures="mAP, Hit@1").save(path)
-    ...     print(verify(path, embeddings, labels))
-    ...     print(verify(path, [[0, 1], [1, 0], [1, 2]], labels).differences[0].name)
+    ...     receipt(task, measures="mAP, Hit@1").save(path)
+    ...     print(verify(path, task))
+    ...     print(verify(path, other).differences[0].name)
     match: r.json follows from these inputs
     inputs.embeddings.sha256
     """
-    summary = SummaryOptions.checked(measures, singletons, average)
-    options = CountingOptions.checked(
-        distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
-        device=device, exclude=exclude,
-    )  # fmt: skip
-    pair = open_pair(embeddings, labels, gallery, gallery_labels)
-    return receipt_of(evaluate_pair(pair, options, summary), pair, options)
+    task = rows_of(task, "a receipt")
+    return receipt_of(evaluate(task, measures, singletons=singletons, average=average), task)
 
 
 @plain_floats
-def receipt_of(report: Report, pair: Pair, options: CountingOptions) -> Receipt:
-    """The receipt of a report on these inputs with these options."""
+def receipt_of(report: Report, task: Task) -> Receipt:
+    """Return the receipt of a report on a task."""
+    options = task.options
     return Receipt.of(
         {
             "schema": SCHEMA,
             "schema_version": VERSION,
             "deadheat": program(),
-            "inputs": _inputs(pair, options.fitted(pair)),
+            "inputs": _inputs(task.pair, options),
             "options": {
                 "distance": options.distance,
                 "ties": options.rule.describe(options.distance),
@@ -134,7 +121,7 @@ def receipt_of(report: Report, pair: Pair, options: CountingOptions) -> Receipt:
 
 
 def _values(report: Report, name: str) -> dict[str, Any]:
-    """A measure's numbers, as decimals that stand for exactly one float64 and as that number's bits."""
+    """Return a measure's numbers, as decimals that stand for exactly one float64 and as that number's bits."""
     result = report[name]
     values = {end: float(getattr(result, end)) for end in Triple._fields}
     both = {end: {"decimal": repr(value), "hex": value.hex()} for end, value in values.items()}
@@ -142,7 +129,7 @@ def _values(report: Report, name: str) -> dict[str, Any]:
 
 
 def _inputs(pair: Pair, options: CountingOptions) -> dict[str, Any]:
-    """The shapes and digests of everything that the result follows from."""
+    """Return the shapes and digests of all inputs that the result follows from."""
     content = {}
     for samples, name, labels in ((pair.query, "embeddings", "labels"), (pair.gallery, "gallery", "gallery_labels")):
         if samples is not None:
@@ -161,7 +148,7 @@ def _inputs(pair: Pair, options: CountingOptions) -> dict[str, Any]:
 
 
 def digest_of_rows(source: Source) -> str:
-    """The digest of embeddings.
+    """Return the digest of embeddings.
 
     Examples
     --------
@@ -175,7 +162,7 @@ def digest_of_rows(source: Source) -> str:
 
 
 def digest_of_labels(labels: NDArray[Any]) -> str:
-    """The digest of labels: integers, strings or bytes.
+    """Return the digest of labels: integers, strings or bytes.
 
     Examples
     --------
@@ -205,7 +192,7 @@ def _line(label: Any) -> bytes:
 
 
 class Difference(NamedTuple):
-    """One place of a receipt that does not follow from the inputs: its name, what the receipt has, what was found."""
+    """One place of a receipt that does not follow from the inputs: its name, the stated and the computed value."""
 
     name: str
     stated: str
@@ -214,13 +201,13 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Verification:
-    """Whether a receipt follows from inputs.
+    """The result of verifying a receipt against inputs.
 
     Attributes
     ----------
     receipt : Receipt
     differences : tuple of Difference
-        What does not follow; empty for a match.
+        The places that do not follow from the inputs; empty for a match.
     """
 
     receipt: Receipt
@@ -228,11 +215,11 @@ class Verification:
 
     @property
     def matches(self) -> bool:
-        """Whether everything in the receipt follows from the inputs."""
+        """True if everything in the receipt follows from the inputs."""
         return not self.differences
 
     def to_dict(self) -> dict[str, Any]:
-        """The verdict as plain Python values that JSON can hold."""
+        """Return the verdict as plain Python values that JSON can hold."""
         return {
             "matches": self.matches,
             "differences": [difference._asdict() for difference in self.differences],
@@ -250,28 +237,14 @@ class Verification:
 
 
 @plain_floats
-def verify(
-    receipt: Receipt | str | os.PathLike[str],
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = None,
-    gallery: EmbeddingsLike | None = None,
-    gallery_labels: LabelsLike | None = None,
-    *,
-    junk: ArrayLike | None = None,
-    exclude: OwnRows | None = None,
-    threads: int | None = None,
-    progress: bool | Callable[[int, int], None] = False,
-    device: Any = None,
-) -> Verification:
+def verify(receipt: Receipt | str | os.PathLike[str], task: Task) -> Verification:
     """Recompute a receipt from its options and these inputs, and compare every digest and every bit.
 
     Parameters
     ----------
     receipt : Receipt or path
-    embeddings, labels, gallery, gallery_labels, junk, exclude
-        What the receipt is said to follow from, as in `deadheat.evaluate`.
-    threads, progress, device
-        As in `deadheat.evaluate`: the result does not depend on them.
+    task : Task
+        Of the inputs that the receipt is said to follow from. Its distance and ties are taken from the receipt.
 
     Returns
     -------
@@ -291,11 +264,12 @@ def verify(
 
     Examples
     --------
-    >>> from deadheat import receipt
-    >>> made = receipt([[0], [1], [-1]], [1, 1, 2], distance="euclidean", measures="mAP")
-    >>> verify(made, [[0], [1], [-1]], [1, 1, 2]).matches
+    >>> from deadheat import receipt, Task
+    >>> points = [[0], [1], [-1]]
+    >>> made = receipt(Task(points, [1, 1, 2], distance="euclidean"), measures="mAP")
+    >>> verify(made, Task(points, [1, 1, 2])).matches
     True
-    >>> print(verify(made, [[0], [1], [-1]], [1, 2, 1]))
+    >>> print(verify(made, Task(points, [1, 2, 1])))
     no match: receipt does not follow from these inputs
       inputs.labels.sha256: the receipt has 20169b5c56f6…, found bb63f3b0eee8…
       profile: the receipt has 72d29e122bc0…, found 383fd41f131a…
@@ -303,48 +277,47 @@ def verify(
     opened = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
     opened.require_form()
     stated, summary = options_of(opened)
-    options = CountingOptions.checked(
-        **stated, junk=junk, exclude=exclude, threads=threads, progress=progress, device=device
-    )
-    pair = open_pair(embeddings, labels, gallery, gallery_labels)
-    return verify_pair(opened, pair, options, summary)
-
-
-@plain_floats
-def verify_pair(receipt: Receipt, pair: Pair, options: CountingOptions, summary: SummaryOptions) -> Verification:
-    """Verify a receipt with inputs that are open and options that are checked."""
-    found = receipt_of(evaluate_pair(pair, options, summary), pair, options)
+    task = _as_stated(rows_of(task, "a receipt"), stated)
+    found = receipt_of(report_of(task, summary), task)
     stated, computed = (
         {name: part for name, part in each.content.items() if name not in ("deadheat", DIGEST)}
-        for each in (receipt, found)
+        for each in (opened, found)
     )
     differences = list(_differences(stated, computed))
-    if not receipt.is_whole:
+    if not opened.is_whole:
         differences.append(Difference(DIGEST, "a digest of other content", "it changed after it was made"))
-    return Verification(receipt, tuple(differences))
+    return Verification(opened, tuple(differences))
+
+
+def _as_stated(task: Task, stated: dict[str, Any]) -> Task:
+    """Return the task with the distance and the ties of a receipt: itself if it has them."""
+    other = task.replace(**stated, checkpoint=None)
+    first, second = (each.options for each in (task, other))
+    same = first.distance == second.distance
+    return task if same and first.rule.describe(first.distance) == second.rule.describe(first.distance) else other
 
 
 def options_of(receipt: Receipt) -> tuple[dict[str, Any], SummaryOptions]:
-    """What a receipt says of distance and ties, as `CountingOptions.checked` takes it, and of measures and means."""
+    """Return the distance and ties of a receipt, as settings of a task, and its measures and means."""
     options = receipt.content["options"]
     try:
         stated = {"distance": options["distance"], "ties": _ties(options["ties"])}
-        CountingOptions.checked(**stated)
+        tie_rule(stated["ties"]), distance_registry.named(stated["distance"])
         return stated, SummaryOptions.checked(*(options[name] for name in ("measures", "singletons", "average")))
     except (TypeError, ValueError) as error:
         raise FileError(receipt.name, f": the options of the receipt cannot be those of a result: {error}") from None
 
 
 def _ties(text: str) -> str | Ties:
-    """What counts as a tie, from the text of `Ties.describe`."""
+    """Return the tie rule from the text of its `Ties.describe`."""
     kind, _, detail = text.partition(" ")
     if kind == "tolerance":
         return Tolerance(float(detail))
-    return Rounded(kind, of=detail) if detail else make(kind)
+    return Rounded(kind, of=detail) if detail else tie_rule(kind)
 
 
 def _differences(stated: Any, found: Any, name: str = "") -> Iterator[Difference]:
-    """The places where two contents differ, in the order of what was found."""
+    """Yield the places where two contents differ, in the order of the content that was found."""
     if isinstance(stated, dict) and isinstance(found, dict):
         for key in dict.fromkeys([*found, *stated]):
             yield from _differences(stated.get(key), found.get(key), f"{name}.{key}" if name else key)

@@ -1,6 +1,6 @@
-"""A run on an executor: tasks are handed out, and what comes back is put together into the profile.
+"""A run on an executor: submits tasks, and puts their answers together into the profile.
 
-All of them at once, and again those that failed or whose worker died.
+All tasks are submitted at once, and again if they failed or their worker died.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Dispatch:
         self.retries = 0
 
     def answers(self, work: Callable[..., Any], tasks: Mapping[int, tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """The number of each task and its answer, as they come.
+        """Yield the number and the answer of each task, in the order in which they finish.
 
         Raises
         ------
@@ -116,7 +116,7 @@ class Dispatch:
         self._executor = self._cluster.made()
 
     def close(self) -> None:
-        """Take back what no worker has begun, and end an executor that was made here."""
+        """Cancel the tasks that no worker has begun, and shut down an executor that was made here."""
         for future in self._handed:
             future.cancel()
         if self._owned:
@@ -134,9 +134,9 @@ def run(
     title: str = "counting",
     kept: Checkpoint | None = None,
 ) -> None:
-    """Settle the number and the arrays of every task, those first that a checkpoint has, and give a summary.
+    """Call `settle` with the number and arrays of every task, first those in the checkpoint, and set the summary.
 
-    Tasks are of about equally many pairs each.
+    All tasks have about the same number of pairs.
     """
 
     def pairs(n: int) -> int:
@@ -169,7 +169,7 @@ def run(
 
 
 class Sums:
-    """Sums of the counts of portions, whatever the order in which these come: they are integers."""
+    """Sums of the counts of portions; these are integers, so their order does not matter."""
 
     def __init__(self) -> None:
         self._groups: dict[str, dict[str, Int64]] = {}  # of each group of queries; `closer` and `tied` are irrelevant
@@ -218,7 +218,7 @@ def profile_on(cluster: Cluster, pair: Pair, options: CountingOptions) -> TiePro
 def profiles_on(
     cluster: Cluster, pair: Pair, relevances: Sequence[Relevance], options: CountingOptions
 ) -> list[TieProfile]:
-    """A profile for each way to be relevant; the tasks of all are handed out together."""
+    """Return a profile for each of the `relevances`; the tasks of all of them are submitted together."""
     # the distance of two rows, so that what does not fit together is known before any worker is asked
     first, gallery = np.zeros(1, dtype=np.int64), None if pair.gallery is None else pair.gallery.embeddings
     options.open(Chosen(pair.query.embeddings, first), None if gallery is None else Chosen(gallery, first))
@@ -253,7 +253,7 @@ def profiles_on(
 
 
 def _cut(cluster: Cluster, relevance: Relevance) -> Cut:
-    """Into how many groups queries and columns are cut: it follows from the data, so that a run can go on elsewhere."""
+    """Return the numbers of groups of queries and columns; they follow from the data, so a run can resume elsewhere."""
     n_query, n_item = len(relevance.asking()), len(relevance.gallery_class)
     n_task = max(1, cluster.tasks or min(_TASKS, -(-n_query * n_item // _PAIRS)))
     worth = n_item // max(_COLUMNS, int(_TIMES_RELEVANT * relevance.mean_relevant()))

@@ -1,15 +1,15 @@
-"""What workers are sent, and what runs in them: portions of a counting pass.
+"""Jobs for workers, and the work that runs in them: portions of a counting pass.
 
-They are sent a job, which is small, and the files that it names. Embeddings stay in the files that they are in. What is
-in no file (arrays, labels, masks) is written once to a directory that is the job's own and goes with it. A worker opens
-the problem that a task is of, keeps that open for the next task, and counts a portion. The columns of each portion are
-other ones, so that what is irrelevant and closer, or tied, is summed over portions:
+A worker is sent a job, which is small, and reads the files that it names. Embeddings stay in their files. Data that are
+in no file (arrays, labels, masks) are written once to a directory of the job, which is deleted with it. A worker opens
+the problem of a task, keeps it open for the next task, and counts a portion. Portions of a group of queries share no
+column, so the irrelevant items that are closer, or tied, are summed over portions:
 
                  columns, in groups                      leave one out, where a tile serves both of its sides:
     queries    [ 0,0* | 0,1 | 0,2 ]                      [ 0,0* | 0,1  | 0,2  ]
     in groups  [ 1,0* | 1,1 | 1,2 ]                      [      | 1,1* | 1,2  ]
                                                          [      |      | 2,2* ]
-The first portion of a group of queries (*) also counts what is in no tile, and says what is relevant.
+The first portion of a group of queries (*) also counts the items in no tile, and gives the relevant items.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from deadheat.support.scratch import PREFIX, opened_folder
 
 @dataclass(frozen=True)
 class Files:
-    """What every worker gets with every task: where the rows are, and the arrays of this run."""
+    """Files of a run, sent with every task: the places of the rows, and the arrays of this run."""
 
     key: str
     folder: str
@@ -61,7 +61,7 @@ class Files:
             )
 
     def array(self, name: str) -> Array | None:
-        """One of the arrays in the folder, as a memory map, or None if there is none of this name."""
+        """Return an array of the folder as a memory map, or None if there is none of this name."""
         if name not in self.arrays:
             return None
         path = os.path.join(self.folder, f"{name}.npy")
@@ -75,14 +75,14 @@ class Files:
 
 
 class Cut(NamedTuple):
-    """Into how many groups queries and columns are cut; symmetric where both are the same items."""
+    """Numbers of groups of queries and of columns; symmetric if both are the same items."""
 
     queries: int
     columns: int
     symmetric: bool
 
     def portions(self) -> list[tuple[int, int]]:
-        """All groups of queries and of columns, large ones first, so that the last workers end at about one time."""
+        """Return all pairs of groups of queries and columns, large ones first, so that workers end at the same time."""
         first = [(group, group if self.symmetric else 0) for group in range(self.queries)]
         rest = [
             (group, columns)
@@ -105,7 +105,7 @@ class Job:
 
 
 class Writer:
-    """Writes the files of a run to a folder of its own."""
+    """Writer of the files of a run, to a folder of its own."""
 
     def __init__(self, scratch: str | None) -> None:
         self.key, self._shared = uuid4().hex, scratch is not None
@@ -123,7 +123,7 @@ class Writer:
             self._users.close()
 
     def places(self, source: Source, name: str) -> tuple[Place, ...]:
-        """Where the rows of a source are, for workers; written to the folder if they are nowhere that these see."""
+        """Return the places of the rows of a source, written to the folder if they are nowhere that workers see."""
         places = []
         for number, part in enumerate(disk.places_of(source)):
             if isinstance(part, Place) and not (self._shared and _is_temporary(part.path)):
@@ -154,7 +154,7 @@ def written(pair: Pair, arrays: Mapping[str, Array | None], scratch: str | None)
 
 
 def arrays_of(relevance: Relevance, number: int) -> dict[str, Array | None]:
-    """What workers need to know of who is relevant to whom, under the names that `worker` reads."""
+    """Return the arrays that describe relevance to workers, under the names that `worker` reads."""
     candidates, symmetric = relevance.candidates, relevance.candidates.symmetric
     junk = ~candidates.ranked if candidates.junk is None and not candidates.ranked.all() else candidates.junk
     arrays = {"junk": junk, "itself": None if symmetric else candidates.itself}
@@ -168,7 +168,7 @@ def arrays_of(relevance: Relevance, number: int) -> dict[str, Array | None]:
 
 
 def compressed(relevance: Relevance) -> tuple[Array, Array]:
-    """The classes of queries and of items in 32 bits where they fit; what no query has is one class."""
+    """Return the classes of queries and items, in 32 bits if they fit; classes without a query become one class."""
     classes = np.unique(relevance.query_class[relevance.query_class >= 0])
     dtype = np.int32 if len(classes) < 2**31 else np.int64
     of_query = np.where(relevance.query_class < 0, -1, np.searchsorted(classes, relevance.query_class)).astype(dtype)
@@ -185,7 +185,7 @@ def _is_temporary(path: str) -> bool:
 
 
 class PortionedPass:
-    """A counting pass whose portions are counted one by one, in whatever order and by whomever."""
+    """A counting pass whose portions can be counted one by one, in any order, by any worker."""
 
     def __init__(self, counting_pass: CountingPass, cut: Cut) -> None:
         self._pass, self._cut = counting_pass, cut
@@ -201,9 +201,9 @@ class PortionedPass:
                 self._ranges[group_of[columns.block]].append(columns)
 
     def count(self, queries: int, columns: int, threads: int) -> dict[str, Array]:
-        """The counts of a portion: arrays named ``group.what``, one entry a query or a tie group of the queries.
+        """Count a portion: return arrays named ``group.what``, with one entry per query or tie group of the queries.
 
-        ``closer`` and ``tied`` are irrelevant items.
+        ``closer`` and ``tied`` count irrelevant items only.
         """
         both = self._cut.symmetric and queries != columns
         groups = [queries, columns] if both else [queries]
@@ -234,7 +234,7 @@ class PortionedPass:
 
 
 def _grouped(sizes: list[int], n_group: int) -> list[list[int]]:
-    """Neighbours in groups of about the same size together; some may be empty."""
+    """Split a sequence of sizes into runs of about the same total; some may be empty."""
     middle = np.cumsum(sizes) - np.array(sizes) / 2
     group = np.minimum(n_group - 1, middle * n_group // max(1, sum(sizes))).astype(np.int64)
     return [np.flatnonzero(group == number).tolist() for number in range(n_group)]
@@ -246,7 +246,7 @@ _open: dict[tuple[str, int], Any] = {}  # the problem that is open in this proce
 
 @plain_floats
 def count(job: Job, queries: int, columns: int) -> dict[str, Array]:
-    """The task: count a portion."""
+    """Count a portion; this is the task of a worker."""
     portioned: PortionedPass = open_once(job.files, job.number, lambda: PortionedPass(_pass(job), job.cut))
     return portioned.count(queries, columns, job.threads)
 
@@ -257,7 +257,7 @@ def forget() -> None:
 
 
 def open_once(files: Files, number: int, make: Callable[[], Any]) -> Any:
-    """A problem of a run, opened by the first task that asks for it, and in the place of what was open before."""
+    """Return a problem of a run; the first task that asks for it opens it, and closes the one that was open before."""
     with _turn:
         key = files.key, number
         if key not in _open:

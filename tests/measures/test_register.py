@@ -1,0 +1,82 @@
+"""Measures of one's own, against all orders by brute force, and under every name that takes measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise, permutations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat import measures
+
+SCORES = np.array([[3, 2, 2, 2, 1, 1], [1, 1, 1, 1, 1, 1], [6, 5, 4, 3, 2, 1]])
+MARKS = np.array([[0, 1, 0, 1, 0, 1], [1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0]], dtype=bool)
+PROFILE = dh.Task.from_scores(SCORES, MARKS).profile
+
+
+def discount(rank: Any) -> Any:
+    return 0.2 * 0.8 ** (rank - 1.0)
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    rows = [measures.register(f"own-{over}", discount, over=over, aliases=[f"mine {over}"])  # type: ignore[arg-type]
+            for over in ("nothing", "relevant", "best")]  # fmt: skip
+    yield
+    for row in rows:
+        measures.unregister(row.name)
+
+
+def values(scores: Any, marks: Any, over: str, k: int) -> list[float]:
+    """The value of every order of the tied items of a query."""
+    found = []
+    for order in permutations(range(len(scores))):
+        if any(scores[a] < scores[b] for a, b in pairwise(order)):
+            continue
+        ranks = [rank for rank, item in enumerate(order, 1) if marks[item] and rank <= k]
+        best = sum(discount(rank) for rank in range(1, min(int(marks.sum()), k) + 1))
+        found.append(sum(map(discount, ranks)) / {"nothing": 1, "relevant": marks.sum(), "best": best}[over])
+    return found
+
+
+@pytest.mark.parametrize("k", [2, 4, 6])
+@pytest.mark.parametrize("over", ["nothing", "relevant", "best"])
+def test_bounds_expectation_and_deviation_over_all_orders(over: str, k: int, registered: None) -> None:
+    lower, expected, upper = measures.per_query(PROFILE, f"own-{over}@{k}")
+    std = measures.std(PROFILE, f"own-{over}@{k}")
+    for query in range(3):
+        every = values(SCORES[query], MARKS[query], over, k)
+        found = lower[query], expected[query], upper[query], std[query]
+        assert found == pytest.approx((min(every), np.mean(every), max(every), np.std(every)), abs=1e-15)
+    assert lower[2] == expected[2] == upper[2]
+
+
+def test_it_is_known_by_all_its_names_and_everywhere(registered: None) -> None:
+    report = dh.evaluate(PROFILE, "own-best, mine best@3")
+    assert report.measures == ("own-best", "own-best@3")
+    assert "own-best, own-best@k" in measures.listing()
+    task = dh.Task(np.zeros((4, 1)), [0, 0, 1, 1])
+    assert dh.exploit(task, measure="own-relevant", draws=2).bounds == pytest.approx((0.128, 0.16266667, 0.2))
+    assert dh.compare(report, report, measures="own-best")["own-best"].expected == 0
+
+
+def test_a_name_or_discount_that_cannot_be_is_refused(registered: None) -> None:
+    for name, message in (("mAP", "must be a name of its own, but 'map' is mAP"), ("", "must be letters"),
+                          ("own-best", "must be a name of its own"), ("a@5", "must be letters")):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            measures.register(name, discount)
+    with pytest.raises(TypeError, match=r"^discount must be a function of ranks, but is 3$"):
+        measures.register("other", 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="over must be one of nothing, relevant, best"):
+        measures.register("other", discount, over="all")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="must be the name of a measure that was registered"):
+        measures.unregister("mAP")
+    for wrong in (lambda rank: rank, lambda rank: -rank, lambda rank: rank * np.nan, lambda rank: 1.0):
+        measures.register("wrong", wrong)
+        with pytest.raises(ValueError, match=r"^discount .*must"):
+            dh.evaluate(PROFILE, "wrong")
+        measures.unregister("wrong")
+    assert "wrong" not in measures.listing()
