@@ -25,6 +25,7 @@ SECTIONS = {
     "cityblock": "yardstick: scipy.spatial.distance.cdist alone on the same data (it has one thread)",
     "hamming": "yardstick: NumPy XOR and bitwise_count in cache-sized blocks, in the same number of threads",
     "candidates": "yardstick: a neighbour's own arithmetic on the scores of n queries x d candidates",
+    "several labels": "yardstick: all Hamming distances and the product of the labels by NumPy; an argsort a query",
     "questions": "yardstick: the first question of a task; then one of the same task, which is not counted again",
     "device": "yardstick: the float32 product by PyTorch on a GPU, of rows that are there already, 4096 at a time",
     "memory": "growth of the resident set over the inputs, however many relevant pairs",
@@ -271,6 +272,12 @@ def _candidates() -> Iterator[Case]:
             yield Case("candidates", data, n, 1_000, yardstick=yardstick, target=TARGETS["candidates"])
 
 
+def _several_labels(yardstick: str, target: Target | None = None) -> Case:
+    """Return the case of a set with 81 labels, as large as NUS-WIDE."""
+    data = f"81 labels, {yardstick}"
+    return Case("several labels", data, 193_734, 64, 0, "hamming", yardstick, target, n_query=2_100)
+
+
 CASES: tuple[Case, ...] = (
     *_size(),
     *_four("threads", "product"),
@@ -285,6 +292,8 @@ CASES: tuple[Case, ...] = (
     ),
     Case("hamming", "packed bits", 50_000, 256, 100, "hamming", "XOR", TARGETS["hamming"]),
     *_candidates(),
+    _several_labels("XOR and the labels' product", TARGETS["several labels"]),
+    _several_labels("argsort of each query"),
     Case("questions", "random", 20_000, 128, 100, "cosine", "the first question", TARGETS["questions"]),
     *_device(),
     *_memory(),

@@ -70,6 +70,7 @@ OTHERS: dict[str, Target] = {
     "cityblock": Target("city block, to cdist in one thread", 0.5),
     "hamming": Target("Hamming, to XOR by NumPy", 0.5),
     "candidates": Target("link prediction and reranking, to a neighbour's arithmetic", 1.0),
+    "several labels": Target("codes with several labels, to XOR and the labels' product", 0.5),
     "questions": Target("a second question of one task, to the first", 0.2),
     "out of core": Target("all that is resident with a gallery on disk, MB", 1000),
     "growth": Target("exponent of the time in N", 2.0, "about", 0.05),

@@ -24,6 +24,11 @@ NAMES = [
     *SET_NAMES,
 ]
 INTERPOLATED_NAMES = ["IPrec@0", "IPrec@0.3", "IPrec@1", "iprec_at_recall@0.3"]  # to about 12 digits
+OVER_NAMES = [  # measures with another divisor than R
+    *(f"mAP(over='hits'){at}" for at in ("", "@1", "@2", "@3", "@5", "@20")),
+    *("mAP(over='possible')", "mAP(over='possible')@1", "mAP(over='possible')@3", "mAP(over='possible')@20"),
+    *("Recall(over='possible')@1", "Recall(over='possible')@3", "Recall(over='possible')@20"),
+]
 GAIN_NAMES = ["nDCG", "nDCG@1", "nDCG@3", "nDCG@20", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@3"]
 
 Graded = list[tuple[int, int, dict[int, int]]]  # closer, tied, {grade: count}, as in oracles
@@ -102,6 +107,11 @@ def value(name: str, grades: Sequence[int], missing: Sequence[int]) -> Any:
         return sum(interpolated(ranking, r, recall, measure.family != "IPrec") for recall in recalls) / len(recalls)
     if found == 0:
         return math.nan if measure.family == "AUC" and not ranking else Fraction(0)
+    if "over='hits'" in name:
+        ranks = [rank for rank, relevant in enumerate(ranking[:k], 1) if relevant]
+        return sum((Fraction(a, rank) for a, rank in enumerate(ranks, 1)), Fraction(0)) / max(len(ranks), 1)
+    if "over='possible'" in name:
+        r = min(r, k or r)
     if measure.family in ("mAP", "MAP@R"):
         return oracles.average_precision(ranking, r if measure.family == "MAP@R" else k) * found / r
     if measure.family == "AUC":

@@ -33,6 +33,7 @@ from benchmarks import (
     questions,
     report,
     running,
+    several,
     size,
     threads,
     yardsticks,
@@ -104,6 +105,9 @@ def test_every_case_can_be_chosen_by_its_name_and_names_data_and_a_yardstick_tha
         assert case.ties in yardsticks.TIES, case
         if case.section == "candidates":
             assert (case.yardstick in candidates.WORKS, case.data in candidates.KINDS) == (True, True), case
+            continue
+        if case.section == "several labels":
+            assert case.yardstick in several.YARDSTICKS, case
             continue
         if case.section == "questions":
             assert case.yardstick == questions.YARDSTICK, case

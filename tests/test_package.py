@@ -21,8 +21,8 @@ ROOT = Path(__file__).parent.parent
 PUBLIC = [
     "Cluster", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit", "audit_run",
     "classification", "collisions", "compare", "compare_formats", "confidence", "evaluate", "exploit",
-    "generalization_gap", "grouped", "html_report", "index_recall", "index_recall_of_truth", "leaderboard",
-    "link_prediction", "low_precision", "measures", "pair_classification", "plots", "precision_recall",
+    "generalization_gap", "grouped", "hash_lookup", "html_report", "index_recall", "index_recall_of_truth",
+    "leaderboard", "link_prediction", "low_precision", "measures", "pair_classification", "plots", "precision_recall",
     "random_baseline", "read", "receipt", "reference", "split_half", "verify",
 ]  # fmt: skip
 
@@ -159,8 +159,8 @@ def test_names_that_are_nearly_right_get_a_hint() -> None:
         dh.evaluate(points, labels, xyz=1)
     with pytest.raises(TypeError, match=r"^ties is no argument of from_links, which takes positives, negatives, "):
         dh.Task.from_links([1], [0], ties="exact")
-    with pytest.raises(TypeError, match=r"has dtype float64; embeddings > 0 has the bits of codes of -1 and 1$"):
-        dh.evaluate([[1.0, -1], [1, 1]], [0, 0], distance="hamming")
+    with pytest.raises(ValueError, match=r"holds -1 and 0, as sign\(0\) is 0; embeddings > 0 has two values$"):
+        dh.evaluate([[1.0, -1], [1, 0]], [0, 0], distance="hamming")
     for gallery in (["mAP", "Hit@1"], "mAP", "mAP, Hit@1"):
         with pytest.raises(TypeError, match=r"^gallery must be embeddings, but is .*; did you mean measures=\?$"):
             dh.evaluate(points, labels, gallery)

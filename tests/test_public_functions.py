@@ -62,6 +62,7 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     gap_trend: {"gaps": GAPS, "numbers": {"a": 1, "b": 2}},
     dh.generalization_gap: GAP,
     dh.grouped: {"task": TASK} | {"group_size": 2},
+    dh.hash_lookup: {"task": dh.Task(ROWS > 4, LABELS, distance="hamming")},
     dh.html_report: {"report": REPORT},
     dh.index_recall: {"returned": [[0, 1]], "queries": ROWS[:1], "base": ROWS, "k": 2, "distance": "l2"},
     dh.index_recall_of_truth: TRUTH,

@@ -12,6 +12,7 @@
 #include "analyses/exploit.h"
 #include "counting/columns.h"
 #include "counting/groups.h"
+#include "counting/histograms.h"
 #include "counting/scores.h"
 #include "distances/products.h"
 #include "distances/rows.h"
@@ -180,6 +181,13 @@ void bind_counting(nb::module_ &m) {
         },
         Loop());
     m.def("rank_group", &rank_group, Loop());
+    m.def(
+        "label_histograms",
+        [](Matrix<const std::uint64_t> query, Matrix<const std::uint64_t> item, Matrix<const std::uint64_t> query_labels,
+           Matrix<const std::uint64_t> item_labels, bool one, std::int64_t n_level, Matrix<std::int32_t> out) {
+            histogram_loops().count({query, item, query_labels, item_labels, one}, n_level, out);
+        },
+        "query"_a, "item"_a, "query_labels"_a, "item_labels"_a, "one"_a, "n_level"_a, "out"_a, Loop());
     m.def("count_groups", &count_groups, Loop());
 }
 

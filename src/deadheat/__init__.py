@@ -25,6 +25,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "exploit": "analyses.exploit:exploit",
     "generalization_gap": "analyses.gaps:generalization_gap",
     "grouped": "analyses.grouped:grouped",
+    "hash_lookup": "analyses.hash_lookup:hash_lookup",
     "html_report": "plots.pages:html_report",
     "index_recall": "analyses.index_recall:index_recall",
     "index_recall_of_truth": "analyses.index_recall:index_recall_of_truth",

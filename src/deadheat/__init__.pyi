@@ -7,6 +7,7 @@ from deadheat.analyses.comparison import compare
 from deadheat.analyses.exploit import exploit
 from deadheat.analyses.gaps import generalization_gap, split_half
 from deadheat.analyses.grouped import grouped
+from deadheat.analyses.hash_lookup import hash_lookup
 from deadheat.analyses.index_recall import index_recall, index_recall_of_truth
 from deadheat.analyses.leaderboard import leaderboard
 from deadheat.analyses.link_prediction import link_prediction
@@ -51,6 +52,7 @@ __all__ = [
     "exploit",
     "generalization_gap",
     "grouped",
+    "hash_lookup",
     "html_report",
     "index_recall",
     "index_recall_of_truth",

@@ -219,6 +219,15 @@ def rank_group(
     arg5: NDArray[numpy.int64],
     /,
 ) -> int: ...
+def label_histograms(
+    query: NDArray[numpy.uint64],
+    item: NDArray[numpy.uint64],
+    query_labels: NDArray[numpy.uint64],
+    item_labels: NDArray[numpy.uint64],
+    one: bool,
+    n_level: int,
+    out: NDArray[numpy.int32],
+) -> None: ...
 def count_groups(
     arg0: NDArray[numpy.int64],
     arg1: NDArray[numpy.int64],

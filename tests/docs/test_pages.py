@@ -27,7 +27,18 @@ _BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LANGUAGES = {"", "python", "console", "text", "bibtex"}  # others would be code that nothing runs
 
 INSTALLS, OFFICE = "needs a network; .ci/run installs", "for who works on deadheat; .ci/run does most of it"
-STUDIES = "collisions", "confidence", "dropout", "exploit", "grouped", "precision", "rerankers", "toy", "words"
+STUDIES = (
+    "collisions",
+    "confidence",
+    "dropout",
+    "exploit",
+    "grouped",
+    "hashing",
+    "precision",
+    "rerankers",
+    "toy",
+    "words",
+)
 STUDY = "minutes; reproduce/tests run the parts"
 THEIRS = "what another library is called with: the block below it is ours"
 SIGNING = "tests/trust/receipts/test_receipts.py runs it where the program is installed"
@@ -40,7 +51,9 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
         "eval ": "for a shell; tests/cli/test_cli.py completes words",
         "zcat": "for a shell; tests/cli/test_streams.py",
     },
-    "docs/coming-from.md": dict.fromkeys(["AccuracyCalculator", "evaluate(", "ir_measures.", "RetrievalMAP"], THEIRS),
+    "docs/coming-from.md": dict.fromkeys(
+        ["AccuracyCalculator", "evaluate(", "ir_measures.", "RetrievalMAP", "CalcTopMap"], THEIRS
+    ),
     "docs/how-to/audit.md": {
         "- name: Audit": "for GitHub; its command runs in test_the_gate_of_continuous_integration"
     },
@@ -63,20 +76,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
     "docs/installation.md": {"python3 -m venv": INSTALLS},
     "docs/studies/index.md": {"pip install": STUDY},
     "docs/who-can-be-hacked.md": {"pip install": "a minute, and ten libraries: benchmarks/evaluators/tests"},
-    **{
-        f"docs/studies/{name}.md": {f"python -m reproduce {name}": STUDY}
-        for name in [
-            "collisions",
-            "confidence",
-            "dropout",
-            "exploit",
-            "grouped",
-            "precision",
-            "rerankers",
-            "toy",
-            "words",
-        ]
-    },
+    **{f"docs/studies/{name}.md": {f"python -m reproduce {name}": STUDY} for name in STUDIES},
 }
 FORMULAS = {"docs/studies/exploit.md": 12, "docs/ties-proofs.md": 14, "docs/ties.md": 2}  # blocks of them, by page
 assert {*NOT_RUN, *FORMULAS} <= {*PAGES}
@@ -166,6 +166,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Path(name).write_text("q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.7 x\nq1 Q0 d3 3 0.7 x\n")
     Path("predictions.json").write_text('{"q1": {"d1": 0.9, "d2": 0.7, "d3": 0.6}}')
     Path("qrels.txt").write_text("q1 0 d3 1\nq1 0 d1 0\n")
+    for name in ("images.npz", "texts.npz"):  # codes with several labels
+        several = (labels[:, None] + np.arange(3)) % 4 == 0
+        np.savez(name, embeddings=np.where(embeddings > 0, 1, -1), labels=several.astype(np.int8))
     np.savez("query.npz", embeddings=embeddings[:8] + 1, labels=labels[:8])
     for name, part in (("query-labels", slice(8)), ("labels-1", slice(8, 12)), ("labels-2", slice(12, None))):
         np.save(f"{name}.npy", labels[part])

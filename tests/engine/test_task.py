@@ -169,7 +169,7 @@ def test_settings_that_are_not_named_stay(task: dh.Task) -> None:
         ({"distence": "l2"}, TypeError, "distence is no argument of replace; did you mean distance=?"),
         ({"labels": LABELS}, TypeError, "labels is no argument of replace, which takes distance, ties, junk, exclude"),
         ({"distance": "l3"}, ValueError, "distance must be one of "),
-        ({"distance": "hamming"}, TypeError, "embeddings must be bool, or uint8 with eight bits packed"),
+        ({"distance": "hamming"}, ValueError, "embeddings must be bool, bits packed in uint8, or numbers"),
         ({"ties": dh.Rounded("float16", of="distance"), "distance": "dot"}, ValueError, "of must be 'similarity' for"),
         ({"junk": [True]}, ValueError, "junk must have shape (48,) or (48, 48), but has shape (1,)"),
         ({"exclude": np.arange(48)}, ValueError, "exclude must be left out without a gallery"),

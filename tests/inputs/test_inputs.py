@@ -95,9 +95,9 @@ def test_dims_that_differ_are_refused(distance):
     "array", [ROWS, ROWS.astype(np.float32), ROWS.astype(int), ROWS.astype(np.int8), ROWS.tolist()]
 )
 def test_hamming_is_for_bits(array):
-    message = refused(TypeError, array, LABELS, distance="hamming")
-    assert message.startswith("embeddings must be bool, or uint8")
-    assert "dtype" in message
+    message = refused(ValueError, array, LABELS, distance="hamming")
+    assert message.startswith("embeddings must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1")
+    assert "in row 0, column 2; embeddings > 0 has a bit for each sign" in message
 
 
 def test_hamming_codes_must_agree_in_length_and_in_form():
@@ -138,7 +138,8 @@ def test_a_row_or_a_column_of_labels_is_labels_in_arrays_and_files(tmp_path: Pat
         ([0, 1, 0], ValueError, ("3 labels for 4 rows",)),
         ([0, 1, 0, 1, 0], ValueError, ("5 labels for 4 rows",)),
         ([], ValueError, ("0 labels for 4 rows",)),
-        (np.zeros((4, 2), dtype=int), ValueError, ("one-dimensional", "(4, 2)")),
+        (np.full((4, 2), 2), ValueError, ("0 and 1 alone", "row 0 has 2")),
+        (np.zeros((4, 2, 2), dtype=int), ValueError, ("one-dimensional", "(4, 2, 2)")),
         (np.array(3), ValueError, ("one-dimensional", "()")),
         (np.array([0, 1, 0.5, 1]), TypeError, ("integers or strings", "float64", "0.5 in row 2")),
         (np.array([0, 1, np.nan, 1]), TypeError, ("integers or strings", "nan in row 2")),
@@ -150,7 +151,7 @@ def test_a_row_or_a_column_of_labels_is_labels_in_arrays_and_files(tmp_path: Pat
         ([0, 1, 0, float("nan")], TypeError, ("integers or all strings", "float")),
         (["a", "b", 0, 1], TypeError, ("integers or all strings", "mixture")),
         (np.array(["a", 1, "b", 2], dtype=object), TypeError, ("integers or all strings", "mixture")),
-        ([[0], [1], [0], [1]], TypeError, ("integers or all strings", "list")),
+        ([[0], ["a"], [0], [1]], TypeError, ("integers or all strings", "mixture")),
         (np.zeros(4, dtype=complex), TypeError, ("integers or strings", "complex128")),
         (np.zeros(4, dtype="M8[s]"), TypeError, ("integers or strings", "datetime64")),
         (5, TypeError, ("sequence", "5")),

@@ -346,10 +346,10 @@ def test_bad_labels(tmp_path: Path) -> None:
     one = save(tmp_path / "1.npy", np.arange(3))
     said = f"labels must be of one kind throughout, but the dtypes are int64 in labels: {one} and <U1 in labels[1]"
     assert written.refusal(TypeError, open_labels, [one, np.array(["a", "b"])], "labels") == said
-    save(one, np.zeros((3, 2)))
+    save(one, np.zeros((3, 2, 2)))
     save(tmp_path / "2.npy", np.array([{}]))
     for given, said in (
-        (one, "1.npy must be one-dimensional, but has shape (3, 2)"),
+        (one, "1.npy must be one-dimensional, but has shape (3, 2, 2)"),
         (tmp_path / "2.npy", "pickled and never loaded"),
         ("cat", "labels: cat must be a file of labels that ends in "),
         (tmp_path / "x*.npy", "labels must be files that are there, but none fits"),

@@ -7,7 +7,17 @@ import random
 import numpy as np
 import oracles
 import pytest
-from graded_queries import GAIN_NAMES, INTERPOLATED_NAMES, NAMES, assert_agrees, close, profile_of, random_query, value
+from graded_queries import (
+    GAIN_NAMES,
+    INTERPOLATED_NAMES,
+    NAMES,
+    OVER_NAMES,
+    assert_agrees,
+    close,
+    profile_of,
+    random_query,
+    value,
+)
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.profiles.profile import TieProfile
@@ -18,6 +28,8 @@ from deadheat.measures import per_query, std
     ("name", "grades", "n", "most", "tolerance"),
     [
         *((name, [1], 600, {}, {}) for name in (*NAMES, "nDCG", "nDCG@3")),
+        *((name, [1], 600, {}, {"tolerance": 1e-15}) for name in OVER_NAMES),
+        *((name, [1, 2, 5], 150, {"most": 6}, {"tolerance": 1e-15}) for name in OVER_NAMES[2::4]),
         *((name, [1], 400, {}, {"tolerance": 4e-15}) for name in (*INTERPOLATED_NAMES, "11pt_avg")),
         *((name, [1, 2, 5], 150, {"most": 6}, {}) for name in (*GAIN_NAMES, "mAP", "Hit@3", "AUC")),
     ],
@@ -76,7 +88,7 @@ def test_a_maximum_over_too_many_orders_has_bounds_only() -> None:
 # undefined, missing, windows
 
 
-@pytest.mark.parametrize("name", [*NAMES, *GAIN_NAMES])
+@pytest.mark.parametrize("name", [*NAMES, *OVER_NAMES, *GAIN_NAMES])
 def test_nothing_relevant_is_undefined_and_nothing_found_is_zero(name: str) -> None:
     for groups, ranked, relevant, expected in (([[], []], [5, 5], [0, 2], [np.nan, 0.0]), ([], [], [], [])):
         profile = TieProfile.from_groups(groups, ranked, relevant)

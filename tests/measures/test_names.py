@@ -14,7 +14,13 @@ from deadheat.measures import DEFAULT_MEASURES, FAMILIES, listing, parse, parse_
 
 ALIASES = {
     "mAP": "map MAP AP average_precision mean_average_precision RetrievalMAP",
-    "mAP@5": "AP@5 MAP@5 map_cut_5 mAP@05 mean_average_precision_at_5",
+    "mAP@5": "AP@5 MAP@5 map_cut_5 mAP@05 mean_average_precision_at_5 mAP(over='relevant')@5 AP(rel=1)@5",
+    "mAP(over='hits')": "AP(over=hits) map_over_hits mAP(rel=1,over='hits')",
+    "mAP(over='hits')@1000": 'map_over_hits@1000 mAP(over="hits")@1000',
+    "mAP(over='hits',rel=2)@10": "AP(rel=2,over='hits')@10 map-over-hits(rel=2)@10 mAP(over='hits',rel=02)@10",
+    "mAP(over='possible')@10": "apk@10 apk_10 mapk@10 AP(over='possible')@10 apk(over='possible')@10",
+    "Recall(over='possible')@10": "R_cap@10 recall_cap_10 capped_recall_at_10 R(over='possible')@10",
+    "Recall(over='possible',rel=3)@10": "R_cap(rel=3)@10",
     "MAP@R": "map@r mean_average_precision_at_r AP@R",
     "R-Precision": "Rprec R-Prec r_precision RPrecision P@R precision_at_r RetrievalRPrecision",
     "P@10": "p@10 Precision@10 precision_at_10 P_10",
@@ -56,12 +62,16 @@ def test_no_two_families_share_a_name() -> None:
     assert all(row.sentence for row in FAMILIES)
 
 
-def test_the_listing_has_a_row_for_each_family() -> None:
+def test_the_listing_has_a_row_for_each_family_and_each_choice_but_the_default() -> None:
     rows = listing().splitlines()[2:-2]
-    assert len(rows) == 1 + len(FAMILIES)
-    assert [row.split("  ")[0] for row in rows[:4]] == ["name", "mAP, mAP@k", "MAP@R", "R-Precision"]
+    assert len(rows) == 1 + len(FAMILIES) + sum(max(len(row.choices) - 1, 0) for row in FAMILIES)
+    assert [row.split("  ")[0] for row in rows[:6]] == [
+        "name", "mAP, mAP@k", "mAP(over='hits')@k", "mAP(over='possible')@k", "MAP@R", "R-Precision"
+    ]  # fmt: skip
     found = {row.split("  ")[0]: re.split(" {2,}", row)[1:] for row in rows}
     assert found["Hit@k"] == ["Success@k", "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k"]
+    assert found["Recall(over='possible')@k"] == ["R cap@k", "hits / min(k, R)"]
+    assert found["nDCG(dcg='exp-log2')@k"] == ["nDCG burges@k", "the same with gains 2^grade - 1"]
     assert found["IPrec@r"][0] == "interpolated precision@r"
     assert found["11pt_avg"] == ["11pt", "mean of iprec_at_recall@0, @0.1, ..., @1"]
 
@@ -97,6 +107,22 @@ def test_fields() -> None:
         ("P@99999999999999999999999", "must be an integer from 1 to 2**53"),
         ("nDCG(dcg='log10')@10", "must be dcg='log2' or dcg='exp-log2'"),
         ("P(dcg='log2')@10", "P takes rel=1, rel=2, ... as its parameter, the least grade that is relevant, but got"),
+        ("nDCG_burges(dcg='log2')", "the parameter of nDCG must be dcg='log2' or dcg='exp-log2', but got"),
+        (
+            "mAP(over='none')@10",
+            "mAP takes over='relevant', over='hits' or over='possible', and rel=1, rel=2, ..., the least grade that is "
+            "relevant, as its parameters, but got",
+        ),
+        ("mAP(over='hits',over='possible')@10", "mAP takes over='relevant'"),
+        ("mAP(rel=2,rel=3)", "mAP takes over='relevant'"),
+        ("mAP(rel=0)", "mAP takes over='relevant'"),
+        ("mAP(rel=1000000000000000000)", "mAP takes over='relevant'"),
+        ("mAP()", "mAP takes over='relevant'"),
+        ("apk(over='relevant')@10", "mAP takes over='relevant'"),
+        ("Recall(over='hits')@10", "Recall takes over='relevant' or over='possible', and rel=1"),
+        ("MAP@R(over='hits')", "MAP@R takes rel=1, rel=2, ... as its parameter"),
+        ("mapp_over_hits@5", "unknown measure 'mapp_over_hits@5'; did you mean \"mAP(over='hits')@5\"?"),
+        ("Recall(over='possible')", "Recall needs a cutoff"),
         ("IPrec", "IPrec needs a recall from 0 to 1, as in 'IPrec@0.1', with 6 decimals at most, but got 'IPrec'"),
         ("IPrec@1.01", "but got 'IPrec@1.01'"),
         ("IPrec@-0.1", "but got 'IPrec@-0.1'"),
@@ -115,7 +141,8 @@ def test_names_that_are_refused(name: str, message: str) -> None:
     assert caught.value.argument == "measures"
 
 
-@pytest.mark.parametrize("name", ["mAP", "Hit@1", "nDCG(dcg='exp-log2')@10", "R-Precision", "IPrec@0.1", "AP(rel=2)"])
+@pytest.mark.parametrize("name", ["mAP", "Hit@1", "nDCG(dcg='exp-log2')@10", "R-Precision", "IPrec@0.1", "AP(rel=2)",
+                                  "mAP(over='hits',rel=2)@10"])  # fmt: skip
 def test_names_of_bounds_say_where_the_bounds_are(name: str) -> None:
     base, at, cutoff = name.partition("@")
     sides = {"lower": ("-", " -", "\u2212", "\u207b", "_lower", "-lower"), "upper": ("+", "\u207a", " upper"),
@@ -144,6 +171,7 @@ def test_names_of_bounds_say_where_the_bounds_are(name: str) -> None:
             "'Rndcg' is a line of trec_eval's output and no measure of a report: deadheat run --trec-eval prints",
         ),
         ("Rprec_mult_0.20", "deadheat run --trec-eval prints it"),
+        ("ACG@100", "'ACG@100' is a mean of grades, no fraction, and is not computed; ask for nDCG"),
         ("ERR@20", "'ERR@20' is not computed; ask for nDCG"),
     ],
 )
@@ -157,6 +185,10 @@ def test_names_come_with_commas_or_one_by_one_and_each_once() -> None:
         assert [measure.name for measure in parse_all(names)] == ["mAP", "Hit@1"]
     assert [measure.name for measure in parse_all(None)] == list(DEFAULT_MEASURES)
     assert [measure.name for measure in parse_all("nDCG(dcg='exp-log2')@10,P@1")] == ["nDCG(dcg='exp-log2')@10", "P@1"]
+    both = ["mAP(over='hits',rel=2)@10", "P@1", "mAP(over='hits')@5"]
+    for names in ("mAP(over='hits', rel=2)@10 P@1 map over hits@5", "mAP(rel=2,over='hits')@10,P@1,map over hits@5"):
+        assert [measure.name for measure in parse_all(names.replace("map over hits", "map_over_hits"))] == both
+    assert [measure.name for measure in parse_all("map over hits@5, AP(over='hits', rel=2)@10")] == [both[2], both[0]]
 
 
 def test_one_cutoff_for_all_names() -> None:
@@ -197,3 +229,6 @@ def test_a_level_of_relevance_is_taken_by_measures_that_have_none_of_their_own()
         "mAP@5": "mAP(rel=3)@5", "mAP(rel=2)@5": "mAP(rel=2)@5", "nDCG@10": "nDCG@10", "MRR": "MRR(rel=3)"
     }  # fmt: skip
     assert parse("mAP").at_level(1) == parse("mAP")
+    assert parse("R_cap@5").at_level(2).name == "Recall(over='possible',rel=2)@5"
+    with pytest.raises(InputError, match=r"cannot be told from \"mAP\(over='hits'\)\" where rel is 2"):
+        parse_all("mAP(over='hits',rel=1)", rel=2)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graded_queries import GAIN_NAMES, INTERPOLATED_NAMES, NAMES, SET_NAMES
+from graded_queries import GAIN_NAMES, INTERPOLATED_NAMES, NAMES, OVER_NAMES, SET_NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -34,7 +34,8 @@ def large_profiles(draw: Callable[..., Any]) -> TieProfile:
 
 
 @pytest.mark.parametrize("name", ["mAP", "mAP@100", "MAP@R", "R-Precision", "P@100", "Recall@7", "Hit@10", "MRR",
-                                  "MRR@10", "nDCG@1000", "F1@10", "AUC", "mINP"])  # fmt: skip
+                                  "MRR@10", "nDCG@1000", "F1@10", "AUC", "mINP", "mAP(over='hits')@100",
+                                  "mAP(over='possible')@50", "Recall(over='possible')@9"])  # fmt: skip
 @settings(max_examples=60)
 @given(profile=large_profiles())
 def test_bounds_are_in_order(name: str, profile: TieProfile) -> None:
@@ -55,7 +56,7 @@ def test_bounds_are_in_order(name: str, profile: TieProfile) -> None:
 def test_a_deviation_is_at_most_half_the_width(profile: TieProfile) -> None:
     """Popoviciu's inequality, and Bhatia and Davis's sharper one."""
     small = profile[np.flatnonzero(np.bincount(profile.query_of_group, profile.tied, profile.n_query) < 10**5)]
-    for name in ("mAP", "MAP@R", "P@10", "Hit@10", "MRR", "AUC", "mINP", "nDCG@100"):
+    for name in ("mAP", "MAP@R", "P@10", "Hit@10", "MRR", "AUC", "mINP", "nDCG@100", "mAP(over='hits')@30"):
         lower, expected, upper = per_query(small, name)
         deviation = std(small, name)
         defined = ~np.isnan(lower)
@@ -91,6 +92,7 @@ def a_fixed_profile() -> TieProfile:
         ([*(name for name in NAMES if name not in SET_NAMES), *GAIN_NAMES, *DEFAULT_MEASURES], "258e7fce71f7b81b"),
         (SET_NAMES, "03d7147a67128158"),
         (INTERPOLATED_NAMES, "c8b8cc6e5f91c216"),
+        (OVER_NAMES, "d2f606f32b93a8e6"),
     ],
 )
 def test_the_bits_are_the_same_everywhere(names: list[str], known: str) -> None:
@@ -109,7 +111,7 @@ def test_the_bits_are_the_same_everywhere(names: list[str], known: str) -> None:
 def test_many_measures_at_once_or_in_many_calls_are_those_one_by_one(
     threads: int, patches: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    profile, names = a_fixed_profile(), [*NAMES, *GAIN_NAMES, *DEFAULT_MEASURES]
+    profile, names = a_fixed_profile(), [*NAMES, *OVER_NAMES, *GAIN_NAMES, *DEFAULT_MEASURES]
     alone = [per_query(profile, name) for name in names]
     for name, number in patches.items():
         monkeypatch.setattr(values, name, number)
@@ -128,7 +130,7 @@ def test_no_pool_is_opened_where_it_is_not_worth_it(monkeypatch: pytest.MonkeyPa
         measures.all_bounds(profile, names, 2)
 
 
-@pytest.mark.parametrize("name", [*NAMES, *GAIN_NAMES])
+@pytest.mark.parametrize("name", [*NAMES, *OVER_NAMES, *GAIN_NAMES])
 def test_a_query_does_not_depend_on_the_others(name: str) -> None:
     profile = a_fixed_profile()
     order = np.random.default_rng(0).permutation(profile.n_query)

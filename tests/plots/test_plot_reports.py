@@ -55,9 +55,9 @@ def test_an_untied_row_is_one_dot(ax: Axes) -> None:
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [*((name, "report") for name in ("bounds", "mean_intervals", "cmc", "format_changes",
-                                     "group_values")), ("tie_sizes", "profile"), ("roc", "result"),
-     ("precision_recall", "curve")],
+    [*((name, "report") for name in ("bounds", "mean_intervals", "cmc", "format_changes", "group_values",
+                                     "precision_at_k", "recall_at_k")),
+     ("tie_sizes", "profile"), ("roc", "result"), ("hash_lookup", "result"), ("precision_recall", "curve")],
 )  # fmt: skip
 def test_nothing_to_draw_is_refused(name: str, what: str) -> None:
     with pytest.raises(ValueError, match=rf"^{what}s must hold at least one {what}, but is empty$"):
@@ -179,9 +179,53 @@ def test_precision_against_recall_with_its_band(ax: Axes) -> None:
 
 
 @pytest.mark.parametrize(("k", "error"), [(0, ValueError), ([1, 0], ValueError), (1.5, TypeError)])
-def test_cmc_refuses(k: Any, error: type[Exception]) -> None:
+@pytest.mark.parametrize("name", ["cmc", "precision_at_k", "recall_at_k"])
+def test_cutoffs_are_checked(name: str, k: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"^k must be "):
-        dh.plots.cmc(TIED, k=k)
+        getattr(dh.plots, name)(TIED, k=k)
+
+
+@pytest.mark.parametrize(("name", "measure"), [("precision_at_k", "P"), ("recall_at_k", "Recall")])
+def test_a_measure_at_every_cutoff_with_its_band(name: str, measure: str, ax: Axes) -> None:
+    getattr(dh.plots, name)(TIED, ax=ax)
+    cutoffs = ax.lines[0].get_xdata().tolist()  # type: ignore[union-attr]
+    assert cutoffs == list(range(1, int(TIED.profile.n_ranked.max()) + 1))
+    wanted = [[100 * getattr(TIED[f"{measure}@{k}"], end) for k in cutoffs] for end in ("lower", "expected", "upper")]
+    assert_array_equal(ax.lines[0].get_ydata(), wanted[1])
+    corners = ax.collections[0].get_paths()[0].vertices
+    for k, low, high in zip(cutoffs, wanted[0], wanted[2], strict=True):
+        ends = corners[corners[:, 0] == k][:, 1]  # type: ignore[index]
+        assert (ends.min(), ends.max()) == (low, high)
+    assert ax.get_ylabel() == f"{measure}@k (%)"
+    large = getattr(dh.plots, name)({"a": TIED, "b": SEPARATED}, k=1000, ax=new())
+    assert large.lines[0].get_xdata().tolist() == [1, *range(50, 1001, 50)]
+    assert words(large)[-1] == "b"
+    assert getattr(dh.plots, name)(TIED, k=[3, 1], ax=new()).lines[0].get_xdata().tolist() == [1, 3]
+
+
+def test_hash_lookup_against_radius_and_recall(ax: Axes) -> None:
+    rng = np.random.default_rng(4)
+    bits, labels = rng.random((30, 12)) < 0.5, np.arange(30) % 4
+    found = dh.hash_lookup(dh.Task(bits, labels, distance="hamming"))
+    assert found.empty[0] == 1.0
+    dh.plots.hash_lookup(found, ax=ax)
+    assert words(ax) == ["precision", "recall", "empty balls"]
+    wanted = {"precision": found.macro.precision, "recall": found.macro.recall, "empty balls": found.empty}
+    for name, values in wanted.items():
+        assert_array_equal(line(ax, name).get_xdata(), np.arange(13))
+        assert_array_equal(line(ax, name).get_ydata(), 100 * values)
+    assert ax.get_title() == f"Best F1: {100 * found.macro.f1.max():.2f} %"
+    few = dh.hash_lookup(dh.Task(bits[:, :6], labels, distance="hamming"))
+    several = dh.plots.hash_lookup({"12": found, "6": few}, ax=new())
+    assert words(several) == ["12: precision", "12: recall", "6: precision", "6: recall"]
+    curves = dh.plots.hash_lookup({"12": found, "6": few}, against="recall", average="micro", ax=new())
+    some = found.n_empty < found.n_query
+    points = np.stack([found.micro.recall[some], found.micro.precision[some]], axis=1)
+    assert_array_equal(line(curves, "12").get_xydata(), 100 * points)
+    assert (curves.get_xlabel(), curves.get_ylabel()) == ("recall (%)", "precision (%)")
+    for wrong in ({"against": "f1"}, {"average": "class"}):
+        with pytest.raises(ValueError, match=rf"^{next(iter(wrong))} must be one of "):
+            dh.plots.hash_lookup(found, **wrong)  # type: ignore[arg-type]
 
 
 def test_classes_from_the_worst(ax: Axes) -> None:

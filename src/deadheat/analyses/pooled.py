@@ -448,7 +448,7 @@ def pair_classification(
     groups : (n_pair,) array of integers or strings, optional
         Whole groups are the units of `Classification.interval`, such as the pairs of one person; by default each pair.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
+        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes codes, as `Task` does.
     measures : str or iterable of str
         The measures in the table; `Classification` lists the names.
 

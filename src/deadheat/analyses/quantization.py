@@ -283,7 +283,7 @@ def compare_formats(
     """
     summary = SummaryOptions.checked(measures, singletons, average)
     test = {"resample": resample, "confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
-    task = rows_of(task, "formats")
+    task = rows_of(task, "formats", several=True)
     return compare_formats_of(task, summary, formats=formats, base=base, threshold=threshold, **test)
 
 

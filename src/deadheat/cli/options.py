@@ -65,7 +65,11 @@ LAYOUT = (
     option("Input", "--header/--no-header", default=None,
         help="Say whether the first line of a table has names. Default: guess."),
 )  # fmt: skip
-SOURCES = (*FILES, *EXCLUDE, *LAYOUT)
+RELEVANCE = option(
+    "Ranking", "--relevance", type=Choice(["any", "same", "count"]),
+    help="Of several labels a row, take as relevant what shares any, has the same, or by the count. Default: any.",
+)  # fmt: skip
+SOURCES = (*FILES, *EXCLUDE, *LAYOUT, RELEVANCE)
 DISTANCE = option("Ranking", "--distance", type=Choice(DISTANCES), default="cosine", help="Rank by this distance.")
 MEASURES = option(
     "Measure", "--measure", "-m", "measures", type=Choice(COMPLETIONS, listed=True), multiple=True, metavar="NAMES",
@@ -136,7 +140,7 @@ def summary_options(options: dict[str, Any], *, measures: Sequence[str] = ()) ->
 
 def task_settings(options: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Return the settings of a task that the options of a command give, checked before files are opened."""
-    settings = {key: options[key] for key in ("distance", "threads", "device") if key in options} | more
+    settings = {key: options[key] for key in ("distance", "threads", "device", "relevance") if key in options} | more
     if "ties" in options:
         settings["ties"] = _ties(options["ties"], options["ties_of"])
     CountingOptions.checked(**settings)

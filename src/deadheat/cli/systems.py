@@ -39,6 +39,7 @@ from deadheat.support.triple import Triple
 
 WORSE = 1  # exit status
 _NO_VALUE = "has no closed form over the orders of ties here, or is no measure of relevance"
+_COMMAS = re.compile(r",(?![^()]*\))")  # outside parentheses
 
 NAMES = option(
     "Input", "--name", "names", multiple=True,
@@ -245,7 +246,9 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
 def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:
     """Return the names that `-m` asks for, each once; by default those of trec_eval or of a report on a run."""
     words = [word for text in texts for word in text.split()]
-    parts = [part for word in words for part in ([word] if re.search(r"\.[-.0-9]", word) else word.split(",")) if part]
+    parts = [
+        part for word in words for part in ([word] if re.search(r"\.[-.0-9]", word) else _COMMAS.split(word)) if part
+    ]
     for name in (part.partition(".")[0] for part in parts):
         if name in LEFT_OUT:
             raise click.UsageError(f"{name} {_NO_VALUE}")

@@ -20,10 +20,11 @@ from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
-from deadheat.errors import InvalidTypeError
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.files import paths_given
 from deadheat.inputs.item_ids import OwnRows
+from deadheat.inputs.label_sets import LabelSets, numbered
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_labels, open_pair
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
@@ -68,6 +69,8 @@ class Task:
         Or the path of a file (``.txt`` too, one a line), a pattern, or a list of paths. Whole floats count as integers.
         By default they are in the files of the embeddings. Labels of queries and gallery that all come from files are
         compared as text if some are text, so that 7 is "7"; arrays are compared as what they are.
+        Or **several labels a row**: a matrix of 0 and 1, (n_query, n_label), dense or of SciPy's sparse ones, or a list
+        of sets of labels. A row without a label has nothing relevant, and is relevant to no query.
     gallery : (n_gallery, dim) array, optional
         The items that queries are ranked against, in any form that `embeddings` can have. By default the queries
         themselves.
@@ -75,7 +78,8 @@ class Task:
         In any form that `labels` can have. By default they are in the files of the gallery.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
         Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
-        Hamming takes bool, or uint8 with eight bits packed in each.
+        Hamming takes codes: -1 and 1, or 0 and 1, of any type, or bool; uint8 always has eight bits packed in each. A
+        padded last byte needs no option, since bits that are equal in all codes change no distance.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
         The rule for ties. "exact": items tie at exactly the same distance. "float16", "bfloat16" or "float32" (or
         another name of one of them, such as "fp16" or "half"): items tie if their similarities or distances are equal
@@ -104,6 +108,9 @@ class Task:
         Workers that count, in other processes or on other machines: any executor of PEP 3148, such as Dask's
         ``client.get_executor(pure=False, retries=2)``, or a function that makes one. The profile is the same.
         `deadheat.Cluster` has options: a directory that all workers see, how many tasks, retries.
+    relevance : {"any", "same", "count"}, optional
+        Of several labels a row, the relevant items: those that share at least one label with the query (the default),
+        those with the same set of labels, or graded by the number of labels that they share.
 
     Raises
     ------
@@ -149,10 +156,12 @@ class Task:
         checkpoint: str | os.PathLike[str] | None = None,
         device: Any = None,
         executor: Executor | Callable[[], Executor] | Cluster | None = None,
+        relevance: Literal["any", "same", "count"] | None = None,
     ) -> None:
         settings: dict[str, Any] = {
             "distance": distance, "ties": ties, "junk": junk, "exclude": exclude, "threads": threads,
             "progress": progress, "checkpoint": checkpoint, "device": device, "executor": executor,
+            "relevance": relevance,
         }  # fmt: skip
         options = CountingOptions.checked(**settings)  # before files are opened
         pair = open_pair(embeddings, labels, gallery, gallery_labels)
@@ -171,6 +180,7 @@ class Task:
         self, pair: Pair, options: CountingOptions, settings: Mapping[str, Any], files: str,
         n_in_gallery: int | None = None, remedy: str | None = None,
     ) -> None:  # fmt: skip
+        pair = _settled(pair, options)
         query = pair.query
         distance_registry.check(options.distance, query.embeddings, pair.gallery and pair.gallery.embeddings)
         options.rule.check(distance_registry.find(options.distance))
@@ -179,7 +189,8 @@ class Task:
             n_in_gallery = queries_in_gallery(pair, fitted, remedy)
         vars(self).update(
             _pair=pair, _options=fitted, _settings=dict(settings), n_in_gallery=n_in_gallery, run=None,
-            _labels=query.labels, _threads=options.threads, _source=files,
+            _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
+            _source=files,
         )  # fmt: skip
 
     # -----------------------------------------------------------------------------------------------------------------
@@ -770,6 +781,11 @@ class Task:
         return self._pair is not None
 
     @property
+    def has_several_labels(self) -> bool:
+        """True if a row can have several labels, and relevance is what rows share."""
+        return self._pair is not None and isinstance(self._pair.query.labels, LabelSets)
+
+    @property
     def n_excluded(self) -> int:
         """Number of queries that are left out of the gallery by `exclude`."""
         own = None if self._options is None else self._options.exclude
@@ -792,9 +808,11 @@ class Task:
             n_query = self.profile.n_query
             return f"Task({n_query:,} {'query' if n_query == 1 else 'queries'} of {self._source})"
         query, gallery, options = self._pair.query, self._pair.gallery, self.options
-        n_class = len(set(query.labels.tolist()))
+        several = isinstance(query.labels, LabelSets)
+        n_class = len(query.labels.names if several else set(query.labels.tolist()))
         against = "leave one out" if gallery is None else f"gallery {_shape(gallery.embeddings)}"
-        classes = f"{n_class:,} {'class' if n_class == 1 else 'classes'}"
+        words = ("label", "labels") if several else ("class", "classes")
+        classes = f"{n_class:,} {words[n_class != 1]}"
         parts = [_shape(query.embeddings), classes, against, options.distance.replace("_", " ")]
         ties = f"ties {options.rule.describe(options.distance)}"
         return f"Task({f'{self._source}: ' if self._source else ''}{', '.join([*parts, ties])})"
@@ -806,7 +824,9 @@ def _shape(source: Any) -> str:
 
 
 DATA = ("embeddings", "labels", "gallery", "gallery_labels")
-SETTINGS = ("distance", "ties", "junk", "exclude", "threads", "progress", "checkpoint", "device", "executor")
+SETTINGS = (
+    "distance", "ties", "junk", "exclude", "threads", "progress", "checkpoint", "device", "executor", "relevance",
+)  # fmt: skip
 
 
 def require_known(names: Iterable[str], function: str, others: Sequence[str] = ()) -> None:
@@ -816,12 +836,33 @@ def require_known(names: Iterable[str], function: str, others: Sequence[str] = (
             raise checks.no_argument(name, function, (*others, *SETTINGS))
 
 
-def rows_of(task: Any, what: str, argument: str = "task") -> Task:
-    """Return a task that was made of embeddings, which `what` is asked of."""
+def _settled(pair: Pair, options: CountingOptions) -> Pair:
+    """Return a pair whose labels fit the relevance: one a row, or several that are compared label by label."""
+    query, gallery, files = pair
+    if not isinstance(query.labels, LabelSets):
+        if options.relevance is not None:
+            came = f"is {options.relevance!r}, and labels have one"
+            raise InvalidValueError("relevance", f"must be left out unless a row has several labels, but {came}")
+        return pair
+    if options.relevance == "same":
+        of_query, of_items = numbered(query.labels, None if gallery is None else gallery.labels)
+        items = None if gallery is None else gallery._replace(labels=of_items)
+        return Pair(query._replace(labels=of_query), items, files)
+    for name, given in (("checkpoint", options.checkpoint), ("device", options.device), ("executor", options.cluster)):
+        if given is not None:
+            raise InvalidValueError(name, "must be left out where a row has several labels")
+    return pair
+
+
+def rows_of(task: Any, what: str, argument: str = "task", *, several: bool = False) -> Task:
+    """Return a task that was made of embeddings, which `what` is asked of; `several` allows several labels a row."""
     if not isinstance(task, Task):
         rule = f"must be a task, dh.Task(embeddings, labels), for {what}, but is of type {type(task).__name__}"
         raise InvalidTypeError(argument, rule)
     task.require_rows(what, argument)
+    if task.has_several_labels and not several:
+        rule = f'must have one label a row for {what}, or relevance="same", but rows have several'
+        raise InvalidTypeError(argument, rule)
     return task
 
 

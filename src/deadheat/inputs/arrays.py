@@ -83,36 +83,11 @@ def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
             raise InvalidValueError(name, f"must hold integers up to 2^53 in size, but holds {value}")
 
 
-def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
-    """Check binary codes, (n, bits) bool or (n, bytes) uint8, and return rows of 64-bit words, padded with zeros.
-
-    Examples
-    --------
-    >>> bits(np.array([[True, False, True]]), "embeddings")
-    array([[160]], dtype=uint64)
-    """
-    array = _filled_matrix(values, name)
-    if array.dtype == np.bool_:
-        array = np.packbits(array, axis=1)
-    elif array.dtype != np.uint8:
-        rule = "must be bool, or uint8 with eight bits packed in each, for distance 'hamming'"
-        hint = f"; {name} > 0 has the bits of codes of -1 and 1" if array.dtype.kind in "if" else ""
-        raise InvalidTypeError(name, f"{rule}, but has dtype {array.dtype}{hint}")
-    words = np.zeros((len(array), -(-array.shape[1] // 8) * 8), dtype=np.uint8)
-    words[:, : array.shape[1]] = array
-    return words.view("<u8").astype(np.uint64)
-
-
-def require_same_dim(query: Any, gallery: Any, codes: bool = False) -> None:
-    """Refuse two sets of embeddings, arrays or sources, that differ in dim or, for binary codes, in type."""
-    both = "embeddings and gallery"
-    left, right = (values if hasattr(values, "shape") else np.asarray(values) for values in (query, gallery))
-    kinds = [plain(values, both).dtype for values in (query, gallery)] if codes else []
-    if codes and (kinds[0] == np.bool_) != (kinds[1] == np.bool_):
-        raise InvalidTypeError(both, f"must both be bool or both be packed, but have dtypes {kinds[0]} and {kinds[1]}")
-    if left.shape[1] != right.shape[1]:
-        came = f"{left.shape[1]} and {right.shape[1]} columns"
-        raise InvalidValueError(both, f"must have the same dim, but have {came}")
+def require_same_dim(query: Any, gallery: Any) -> None:
+    """Refuse two sets of embeddings that differ in dim."""
+    if query.shape[1] != gallery.shape[1]:
+        came = f"{query.shape[1]} and {gallery.shape[1]} columns"
+        raise InvalidValueError("embeddings and gallery", f"must have the same dim, but have {came}")
 
 
 def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray[np.bool_] | None:

@@ -23,10 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import label_sets
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
 from deadheat.inputs.conversion import n_dim, plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
 from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matching, orders, paths_given, paths_in
+from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import common_kind, flat, joined, require_together
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.source import Array, Shards, Source
@@ -49,10 +51,10 @@ AnyPath = str | os.PathLike[str]
 
 
 class Samples(NamedTuple, Generic[Embeddings]):
-    """Embeddings (n, dim) and their labels (n,)."""
+    """Embeddings (n, dim) and the labels of their n rows."""
 
     embeddings: Embeddings
-    labels: Labels
+    labels: Any  # an array (n,), or `LabelSets`
 
 
 class Pair(NamedTuple):
@@ -73,6 +75,7 @@ def open_samples(
     name: str = "embeddings",
     labels_name: str = "labels",
     layout: Layout = USUAL,
+    several: bool = False,
 ) -> Samples[Source]:
     """Open embeddings and their labels, as `open_rows` and `open_labels` do, and check that they belong together.
 
@@ -98,6 +101,9 @@ def open_samples(
     else:  # the labels first, because what is wrong with them is known sooner
         opened = open_labels(labels, labels_name, layout)
         source = open_rows(embeddings, name, layout)
+    opened = label_sets.as_sets(opened)
+    if label_sets.are_several(opened) or (several and n_dim(opened) == 2):
+        return Samples(source, label_sets.label_sets(opened, len(source), labels_name, name))
     return Samples(source, checked_labels(opened, len(source), labels_name, name))
 
 
@@ -127,10 +133,19 @@ def open_pair(
     given = {names[0]: embeddings, names[2]: gallery}
     given |= {name: value for name, value in ((names[1], labels), (names[3], gallery_labels)) if are_label_files(value)}
     files = orders(given)
-    query = open_samples(embeddings, labels, name=names[0], labels_name=names[1], layout=layout)
+    both = any(map(label_sets.are_several, (labels, gallery_labels)))  # so that one row of labels is one row here too
+    query = open_samples(embeddings, labels, name=names[0], labels_name=names[1], layout=layout, several=both)
     if gallery is None:
         return Pair(query, None, files)
-    items = open_samples(gallery, gallery_labels, name=names[2], labels_name=names[3], layout=layout)
+    items = open_samples(gallery, gallery_labels, name=names[2], labels_name=names[3], layout=layout, several=both)
+    several = [isinstance(part.labels, LabelSets) for part in (query, items)]
+    if any(several):
+        if not all(several):
+            of_both = f"{names[1]} and {names[3]}"
+            came = f"{names[1 if several[0] else 3]} alone have several"
+            raise InvalidTypeError(of_both, f"must both have one label a row, or both several, but {came}")
+        of_query, of_items = label_sets.aligned(query.labels, items.labels)
+        return Pair(query._replace(labels=of_query), items._replace(labels=of_items), files)
     if all(given is None or are_label_files(given) for given in (labels, gallery_labels)):
         query_labels, item_labels = common_kind([query.labels, items.labels])
         query, items = query._replace(labels=query_labels), items._replace(labels=item_labels)
@@ -321,9 +336,13 @@ def _join_rows(sources: Sequence[Source], parts: Sequence[Part], name: str) -> S
     return sources[first] if len(filled) == 1 else Shards([sources[place] for place in filled])
 
 
-def _join_labels(arrays: Sequence[Labels], parts: Sequence[Part], name: str) -> Labels:
+def _join_labels(arrays: Sequence[Any], parts: Sequence[Part], name: str) -> Any:
     """Concatenate the labels of an argument's parts; if all are in files and some are text, all become text."""
+    if any(isinstance(array, list) for array in arrays):  # sets of labels
+        return [row for array in arrays for row in array]
     arrays = [flat(array) for array in arrays]
+    if any(array.ndim == 2 for array in arrays) and len({array.shape[1:] for array in arrays}) == 1:
+        return np.concatenate(arrays)  # one row of labels a row
     for array, part in zip(arrays, parts, strict=True):
         if array.ndim != 1:
             raise InvalidValueError(part.title, f"must be one-dimensional, but has shape {array.shape}")
@@ -366,13 +385,14 @@ def _open_array(value: Any, title: str, may_close: bool = False) -> Source:
         return checked(mapped if path is None else File(path, value, title), mapped)
     target = float_type(array.dtype, title)
     require_exact(array, title)
-    is_list = isinstance(value, (list, tuple)) and array.dtype != np.bool_  # bool may be binary codes: they stay bits
+    may_be_codes = array.dtype in (np.bool_, np.uint8)  # whose bits stay bits
+    is_list = isinstance(value, (list, tuple)) and not may_be_codes
     return Array(np.ascontiguousarray(array, dtype=target) if is_list else array)
 
 
 def _are_label_parts(value: Any) -> bool:
     """Return whether a list holds paths or arrays of labels, and not the labels themselves."""
-    if not isinstance(value, (list, tuple)) or not len(value):
+    if not isinstance(value, (list, tuple)) or not len(value) or label_sets.are_several(value):
         return False
     if all(isinstance(part, str) for part in value):
         if "." not in value[0] or not registry.holds_labels(value[0]):  # the first decides, of many labels

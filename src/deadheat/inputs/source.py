@@ -72,6 +72,13 @@ class Source(ABC):
         for start in range(0, len(self), step):
             yield start, self.read(start, start + step)
 
+    def stored_pieces(self, step: int) -> Iterator[tuple[int, Rows]]:
+        """Yield all rows in order, as (start, rows), `step` rows at a time, in the type in which they are stored."""
+        for start in range(0, len(self), step):
+            out = np.empty((min(step, len(self) - start), self.shape[1]), dtype=self.stored)
+            self._read_into(start, out)
+            yield start, out
+
     def whole(self) -> Rows:
         """Return all rows at once, (n, dim), in the type in which they are stored."""
         out = np.empty(self.shape, dtype=self.stored)

@@ -1,7 +1,8 @@
 """Counts of hits (P@k, Recall@k, R-Precision, F1@k, and those of the whole set) and of pairs (AUC and bpref [1]_).
 
 Tie groups come in. A measure of hits is a hits / (b k + c R), where each family has its constants a, b and c. Only the
-order of the group that straddles the cutoff matters, and its hits are hypergeometric.
+order of the group that straddles the cutoff matters, and its hits are hypergeometric. For ``over='possible'`` R is
+min(k, R), the most hits that there can be.
 
 SetP, SetR, SetRelP, SetAP and SetF are trec_eval's set_P, set_recall, set_relative_P, set_map and set_F: functions of
 the numbers of items that are ranked (n), relevant (R), and both (h). No order changes them: lower, expected and upper
@@ -29,10 +30,24 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum
-from deadheat.measures.groups import defined, filled, found, groups_within, kernel_arrays, sum_by_query
+from deadheat.measures.family import Choice, ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum
+from deadheat.measures.groups import (
+    POSSIBLE,
+    defined,
+    filled,
+    found,
+    groups_within,
+    kernel_arrays,
+    most_found,
+    sum_by_query,
+)
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
+
+OVER = {
+    "over='relevant'": Choice("over R"),
+    POSSIBLE: Choice("hits / min(k, R)", ("R cap", "recall cap", "capped recall")),
+}
 
 
 @dataclass(frozen=True)
@@ -44,7 +59,7 @@ class Hits(ClosedForms):
     share: float
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        groups, limit = kernel_arrays(profile), measure.limit
+        groups, limit = kernel_arrays(profile, most_found(profile.n_relevant, measure)), measure.limit
         factor, size, share = self.factor, self.size * limit, self.share
         return lambda first, last: _core.hits(first, last, groups, limit, factor, size, share, out)
 
@@ -61,7 +76,7 @@ class Hits(ClosedForms):
         return RankSum(Counted.ONE, np.ones(n + 1), 1.0 / (self._divisor(measure, relevant) / self.factor))
 
     def _divisor(self, measure: Measure, relevant: Int64) -> Float64:
-        return np.asarray(self.size * measure.limit + self.share * relevant, dtype=np.float64)
+        return np.asarray(self.size * measure.limit + self.share * most_found(relevant, measure), dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,17 @@ import numpy as np
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
-from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum
+from deadheat.measures.family import Choice, ClosedForms, Counted, Fill, Measure, RankSum
 from deadheat.measures.groups import distinct, groups_within, kernel_arrays, last_ranks, sum_by_query
 from deadheat.support import scratch
 from deadheat.support.arrays import Float64, Int64, pieces, slices
 
 # The gains of a grade g, as ir_measures calls them: g itself, which is the default, or 2^g - 1.
 EXPONENTIAL = "dcg='exp-log2'"
-GAINS = {"dcg='log2'": (), EXPONENTIAL: ("nDCG burges", "nDCG exp")}
+GAINS = {
+    "dcg='log2'": Choice("gains are the grades"),
+    EXPONENTIAL: Choice("the same with gains 2^grade - 1", ("nDCG burges", "nDCG exp")),
+}
 _LARGEST_EXPONENT = 500  # of the gain 2^g - 1: its square must not overflow
 
 _BLOCK = 64  # the running sum of the discounts is kept at every _BLOCK-th rank; the core knows it too

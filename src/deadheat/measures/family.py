@@ -58,8 +58,9 @@ class ClosedForms(ABC):
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         """Return a function that fills in lower, expected and upper, ``out[:, first:last]``, for a range of queries.
 
-        Lower has the relevant items last in each tie group, upper has them first, expected is the mean over all orders
-        of each group. Where no group is mixed the three are equal, bit by bit. NaN for a query without relevant items.
+        Lower and upper are the least and the greatest value over all orders of each tie group, which in all families
+        but one have the relevant items last or first in each; expected is the mean over all orders. Where no group is
+        mixed the three are equal, bit by bit. NaN for a query without relevant items.
         """
 
     def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:  # noqa: B027
@@ -78,9 +79,20 @@ class NoRankSum(ClosedForms):
     """A measure that is not a `RankSum`: functions that need one, such as searches of sample orders, refuse it."""
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
-        raise InvalidValueError(
-            "measure", f"must be a sum over the relevant items, each by its rank, such as mAP, but is {measure.name}"
-        )
+        raise not_a_rank_sum(measure)
+
+
+def not_a_rank_sum(measure: Measure) -> InvalidValueError:
+    """Return the error of a function that needs a `RankSum`."""
+    rule = "must be a sum over the relevant items, each by its rank, such as mAP"
+    return InvalidValueError("measure", f"{rule}, but is {measure.name}")
+
+
+class Choice(NamedTuple):
+    """A value of the parameter in parentheses: the value for a query, and the aliases that stand for it."""
+
+    sentence: str
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +113,9 @@ class Family:
         The value for a query, in terms of R, k and hits.
     aliases : tuple of str
         Other spellings, of which the first is shown; case, blanks, hyphens and underscores do not matter.
-    choices : mapping of str to tuple of str
-        The values of the parameter in parentheses, if the name takes one, the default first; for each value, the
-        aliases that stand for it.
+    choices : mapping of str to Choice
+        The values of the parameter in parentheses, such as ``"dcg='log2'"``, if the name takes one besides `rel`; the
+        default first, which the name leaves out.
     """
 
     name: str
@@ -112,14 +124,14 @@ class Family:
     forms: ClosedForms
     sentence: str
     aliases: tuple[str, ...]
-    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    choices: Mapping[str, Choice] = field(default_factory=dict)
 
     @property
     def spellings(self) -> dict[str, str | None]:
         """The keys of all names of the family, each with the choice that it stands for."""
         default = next(iter(self.choices), None)
         spellings = {key(alias): default for alias in (self.name, *self.aliases)}
-        return spellings | {key(alias): choice for choice, aliases in self.choices.items() for alias in aliases}
+        return spellings | {key(alias): choice for choice, of in self.choices.items() for alias in of.aliases}
 
     def measure(self, cutoff: float | None = None, choice: str | None = None, rel: int = 1) -> Measure:
         """Return the measure of this family with a cutoff, one of the choices, and the least grade that is relevant."""

@@ -14,11 +14,21 @@ from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.progress import Workers
 from deadheat.support.triple import Triple
 
+POSSIBLE = "over='possible'"  # the choice of a measure that divides by min(k, R) in place of R
 
-def kernel_arrays(profile: TieProfile) -> tuple[Int64, ...]:
-    """Return the arrays of a profile in the order that the loops expect: `Groups` in the core."""
+
+def kernel_arrays(profile: TieProfile, n_relevant: Int64 | None = None) -> tuple[Int64, ...]:
+    """Return the arrays of a profile in the order that the loops expect: `Groups` in the core.
+
+    `n_relevant` replaces the numbers of relevant items, by which the loops divide.
+    """
     ranking = (profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant)
-    return (profile.offsets, *ranking, profile.n_ranked, profile.n_relevant)
+    return (profile.offsets, *ranking, profile.n_ranked, profile.n_relevant if n_relevant is None else n_relevant)
+
+
+def most_found(relevant: Int64, measure: Measure) -> Int64:
+    """Return the divisor of each query: R, or min(k, R) for ``over='possible'``."""
+    return np.minimum(relevant, measure.limit) if measure.choice == POSSIBLE else relevant
 
 
 def last_ranks(profile: TieProfile, measure: Measure) -> Int64:

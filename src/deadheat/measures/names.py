@@ -13,7 +13,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.measures.average_precision import AveragePrecision
+from deadheat.measures.average_precision import OVER, AveragePrecision
+from deadheat.measures.counts import OVER as RECALL_OVER
 from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
 from deadheat.measures.family import Family, Measure, key
@@ -27,7 +28,8 @@ DEFAULT_MEASURES: tuple[str, ...] = ("mAP", "MAP@R", "R-Precision", "Hit@1", "Hi
 FAMILIES = [
     Family("mAP", "may", "precision", AveragePrecision(),
            "precision at the rank of each relevant item (up to k only), summed, over R",
-           ("AP", "average precision", "mean average precision", "map cut")),
+           ("AP", "average precision", "mean average precision", "map cut"),
+           choices=OVER),
     Family("MAP@R", "R", "precision", AveragePrecision(),
            "the same with k = R",
            ("AP@R", "MAPR", "MAP at R", "average precision at R", "mean average precision at R")),
@@ -39,7 +41,8 @@ FAMILIES = [
            ("precision", "prec")),
     Family("Recall", "must", "recall", Hits(factor=1.0, size=0.0, share=1.0),
            "hits / R, as in information retrieval",
-           ("R",)),
+           ("R",),
+           choices=RECALL_OVER),
     Family("Hit", "must", "recall", FirstHit(reciprocal=False),
            "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k",
            ("Success", "CMC", "hits", "hit rate", "hit ratio", "HR", "rank", "accuracy")),
@@ -101,6 +104,7 @@ NOT_HERE = {  # measures of other programs, and what to do instead
     **dict.fromkeys(("g", "ndcgrel"), f"{_OPEN} nDCG"),
     **dict.fromkeys(("bing", "rbpresid", "err"), "is not computed; ask for nDCG, or AP for two grades"),
     "rbp": "is not computed by itself; deadheat.measures.register makes a measure of any discount of ranks",
+    "acg": "is a mean of grades, no fraction, and is not computed; ask for nDCG, for which grades are gains",
     "relstring": "is the order of the documents itself, which ties leave open",
     "unj": "counts documents without a judgement and is not computed",
     "numnonreljudgedret": "counts documents by their judgement and is not computed",
@@ -146,16 +150,19 @@ def listing() -> str:
 
     Examples
     --------
-    >>> print("\\n".join(listing().splitlines()[2:5]))
-    name          also           value for a query
-    mAP, mAP@k    AP             precision at the rank of each relevant item (up to k only), summed, over R
-    MAP@R         AP@R           the same with k = R
+    >>> print("\\n".join(listing().splitlines()[5:8]))
+    mAP(over='possible')@k     apk@k                     the same over min(k, R): mAP@k of recommender systems
+    MAP@R                      AP@R                      the same with k = R
+    R-Precision                Rprec                     hits / R with k = R
     """
     cells = [("name", "also", "value for a query")]
     for row in FAMILIES:
         end = {"must": "@k", "recall": "@r"}.get(row.cutoff, "")
         name = f"{row.name}, {row.name}@k" if row.cutoff == "may" else row.name + end
         cells.append((name, row.aliases[0] + end if row.aliases else "", row.sentence))
+        at = {"may": "@k"}.get(row.cutoff, end)
+        for choice, (sentence, aliases) in list(row.choices.items())[1:]:
+            cells.append((f"{row.name}({choice}){at}", aliases[0] + at if aliases else "", sentence))
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)][:2]
     table = [f"{name:{widths[0]}}  {also:{widths[1]}}  {sentence}" for name, also, sentence in cells]
     return "\n".join([
@@ -188,8 +195,9 @@ def parse(name: str) -> Measure:
     name : str
         One of those that `listing` shows, with k a positive integer. Case, blanks, hyphens and underscores do not
         matter, and the usual other names are known: AP, RR, Rprec, Success@k, CMC@k, ``precision_at_1``,
-        ``map_cut_10``, ``P_10``, ... Parameters are written as in ir_measures: ``nDCG(dcg='exp-log2')@10``, and
-        ``AP(rel=2)`` to count only grades from 2 on as relevant, in any measure but nDCG, for which grades are gains.
+        ``map_cut_10``, ``P_10``, ... Parameters are written as in ir_measures: ``nDCG(dcg='exp-log2')@10``,
+        ``mAP(over='hits')@1000``, and ``AP(rel=2)`` to count only grades from 2 on as relevant, in any measure but
+        nDCG, for which grades are gains; ``mAP(over='hits',rel=2)@10`` has both.
         ``Recall@k`` is the share of the relevant items among the first k; what metric learning calls Recall@K is
         ``Hit@k``.
 
@@ -228,11 +236,8 @@ def parse(name: str) -> Measure:
         if _GIVEN.fullmatch(given) and find(word):
             raise MeasureNameError("measures", f"{name!r} has a parameter as trec_eval writes it: {_PARAMETERS}")
         raise MeasureNameError("measures", f"unknown measure {name!r}; {_suggestion(base, cutoff)}")
-    if parameter is None:
-        return row.measure(_cutoff(row, cutoff, name), choice)
-    if row.choices:
-        return row.measure(_cutoff(row, cutoff, name), _choice(row, parameter, name, choice))
-    return row.measure(_cutoff(row, cutoff, name), rel=_level(row, parameter, name))
+    choice, rel = (choice, 1) if parameter is None else _parameters(row, parameter, name, choice)
+    return row.measure(_cutoff(row, cutoff, name), choice, rel)
 
 
 def at_level(name: str, rel: int) -> Measure:
@@ -249,7 +254,7 @@ def at_level(name: str, rel: int) -> Measure:
     ('mAP(rel=2)', 'mAP(rel=3)', 'nDCG')
     """
     measure = parse(name).at_level(rel)
-    if measure.rel == rel > 1 and re.search(r"\(\s*rel\s*=\s*0*1\s*\)", name):
+    if measure.rel == rel > 1 and re.search(r"[(,]\s*rel\s*=\s*0*1\s*[,)]", name):
         rule = f"cannot be told from {parse(name).name!r} where rel is {rel}: leave out rel="
         raise MeasureNameError("measures", f"{name!r} {rule}, and give other measures their levels by name")
     return measure
@@ -292,10 +297,10 @@ def parse_all(names: str | Iterable[str] | None, top_k: int | None = None, rel: 
 
 
 def _listed(text: str) -> list[str]:
-    """Split a text into names, at commas and, where a part is not a name, at blanks."""
+    """Split a text into names, at commas and, where a part is not a name, at blanks; never within parentheses."""
     names = []
-    for part in text.split(","):
-        words = part.split()
+    for part in re.split(r",(?![^()]*\))", text):
+        words = re.split(r"\s+(?![^()]*\))", part.strip())
         whole = len(words) < 2 or _is_name(part) or _is_name(f"{part}@1")  # "hit rate" for top_k
         names += [part] if whole else words
     return names
@@ -345,22 +350,41 @@ def _refuse_bounds(name: str, base: str, cutoff: str | None, parameter: str | No
             raise MeasureNameError("measures", f"{rule} (in tables the column {side})")
 
 
-def _choice(row: Family, parameter: str, name: str, of_alias: str | None) -> str | None:
-    """Return the choice that a parameter names, or that of an alias which means another than the default."""
-    match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w-]*)\2\s*""", parameter)
-    choice = match and f"{match[1]}='{match[3]}'"
-    if choice not in row.choices:
-        options = " or ".join(row.choices)
-        raise MeasureNameError("measures", f"the parameter of {row.name} must be {options}, but got {name!r}")
-    return choice if of_alias == next(iter(row.choices)) else of_alias
+def _parameters(row: Family, text: str, name: str, of_alias: str | None) -> tuple[str | None, int]:
+    """Return the choice and the level of relevance that the text in parentheses names.
+
+    An alias that stands for another choice than the default takes none but its own.
+    """
+    given: dict[str, str | int] = {}
+    for part in text.split(","):
+        match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w-]*)\2\s*""", part)
+        if match is None or match[1] in given:
+            raise _wrong_parameter(row, name)
+        choice = f"{match[1]}='{match[3]}'"
+        if choice in row.choices and of_alias in (choice, next(iter(row.choices))):
+            given[match[1]] = choice
+        elif (
+            match[1] == "rel"
+            and re.fullmatch(r"(?=.*[1-9])[0-9]{1,18}", part.partition("=")[2].strip())
+            and not row.forms.graded
+        ):
+            given["rel"] = int(match[3])
+        else:
+            raise _wrong_parameter(row, name)
+    rel = given.pop("rel", 1)
+    return next(map(str, given.values()), of_alias), int(rel)
 
 
-def _level(row: Family, parameter: str, name: str) -> int:
-    match = re.fullmatch(r"\s*rel\s*=\s*([0-9]{1,18})\s*", parameter)
-    if match is None or not int(match[1]) or row.forms.graded:
-        rule = f"takes rel=1, rel=2, ... as its parameter, the least grade that is relevant, but got {name!r}"
-        raise MeasureNameError("measures", f"{row.name} {'takes no parameter' if row.forms.graded else rule}")
-    return int(match[1])
+def _wrong_parameter(row: Family, name: str) -> MeasureNameError:
+    *options, last = row.choices or ("",)
+    choices, level = f"{', '.join(options)} or {last}", "the least grade that is relevant"
+    if row.forms.graded:
+        rule = f"the parameter of {row.name} must be {choices}" if last else f"{row.name} takes no parameter"
+    elif last:
+        rule = f"{row.name} takes {choices}, and rel=1, rel=2, ..., {level}, as its parameters"
+    else:
+        rule = f"{row.name} takes rel=1, rel=2, ... as its parameter, {level}"
+    return MeasureNameError("measures", f"{rule}, but got {name!r}")
 
 
 def _split_cutoff(text: str) -> tuple[str, str | None]:
@@ -400,8 +424,8 @@ def _suggestion(base: str, cutoff: str | None) -> str:
     if not close:
         ends = {"may": "[@k]", "must": "@k", "recall": "@r"}
         return f"the measures are {', '.join(row.name + ends.get(row.cutoff, '') for row in FAMILIES)}"
-    row, _ = SPELLINGS[close[0]]
-    suggested = row.name
+    row, choice = SPELLINGS[close[0]]
+    suggested = row.measure(None, choice).name
     if row.cutoff == "recall":
         suggested += "@0.1"
     if row.cutoff == "must" or (row.cutoff == "may" and cutoff is not None):

@@ -52,9 +52,10 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
     Notes
     -----
     Ties: lower has the relevant items last in each tie group (ascending gains), upper has them first, and expected is
-    the mean over all orders of each group, all equally likely. Where no group is mixed the three are equal, bit by
-    bit. For a profile that is `bounds_only`, expected is NaN; so it is for a query whose ranking was cut (`n_ordered`)
-    if the value depends on the order of what was not returned.
+    the mean over all orders of each group, all equally likely. Only for ``mAP(over='hits')@k``, which is not monotone,
+    can the least and the greatest value over all orders, which lower and upper are, belong to other orders. Where no
+    group is mixed the three are equal, bit by bit. For a profile that is `bounds_only`, expected is NaN; so it is for a
+    query whose ranking was cut (`n_ordered`) if the value depends on the order of what was not returned.
 
     Undefined: NaN for a query that has no relevant item, and for AUC also where no irrelevant item is ranked.
 
@@ -108,12 +109,13 @@ def ranges_of_queries(profile: TieProfile, threads: int) -> list[tuple[int, int]
 def _forget_expected(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float64], threads: int) -> None:
     """Set expected values over ties alone, and NaN where one depends on the order of items that were not returned.
 
-    One does exactly if their best order, in place of their worst, changes the lower bound, and the bounds differ.
+    One does exactly if their best order alone, in place of every order, changes a bound, and the bounds differ. The
+    lower bound shows it, but for a measure that one hit less can raise.
     """
     best = [np.full_like(values, np.nan) for values in out]
     _fill(profile.best_completed(), measures, best, threads)
     for values, at_best in zip(out, best, strict=True):
-        values[1] = np.where(values[0] == at_best[0], at_best[1], np.nan)
+        values[1] = np.where((values[0] == at_best[0]) & (values[2] == at_best[2]), at_best[1], np.nan)
         values[1] = np.where(values[0] == values[2], values[0], values[1])
 
 
@@ -121,7 +123,8 @@ def _forget_expected(profile: TieProfile, measures: Sequence[Measure], out: Sequ
 def std(profile: TieProfile, measure: Measure | str) -> Float64:
     """Return the standard deviation of a measure over random tie-breaking, for every query.
 
-    It has a closed form for each tie group, in O(tied) or better. Groups are ordered independently, so that their
+    It has a closed form for each tie group, in O(tied) or better, but for ``mAP(over='hits')@k``: the group that the
+    cutoff divides takes that for each likely number of hits. Groups are ordered independently, so that their
     variances add up. For AP the sum of a group is a polynomial of degree two in a uniformly drawn slice of its slots;
     its variance is split into a linear and an orthogonal part [1]_. Hits are hypergeometric, nDCG is a linear rank
     statistic, AUC is the rank sum of Mann and Whitney, and MRR and mINP depend on one order statistic.

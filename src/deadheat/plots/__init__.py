@@ -3,7 +3,9 @@
 A `measure` is any name of one; `legend=False` leaves the legend to the caller; nothing to draw is a ValueError.
 
 cmc                            Hit@k against k
+precision_at_k, recall_at_k    P@k and Recall@k against k, up to the gallery
 precision_recall               precision against recall, of a query or a mean
+hash_lookup                    precision and recall within each Hamming radius
 roc                            true against false positives of pooled scores
 per_class                      the classes, the worst on top
 caterpillar                    each query from worst to best, with its bounds under ties
@@ -49,9 +51,12 @@ if TYPE_CHECKING:
         caterpillar,
         cmc,
         differences,
+        hash_lookup,
         mean_intervals,
         per_class,
+        precision_at_k,
         precision_recall,
+        recall_at_k,
         roc,
     )
     from deadheat.plots.ties import (
@@ -64,10 +69,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bounds", "caterpillar", "cmc", "collision_image", "collision_legend", "credible_recall", "differences",
-    "error_reject", "format_changes", "gap_trend", "group_values",
+    "error_reject", "format_changes", "gap_trend", "group_values", "hash_lookup",
     "mean_intervals", "measure_against_bytes",
-    "model_correlation", "order_ranges", "per_class", "precision_recall",
-    "reliability", "risk_coverage", "roc",
+    "model_correlation", "order_ranges", "per_class", "precision_at_k", "precision_recall",
+    "recall_at_k", "reliability", "risk_coverage", "roc",
     "tie_sizes", "tie_states",
 ]  # fmt: skip
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from deadheat.analyses.difference import Difference
+from deadheat.analyses.hash_lookup import HashLookup
 from deadheat.analyses.pooled import Classification
 from deadheat.analyses.precision_recall import PrecisionRecall
 from deadheat.plots import style
@@ -23,6 +24,7 @@ from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 
 _MANY_LEVELS = 30  # beyond which a curve has no marks
+_STEPS = 20  # cutoffs of a curve up to the size of a gallery
 _SINGLE = 150  # up to so many queries are drawn one by one
 _LABEL = 42  # letters of a line of an axis' label
 
@@ -251,6 +253,82 @@ def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, 
     return style.legend_above(ax, title=leader(first, {name: report[first] for name, report in named.items()}))
 
 
+def precision_at_k(
+    reports: Report | Mapping[str, Report], *, k: int | Iterable[int] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw P@k against k: the share of the first k items that are relevant.
+
+    Parameters
+    ----------
+    reports : Report, or mapping of str to Report
+        A line each.
+    k : int or iterable of int, optional
+        The largest k, by default the size of the gallery, with 20 values at equal steps; or each of them.
+
+    Returns
+    -------
+    Axes
+        A line is the expected value over all ways to break ties, a band goes from lower to upper.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> report = dh.evaluate([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], distance="euclidean")
+    >>> ax = dh.plots.precision_at_k(report)
+    >>> ax.lines[0].get_xdata().tolist(), ax.lines[0].get_ydata().round(2).tolist()
+    ([1, 2, 3], [0.0, 25.0, 33.33])
+    """
+    return _at_cutoffs("P", reports, k, ax)
+
+
+def recall_at_k(
+    reports: Report | Mapping[str, Report], *, k: int | Iterable[int] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw Recall@k against k: the share of the relevant items that is among the first k.
+
+    Parameters
+    ----------
+    reports : Report, or mapping of str to Report
+        A line each.
+    k : int or iterable of int, optional
+        The largest k, by default the size of the gallery, with 20 values at equal steps; or each of them.
+
+    Returns
+    -------
+    Axes
+        A line is the expected value over all ways to break ties, a band goes from lower to upper.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> report = dh.evaluate([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], distance="euclidean")
+    >>> dh.plots.recall_at_k(report).lines[0].get_ydata().tolist()
+    [0.0, 50.0, 100.0]
+    """
+    return _at_cutoffs("Recall", reports, k, ax)
+
+
+def _at_cutoffs(
+    measure: str, reports: Report | Mapping[str, Report], k: int | Iterable[int] | None, ax: Axes | None
+) -> Axes:
+    """Draw a measure at several cutoffs against them."""
+    named = _named(reports, "report")
+    if isinstance(k, Iterable):
+        cutoffs = sorted({checks.positive_integer(each, "k") for each in k})
+    else:
+        ranked = (int(report.profile.n_ranked.max()) for report in named.values())
+        most = max(1, *ranked) if k is None else checks.positive_integer(k, "k")
+        cutoffs = sorted({max(1, most * step // _STEPS) for step in range(1, _STEPS + 1)} | {1})
+    ax = style.quiet(style.axes(ax))
+    for number, (name, report) in enumerate(named.items()):
+        ends = Triple(*_per_cent(report[f"{measure}@{each}"] for each in cutoffs))
+        _line(ax, number, name, cutoffs, ends._replace(expected=headline(ends)), alone=len(named) == 1)
+    ax.set(xlabel="k", ylabel=f"{measure}@k (%)", ylim=(0, min(102.0, ax.get_ylim()[1])))
+    middle_one = f"{measure}@{cutoffs[len(cutoffs) // 2]}"
+    values = {name: report[middle_one] for name, report in named.items()}
+    return style.legend_above(ax, title=leader(middle_one, values))
+
+
 def _named(results: Any, what: str) -> Mapping[str, Any]:
     """Return several results by name, or a single one under the name of its line, "expected"; refuse none."""
     named = results if isinstance(results, Mapping) else {"expected": results}
@@ -296,6 +374,64 @@ def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *,
     interpolated = all(curve.interpolated for curve in named.values())
     ax.set(xlabel="recall (%)", ylabel=f"{'interpolated ' * interpolated}precision (%)", xlim=(-2, 102), ylim=(0, 102))
     return style.legend_above(ax, title=leader("Precision at 50 % recall", {n: _at_half(c) for n, c in named.items()}))
+
+
+def hash_lookup(
+    results: HashLookup | Mapping[str, HashLookup],
+    *,
+    against: Literal["radius", "recall"] = "radius",
+    average: Literal["macro", "micro"] = "macro",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw precision and recall within each Hamming radius, or precision against recall over the radii.
+
+    Parameters
+    ----------
+    results : HashLookup, or mapping of str to HashLookup
+        As `deadheat.hash_lookup` gives them.
+    against : {"radius", "recall"}
+        The horizontal axis: the radius, for precision and recall (of one result also the share of empty balls); or
+        recall, for precision, with a mark at each radius within which any query has an item.
+    average : {"macro", "micro"}
+        Means over queries, or values of all their balls together.
+
+    Returns
+    -------
+    Axes
+        There is no band: no tie decides which items are within a radius.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> task = dh.Task([[0, 0], [0, 0], [1, 1], [0, 1]], [0, 0, 1, 1], distance="hamming")
+    >>> ax = dh.plots.hash_lookup(dh.hash_lookup(task))
+    >>> [line.get_label() for line in ax.lines], ax.lines[1].get_ydata().tolist()
+    (['precision', 'recall', 'empty balls'], [50.0, 100.0, 100.0])
+    """
+    against = checks.choice(against, ("radius", "recall"), "against")  # type: ignore[assignment]
+    average = checks.choice(average, ("macro", "micro"), "average")  # type: ignore[assignment]
+    named = _named(results, "result")
+    alone = len(named) == 1
+    ax = style.quiet(style.axes(ax))
+    lines: list[tuple[str, Any, Float64]] = []
+    for name, result in named.items():
+        values, radii = getattr(result, average), np.arange(result.n_bits + 1)
+        found = result.n_empty < result.n_query
+        if against == "recall":
+            label = "precision" if alone else name
+            lines.append((label, 100 * values.recall[found], values.precision[found]))
+        else:
+            first = "" if alone else f"{name}: "
+            lines += [(f"{first}{each}", radii, getattr(values, each)) for each in ("precision", "recall")]
+    for number, (name, x, y) in enumerate(lines):
+        look = style.marked_line(number) | ({} if len(x) <= _MANY_LEVELS else {"marker": None})
+        ax.plot(x, 100 * y, markersize=4, linewidth=1.4, label=name, **look)
+    if against == "radius" and alone:
+        ax.plot(radii, 100 * result.empty, color=style.GREY, linestyle=style.DOTTED, label="empty balls")
+    ax.set(xlabel="recall (%)" if against == "recall" else "Hamming radius", ylim=(0, 102))
+    ax.set_ylabel(f"{'precision' if against == 'recall' else 'value'} (%)")
+    best = {name: Triple(*3 * [float(getattr(result, average).f1.max())]) for name, result in named.items()}
+    return style.legend_above(ax, title=leader("Best F1", best))
 
 
 def _at_half(curve: PrecisionRecall) -> Triple[float]:

@@ -373,7 +373,7 @@ def test_what_does_not_fit_is_refused_before_any_task(threads: ThreadPoolExecuto
     executor = Watched(threads)
     with pytest.raises(InvalidValueError, match="dim"):
         dh.Task([[0.0]], [0], [[0.0, 1.0]], [0], executor=executor)
-    with pytest.raises(InvalidTypeError, match="bool"):
+    with pytest.raises(InvalidValueError, match="bool"):
         dh.Task([[0.5]], [0], distance="hamming", executor=executor)
     assert executor.n == 0
 

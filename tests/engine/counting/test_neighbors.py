@@ -20,7 +20,8 @@ import deadheat as dh
 from deadheat.engine.task import Task
 from deadheat.measures import per_query, std
 
-NAMES = [*("mAP", "mAP@2", "MAP@R", "P@1", "P@3", "Recall@2", "Hit@2", "MRR", "F1@3", "R-Precision", "AUC", "mINP")]
+NAMES = [*("mAP", "mAP@2", "MAP@R", "P@1", "P@3", "Recall@2", "Hit@2", "MRR", "F1@3", "R-Precision", "AUC", "mINP"),
+         *("mAP(over='hits')@2", "mAP(over='hits')@3", "mAP(over='possible')@3")]  # fmt: skip
 GAINS = ["nDCG", "nDCG@2", "nDCG(dcg='exp-log2')@3"]
 
 

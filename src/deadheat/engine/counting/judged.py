@@ -123,10 +123,10 @@ def profile_of_judged(
     np.add.at(n_relevant, (query, np.searchsorted(grades, grade)), 1)
     if not graded:
         return replace(parts[0], n_relevant=n_relevant[:, 0], check=False)
-    return _graded(parts, grades, n_relevant)
+    return joined_grades(parts, grades, n_relevant)
 
 
-def _graded(parts: list[TieProfile], grades: Int64, n_relevant: Int64) -> TieProfile:
+def joined_grades(parts: list[TieProfile], grades: Int64, n_relevant: Int64) -> TieProfile:
     query, closer, tied = (
         np.concatenate(arrays)
         for arrays in zip(*((part.query_of_group, part.closer, part.tied) for part in parts), strict=True)

@@ -28,6 +28,9 @@ else:
     devices = lazy("deadheat.engine.counting.on_device")
 
 
+RELEVANCE = ("any", "same", "count")  # of several labels a row
+
+
 @dataclass(frozen=True)
 class CountingOptions:
     """Options of a counting pass, in addition to embeddings and labels."""
@@ -42,6 +45,7 @@ class CountingOptions:
     exclude: Any = None  # as it was given; once `fitted`, (n_query,) int64
     cluster: clusters.Cluster | None = None
     worker_threads: int = 1  # of each worker of a cluster
+    relevance: str | None = None  # of several labels a row
 
     @classmethod
     def checked(
@@ -56,6 +60,7 @@ class CountingOptions:
         device: Any = None,
         exclude: Any = None,
         executor: Any = None,
+        relevance: str | None = None,
     ) -> CountingOptions:
         """Check options as `deadheat.Task` takes them, and resolve names to the objects that they stand for.
 
@@ -69,12 +74,14 @@ class CountingOptions:
         opened = None if device is None else devices.open_device(device)
         distance = distance_registry.named(distance)
         require_progress(progress)
+        if relevance is not None:
+            checks.choice(relevance, RELEVANCE, "relevance")
         cluster = None if executor is None else clusters.cluster_of(executor)
         if cluster is not None and opened is not None:
             raise InvalidValueError("device", "must be left out with an executor, whose workers count with NumPy")
         worker_threads = 1 if threads is None else n_thread
         return cls(
-            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, cluster, worker_threads,
+            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, cluster, worker_threads, relevance,
         )  # fmt: skip
 
     def fitted(self, pair: Pair) -> CountingOptions:

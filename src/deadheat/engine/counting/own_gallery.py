@@ -13,9 +13,11 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.scaling import CHUNK, by_piece
 from deadheat.errors import QueryInGalleryWarning
-from deadheat.inputs import labels
+from deadheat.inputs import codes, labels
+from deadheat.inputs.label_sets import LabelSets, numbered
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Int64, slices
@@ -44,6 +46,8 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
     if gallery is None or options.exclude is not None or query.embeddings.shape[1] != gallery.embeddings.shape[1]:
         return 0
     sources = query.embeddings, gallery.embeddings
+    if distance_registry.find(options.distance).takes == "bits":  # -1 is 0
+        sources = codes.as_bits(sources[0], "embeddings"), codes.as_bits(sources[1], "gallery")
     dtype = np.result_type(*(source.dtype for source in sources))  # so that equal numbers have equal hashes
     hashes = [
         by_piece(source, lambda rows: _core.hash_rows(np.ascontiguousarray(rows, dtype=dtype), False))
@@ -53,7 +57,10 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
     place = np.minimum(np.searchsorted(ascending, hashes[0]), len(ascending) - 1)
     if not (ascending[place] == hashes[0]).any():  # as mostly
         return 0
-    classes = labels.label_codes(query.labels, gallery.labels)
+    if isinstance(query.labels, LabelSets):
+        classes = numbered(query.labels, gallery.labels)
+    else:
+        classes = labels.label_codes(query.labels, gallery.labels)
     keys = [hashed ^ (codes.astype(np.uint64) * _MIXER) for hashed, codes in zip(hashes, classes, strict=True)]
     ranked = np.flatnonzero(~junk) if junk is not None and junk.ndim == 1 else np.arange(len(gallery.labels))
     order = ranked[np.argsort(keys[1][ranked], kind="stable")]
@@ -61,7 +68,7 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
     starts, stops = (np.searchsorted(ascending, keys[0], side) for side in ("left", "right"))
     found = np.flatnonzero(starts < stops)
     item = order[starts[found]]
-    same = (classes[0][found] == classes[1][item]) & _equal_rows(query.embeddings, found, gallery.embeddings, item)
+    same = (classes[0][found] == classes[1][item]) & _equal_rows(sources[0], found, sources[1], item)
     found = found[same]
     if junk is not None and junk.ndim == 2:
         found = np.array([each for each in found if not junk[each, order[starts[each] : stops[each]]].all()], np.int64)

@@ -11,20 +11,29 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.counting.problem import identity
 from deadheat.engine.distances.distance import Distance
+from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Exact
 from deadheat.inputs import labels as input_labels
+from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.samples import Pair
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
     from deadheat.engine.counting import checkpoint as checkpoints
-    from deadheat.engine.counting import on_device
+    from deadheat.engine.counting import on_device, several
     from deadheat.engine.counting.distributed import running
 else:
+    several = lazy("deadheat.engine.counting.several")
     checkpoints = lazy("deadheat.engine.counting.checkpoint")
     on_device = lazy("deadheat.engine.counting.on_device")
     running = lazy("deadheat.engine.counting.distributed.running")
+
+
+# Codes whose classes are at least one item in so many are counted by histograms: 0.09 s where the pass takes 0.42, for
+# 1,000 queries x 59,000 items of 64 bits in ten classes.
+_LARGE_CLASSES = 50
 
 
 @plain_floats
@@ -32,6 +41,11 @@ def profile_rows(pair: Pair, options: CountingOptions) -> TieProfile:
     """Return the profile of open queries and gallery, or of leave one out, with options fitted to them."""
     if options.cluster is not None:
         return running.profile_on(options.cluster, pair, options)
+    if isinstance(pair.query.labels, LabelSets):
+        of_items = pair.query if pair.gallery is None else pair.gallery
+        opened = options.open(pair.query.embeddings, None if pair.gallery is None else pair.gallery.embeddings)
+        alone = pair.gallery is None
+        return several.profile_of_sets(opened, pair.query.labels, of_items.labels, options, alone)
     if pair.gallery is None:
         return profile_of(options.open(pair.query.embeddings), pair.query.labels, None, options)
     opened = options.open(pair.query.embeddings, pair.gallery.embeddings)
@@ -55,6 +69,9 @@ def profile_of(
     """
     candidates = options.candidates(distance.n_query, distance.n_gallery, leave_one_out=gallery_labels is None)
     relevance = Relevance(*input_labels.label_codes(labels, gallery_labels), candidates)
+    here = options.checkpoint is None and options.device is None and isinstance(options.rule, Exact)
+    if here and isinstance(distance, Hamming) and relevance.mean_relevant() * _LARGE_CLASSES >= distance.n_gallery:
+        return several.profile_of_codes(distance, relevance.query_class, relevance.gallery_class, candidates, options)
     task = distance, options.rule, relevance, options.checkpoint is not None
     counting_pass = (
         CountingPass(*task) if options.device is None else on_device.DeviceCountingPass(options.device, *task)

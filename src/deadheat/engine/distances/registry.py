@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
-
-import numpy as np
 
 from deadheat.engine.distances.cityblock import Cityblock
 from deadheat.engine.distances.cosine import Cosine
@@ -13,7 +10,7 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.euclidean import Euclidean
 from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.distances.inner_product import InnerProduct
-from deadheat.inputs import arrays
+from deadheat.inputs import arrays, codes
 from deadheat.inputs.samples import open_rows
 from deadheat.inputs.source import Source
 from deadheat.support import checks
@@ -54,42 +51,32 @@ def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distan
     `exact_only` says that scores will only be compared with each other, so any increasing function will do.
     """
     kind = find(name)
+    query = open_rows(query, "embeddings")
+    gallery = None if gallery is None else open_rows(gallery, "gallery")
+    if gallery is not None:
+        _require_fit(kind, query, gallery)
     if kind.takes == "numbers":
-        queries: Any = open_rows(query, "embeddings")
-        items: Any = queries if gallery is None else open_rows(gallery, "gallery")
-        if gallery is not None:
-            arrays.require_same_dim(queries, items)
-    else:
-        query, gallery = _codes(query, "embeddings"), None if gallery is None else _codes(gallery, "gallery")
-        queries = arrays.bits(query, "embeddings")
-        items = queries if gallery is None else arrays.bits(gallery, "gallery")
-        if gallery is not None:
-            arrays.require_same_dim(query, gallery, codes=True)
-    return kind.between(queries, items, exact_only)
+        return kind.between(query, query if gallery is None else gallery, exact_only)
+    bits = codes.words(query, "embeddings")
+    return kind.between(bits, bits if gallery is None else codes.words(gallery, "gallery"), exact_only)
 
 
 def check(name: str, query: Source, gallery: Source | None) -> None:
-    """Refuse open rows that a distance does not take, by their types and shapes, before they are read."""
-    of_bits = find(name).takes == "bits"
-    first = [np.zeros((1, rows.shape[1]), rows.stored) for rows in (query, gallery) if rows is not None]
-    if of_bits:
-        for row, argument in zip(first, ("embeddings", "gallery"), strict=False):
-            arrays.bits(row, argument)
-    if len(first) == 2:
-        arrays.require_same_dim(first[0], first[1], codes=of_bits)
+    """Refuse open rows that a distance does not take: of different dims, or that should be binary codes and are not."""
+    kind = find(name)
+    if kind.takes == "bits":
+        codes.require_codes(query, "embeddings")
+        if gallery is not None:
+            codes.require_codes(gallery, "gallery")
+    if gallery is not None:
+        _require_fit(kind, query, gallery)
 
 
 def opened(embeddings: Any, distance: str, name: str) -> Any:
     """Open checked embeddings, to be used more than once: those on disk stay there, but binary codes are read whole."""
     rows = open_rows(embeddings, name)
-    if find(distance).takes == "numbers":
-        return rows
-    codes = rows.whole()
-    arrays.bits(codes[:1], name)
-    return codes
+    return rows if find(distance).takes == "numbers" else codes.as_bits(rows, name).whole()
 
 
-def _codes(value: Any, name: str) -> Any:
-    """Read codes on disk as a whole, in the type that they have there: 256 bits are 32 bytes."""
-    first = value[0] if isinstance(value, (list, tuple)) and value else value
-    return open_rows(value, name).whole() if isinstance(first, (str, os.PathLike, Source)) else value
+def _require_fit(kind: type[Distance], query: Source, gallery: Source) -> None:
+    (arrays.require_same_dim if kind.takes == "numbers" else codes.require_same_form)(query, gallery)

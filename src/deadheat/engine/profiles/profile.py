@@ -275,7 +275,7 @@ class TieProfile:
 
     @classmethod
     def joined(cls, profiles: Sequence[TieProfile]) -> TieProfile:
-        """Return the profile of the queries of several binary profiles, one after another; `query_ids` are dropped.
+        """Return the profile of the queries of several profiles with the same grades; `query_ids` are dropped.
 
         Examples
         --------
@@ -286,6 +286,11 @@ class TieProfile:
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in OF_GROUPS + OF_QUERIES
         }
+        if all(profile.tied_by_grade is not None for profile in profiles):
+            of_grades = {
+                name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in _GRADED_ARRAYS
+            }
+            arrays |= {"grades": profiles[0].grades, **of_grades}
         offsets = offsets_of(np.concatenate([np.diff(profile.offsets) for profile in profiles]))
         return cls(offsets, **arrays, bounds_only=any(profile.bounds_only for profile in profiles), check=False)
 

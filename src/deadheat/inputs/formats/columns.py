@@ -57,8 +57,12 @@ def _labels(path: Path, layout: Layout, find: Callable[[Table, str | int | None]
     with _opened(path) as file:
         empty = _table(path, file.schema_arrow.empty_table())
         name = (empty.names or [])[find(empty, layout.label_column)]
-        chunks = [batch.column(0) for batch in _batches(file, [name])]
-        return _column(path, name, pyarrow.chunked_array(chunks, file.schema_arrow.field(name).type))
+        column = pyarrow.chunked_array([batch.column(0) for batch in _batches(file, [name])], _type_of(file, name))
+        return column.to_pylist() if is_list_type(column.type) else _column(path, name, column)
+
+
+def _type_of(file: Any, name: str) -> Any:
+    return file.schema_arrow.field(name).type
 
 
 @contextmanager
@@ -93,6 +97,8 @@ def _table(path: Path, content: Any, list_column: str | None = None, first: int 
 
 
 def _column(path: Path, name: str, column: Any, first: int = 0, width: int | None = None) -> Array:
+    if is_list_type(column.type) and name.lower() in tables.LABEL_COLUMNS:  # sets of labels, and no embedding
+        return np.full(len(column), "", dtype=object)
     try:
         array = column_array(column, f"column {name!r}", first=first, width=width)
     except InputError as error:

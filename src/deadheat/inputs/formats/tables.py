@@ -103,6 +103,13 @@ def only_label_place(table: Table, column: str | int | None) -> int:
     return place
 
 
+def is_label_matrix(table: Table) -> bool:
+    """Return whether a table of labels has a column of 0 and 1 for each label, and none by a usual name of labels."""
+    if len(table.columns) < 2 or _usual_place(table) >= 0:
+        return False
+    return all(isinstance(column, list) and {*column} <= {"0", "1"} for column in table.columns)
+
+
 def _usual_place(table: Table) -> int:
     lower = {name.lower(): i for i, name in reversed(list(enumerate(table.names or [])))}
     return next((lower[name] for name in LABEL_COLUMNS if name in lower), -1)
@@ -211,8 +218,10 @@ class Reader:
         return numbers(content, places)
 
     def labels(self, path: Path, layout: Layout) -> Labels:
-        """Return the column of labels of a table that is read for its labels only."""
+        """Return the column of labels of a table that is read for its labels only, or one column for each label."""
         content = _read(path, self.delimiter, layout.header)
+        if layout.label_column is None and is_label_matrix(content):
+            return numbers(content, range(len(content.columns)))
         return labels(content, only_label_place(content, layout.label_column))
 
     def samples(self, path: Path, layout: Layout) -> tuple[NDArray[Any], Labels]:

@@ -184,7 +184,7 @@ class ScoredRetrieval(RowMetric):
         if preds.isnan().any():
             raise InvalidValueError("`preds`", "must be numbers, but holds NaN")
         grades = target if self.ignore_index is None else target[target != self.ignore_index]
-        if any(parse(name).row.choices for name in self.measures):
+        if any(parse(name).row.forms.graded for name in self.measures):
             odd = grades[(grades != grades.to(torch.int64)) | (grades < 0)]
         else:
             odd = grades[(grades != 0) & (grades != 1)]

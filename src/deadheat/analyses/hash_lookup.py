@@ -1,0 +1,299 @@
+"""Hash lookup: the items within each Hamming radius of a query, in place of a ranking. No tie decides any of it.
+
+A ball is a set, so that precision, recall and F1 within a radius are one number each, whatever the order of the items
+at one distance. They are sums of a histogram of distances for each query, once over all items and once over those that
+are relevant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.engine.counting.candidates import Candidates
+from deadheat.engine.task import Task, rows_of
+from deadheat.engine.ties.rule import Exact
+from deadheat.errors import InvalidValueError, UndefinedError
+from deadheat.inputs import codes, labels
+from deadheat.inputs.label_sets import LabelSets
+from deadheat.inputs.samples import Pair
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program
+from deadheat.support.arrays import Array, Bool, Float64, Int32, Int64, slices
+from deadheat.support.floats import plain_floats
+from deadheat.support.means import exact_mean
+from deadheat.support.progress import Reporting, Workers, raise_if_cancelled
+
+_PAIRS_AT_ONCE = 1 << 20  # of queries and items whose distances are in memory together, in each thread
+_BITS_AT_ONCE = 1 << 22  # of codes that are unpacked together
+_SHOWN = 4  # radii in the table, from 0
+
+Relevant = Callable[[slice], Bool]  # (n, n_gallery), whether each item is relevant to each of some queries
+
+
+class CodeStatistics(NamedTuple):
+    """Statistics of the codes in a gallery, without items that are junk to every query.
+
+    Attributes
+    ----------
+    n_code : int
+    n_distinct : int
+        Buckets of a hash table: different codes.
+    largest_bucket : int
+        Items of the most frequent code.
+    ones : (n_bits,) float64
+        The share of items in which each bit is set; 0.5 is balanced.
+    largest_correlation : float
+        The largest absolute correlation of two bits. **Undefined:** NaN if fewer than two bits vary.
+    n_constant : int
+        Bits that are equal in all codes, such as those that pad the last byte of packed bits.
+    """
+
+    n_code: int
+    n_distinct: int
+    largest_bucket: int
+    ones: Float64
+    largest_correlation: float
+    n_constant: int
+
+
+class Lookup(NamedTuple):
+    """Precision, recall and F1 of the items within each radius, each (n_bits + 1,) float64."""
+
+    precision: Float64
+    recall: Float64
+    f1: Float64
+
+
+@dataclass(frozen=True, eq=False)
+class HashLookup(TabularResult):
+    """Precision and recall within each Hamming radius, and what explains them; all values are fractions in [0, 1].
+
+    Attributes
+    ----------
+    n_bits : int
+        Radii are 0 to `n_bits`; the entries of all arrays by radius.
+    macro : Lookup
+        Means over the queries with a relevant item: `precision`, `recall`, `f1`. A query without an item within the
+        radius, an empty ball, has precision 0 and F1 0. Precision against recall is the curve over radii.
+    micro : Lookup
+        Of the items within the radius of all these queries together. Where all balls are empty, precision is 0.
+    n_empty : (n_bits + 1,) int64
+        Queries with an empty ball, of those with a relevant item.
+    n_query : int
+        Queries with a relevant item; the others count in no value.
+    n_singleton : int
+        Queries without one.
+    statistics : CodeStatistics
+        Of the gallery.
+    """
+
+    n_bits: int
+    macro: Lookup
+    micro: Lookup
+    n_empty: Int64
+    n_query: int
+    n_singleton: int
+    statistics: CodeStatistics
+
+    @property
+    def empty(self) -> Float64:
+        """The share of queries with an empty ball within each radius."""
+        return self.n_empty / self.n_query
+
+    @property
+    def best_radius(self) -> int:
+        """The smallest radius with the largest macro F1."""
+        return int(np.argmax(self.macro.f1))
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """Return one table with a row for each of the radii 0 to 3 and the one of the best F1, in per cent."""
+        form = decimals(digits)
+        values = [column for name, column in self._values().items() if name != "n_empty"]
+        radii = sorted({*range(min(_SHOWN, self.n_bits + 1)), self.best_radius})
+        head = ["radius", "precision", "recall", "F1", *(f"{name}, micro" for name in ("precision", "recall", "F1"))]
+        rows = [[str(radius), *(number(100 * each[radius], form) for each in values)] for radius in radii]
+        return [Table([*head, "empty balls"], rows)]
+
+    def notes(self) -> list[str]:
+        """Return notes on the queries, the best radius and the codes."""
+        best, of_codes, ones = self.best_radius, self.statistics, self.statistics.ones
+        queries = count(self.n_query, "query", "queries")
+        notes = [
+            f"In per cent: means over {queries} with a relevant item, 0 for an empty ball; micro: all their balls "
+            "together.",
+            f"The best F1, {100 * self.macro.f1[best]:.{DIGITS}f} %, is within radius {best} of {self.n_bits} bits.",
+            f"Gallery: {count(of_codes.n_code, 'code', 'codes')}, {of_codes.n_distinct} distinct, the most frequent of "
+            f"{count(of_codes.largest_bucket, 'item', 'items')}.",
+        ]
+        if self.n_singleton:
+            notes.insert(1, f"Left out: {count(self.n_singleton, 'query', 'queries')} without a relevant item.")
+        correlation = number(of_codes.largest_correlation, ".2f")
+        constant = f", {count(of_codes.n_constant, 'bit', 'bits')} constant" if of_codes.n_constant else ""
+        shares = f"{100 * ones.min():.1f} to {100 * ones.max():.1f} % of the codes"
+        notes.append(f"A bit is set in {shares}{constant}; the largest correlation of two is {correlation}.")
+        return notes
+
+    def to_dict(self) -> dict[str, Any]:
+        of_queries = {"n_bits": self.n_bits, "n_query": self.n_query, "n_singleton": self.n_singleton}
+        of_all = {"best_radius": self.best_radius, "statistics": plain(self.statistics._asdict())}
+        return {"deadheat": program(), **of_queries, **of_all, **plain(self.columns())}
+
+    def columns(self) -> dict[str, list[Any]]:
+        radii = list(range(self.n_bits + 1))
+        return {"radius": radii, **{name: each.tolist() for name, each in self._values().items()}}
+
+    def _values(self) -> dict[str, Array]:
+        micro = {f"{name}_micro": values for name, values in self.micro._asdict().items()}
+        return {**self.macro._asdict(), **micro, "empty": self.empty, "n_empty": self.n_empty}
+
+
+@plain_floats
+def hash_lookup(task: Task) -> HashLookup:
+    """Return precision, recall and F1 of the items within each Hamming radius, and statistics of the codes.
+
+    Parameters
+    ----------
+    task : Task
+        Of codes: ``dh.Task(codes, labels, distance="hamming")``, with exact ties.
+
+    Returns
+    -------
+    HashLookup
+        **Ties:** none matters, since all items at one distance are within a radius or outside. **Undefined:** queries
+        without a relevant item count in no value, and are counted. An empty ball has precision 0 and F1 0, as is usual
+        for hash codes; `HashLookup.n_empty` says how many queries have one.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidValueError
+        If the task was not made of codes, under Hamming distance.
+    UndefinedError
+        If no query has a relevant item.
+
+    Notes
+    -----
+    All distances are counted, exactly and in blocks: 8 bytes a query and radius are kept, whatever the gallery. Junk,
+    `exclude` and leave one out are those of the task. Bits that pad the last byte of packed codes add radii at which
+    nothing changes, and constant bits; no other value depends on them.
+
+    Examples
+    --------
+    Two items are within radius 1 of the first query, itself left out; one of them has its label:
+
+    >>> from deadheat import Task
+    >>> codes = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 1]]
+    >>> found = hash_lookup(Task(codes, ["a", "a", "b", "b"], distance="hamming"))
+    >>> found.micro.precision.tolist(), found.n_empty.tolist()
+    ([0.0, 0.5, 0.4, 0.3333333333333333], [4, 1, 0, 0])
+    >>> print(found)
+    radius  precision  recall     F1  precision, micro  recall, micro  F1, micro  empty balls
+    0            0.00    0.00   0.00              0.00           0.00       0.00       100.00
+    1           37.50   50.00  41.67             50.00          50.00      50.00        25.00
+    2           41.67  100.00  58.33             40.00         100.00      57.14         0.00
+    3           33.33  100.00  50.00             33.33         100.00      50.00         0.00
+    <BLANKLINE>
+    In per cent: means over 4 queries with a relevant item, 0 for an empty ball; micro: all their balls together.
+    The best F1, 58.33 %, is within radius 2 of 3 bits.
+    Gallery: 4 codes, 4 distinct, the most frequent of 1 item.
+    A bit is set in 25.0 to 50.0 % of the codes; the largest correlation of two is 0.58.
+    """
+    rows = rows_of(task, "hash lookup", several=True)
+    pair, options = rows.pair, rows.options
+    if options.distance != "hamming":
+        raise InvalidValueError("task", f"must have distance 'hamming' for hash lookup, but has {options.distance!r}")
+    if not isinstance(options.rule, Exact):
+        raise InvalidValueError("task", f"must have exact ties for hash lookup, but has {options.rule!r}")
+    query = codes.words(pair.query.embeddings, "embeddings")
+    gallery = query if pair.gallery is None else codes.words(pair.gallery.embeddings, "gallery")
+    n_bits = codes.n_bits(pair.query.embeddings)
+    candidates = options.candidates(len(query), len(gallery), leave_one_out=pair.gallery is None)
+    with Reporting(options.progress, len(query) * len(gallery)) as report:
+        within, found = _counts(query, gallery, n_bits, _relevance(pair), candidates, rows.threads, report)
+    asking = found[:, -1] > 0
+    if not asking.any():
+        raise UndefinedError("no query has a relevant item, so that nothing can be found within a radius")
+    ball, hits = within[asking], found[asking]
+    n_relevant = hits[:, -1:]
+    macro = Lookup(*(_means(values) for values in _lookup(ball, hits, n_relevant)))
+    totals: list[Int64] = [each.sum(axis=0, dtype=np.int64) for each in (ball, hits, n_relevant)]
+    micro = _lookup(*totals)
+    n_empty = np.count_nonzero(ball == 0, axis=0)
+    statistics = _statistics(gallery[candidates.ranked], n_bits)
+    return HashLookup(n_bits, macro, micro, n_empty, len(ball), int((~asking).sum()), statistics)
+
+
+def _relevance(pair: Pair) -> Relevant:
+    """Return the relevance of items to queries by their labels, whoever is ranked."""
+    of_query, of_items = pair.query.labels, (pair.gallery or pair.query).labels
+    if isinstance(of_query, LabelSets):
+        return lambda queries: of_query.shares(of_items, queries)
+    query_class, item_class = labels.label_codes(of_query, of_items)
+    return lambda queries: query_class[queries, None] == item_class
+
+
+def _counts(
+    query: NDArray[np.uint64], gallery: NDArray[np.uint64], n_bits: int, relevant: Relevant, candidates: Candidates,
+    threads: int, report: Callable[[int], None],
+) -> tuple[Int32, Int32]:  # fmt: skip
+    """Return the numbers of ranked items, and of relevant ones, within each radius: (n_query, n_bits + 1) each."""
+    n_query, n_radius = len(query), n_bits + 1
+    within, found = np.empty((2, n_query, n_radius), dtype=np.int32)
+
+    def count_block(block: slice) -> None:
+        raise_if_cancelled()
+        queries = np.arange(n_query)[block]
+        distances = np.zeros((len(queries), len(gallery)), dtype=np.int64)
+        for of_query, of_items in zip(query[block].T, gallery.T, strict=True):
+            distances += np.bitwise_count(of_query[:, None] ^ of_items)
+        kind = relevant(block).astype(np.int8)  # 2 for what is not ranked
+        kind[:, ~candidates.ranked] = 2
+        own = candidates.itself_of(queries)
+        kind[own >= 0, own[own >= 0]] = 2
+        if candidates.junk is not None:
+            kind[candidates.junk[block]] = 2
+        distances += (kind + 3 * np.arange(len(queries))[:, None]) * n_radius
+        numbers = np.bincount(distances.ravel(), minlength=3 * len(queries) * n_radius)
+        others, hits, _ = numbers.reshape(len(queries), 3, n_radius).transpose(1, 0, 2)
+        within[block], found[block] = np.cumsum(others + hits, axis=1), np.cumsum(hits, axis=1)
+        report(len(queries) * len(gallery))
+
+    with Workers(threads) as workers:
+        workers.each(count_block, slices(n_query, max(1, _PAIRS_AT_ONCE // len(gallery))))
+    return within, found
+
+
+def _lookup(ball: Array, hits: Array, n_relevant: Array) -> Lookup:
+    """Return precision, recall and F1 from numbers of items; precision is 0 of an empty ball."""
+    return Lookup(hits / np.maximum(ball, 1), hits / n_relevant, 2 * hits / (ball + n_relevant))
+
+
+def _means(values: Float64) -> Float64:
+    """Return the mean of each column, from sums that are rounded once."""
+    return np.array([exact_mean(column) for column in values.T])
+
+
+def _statistics(gallery: NDArray[np.uint64], n_bits: int) -> CodeStatistics:
+    ordered = gallery[np.lexsort(gallery.T)]
+    starts = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1)))
+    n, both = len(gallery), np.zeros((n_bits, n_bits))  # items in which both bits are set, exactly
+    buckets = np.diff(starts, append=n)
+    for some in slices(n, max(1, _BITS_AT_ONCE // n_bits)):
+        packed = np.ascontiguousarray(gallery[some], dtype="<u8").view(np.uint8)
+        bits = np.unpackbits(packed, axis=1, count=n_bits).astype(np.float64)
+        both += bits.T @ bits
+    ones = np.diagonal(both).copy()
+    varies = (ones > 0) & (ones < n)
+    correlation = math.nan
+    if np.count_nonzero(varies) > 1:
+        own = ones[varies]
+        variance = own * (n - own)
+        cross = n * both[np.ix_(varies, varies)] - np.outer(own, own)
+        np.fill_diagonal(cross, 0)
+        correlation = float((np.abs(cross) / np.sqrt(np.outer(variance, variance))).max())
+    n_constant = int(np.count_nonzero(~varies))
+    return CodeStatistics(n, len(buckets), int(buckets.max()), ones / n, correlation, n_constant)

@@ -1,0 +1,230 @@
+"""Tie profiles of rows with several labels each: an item is relevant if it shares a label with the query.
+
+Relevant pairs are never listed as a whole. Codes under Hamming distance become histograms, distance by shared labels,
+from which groups are read off; any other distance takes one counting pass for each chunk of queries.
+
+    codes, bits of labels ──core──> histogram of each query ──> groups
+    rows, bits of labels ──chunks of queries──> pairs ──one pass a grade──> profiles ──joined──> profile
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import deadheat._core as _core
+from deadheat.engine.counting.candidates import Candidates, Judged
+from deadheat.engine.counting.judged import joined_grades
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.distances.distance import Distance
+from deadheat.engine.distances.hamming import Hamming
+from deadheat.engine.profiles.profile import CompactGroups, TieProfile
+from deadheat.engine.ties.rule import Exact
+from deadheat.errors import InvalidValueError
+from deadheat.inputs.label_sets import LabelSets
+from deadheat.support import scratch
+from deadheat.support.arrays import Int64, offsets_of, slices, spread
+from deadheat.support.floats import plain_floats
+from deadheat.support.progress import Reporting, Workers
+
+PAIRS = 1 << 19  # relevant pairs of a counting pass: 50 MB with all that it makes of them
+CELLS = 1 << 21  # pairs of a query and an item whose labels are compared at once
+BINS = 1 << 22  # of the histograms of a block of queries
+
+
+@plain_floats
+def profile_of_sets(
+    distance: Distance, labels: LabelSets, gallery_labels: LabelSets, options: CountingOptions, leave_one_out: bool
+) -> TieProfile:
+    """Return the profile of queries and a gallery with several labels a row.
+
+    Relevance is a shared label or, with ``options.relevance == "count"``, graded by the number of them.
+    """
+    candidates = options.candidates(distance.n_query, distance.n_gallery, leave_one_out=leave_one_out)
+    candidates = candidates._replace(symmetric=False)  # which pairs are relevant is said of each query by itself
+    counted = options.relevance == "count"
+    if counted and options.rule.bounds_only:
+        raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
+    if isinstance(distance, Hamming) and isinstance(options.rule, Exact):
+        n_level = 1 + (max(1, int(labels.sizes().max(initial=1))) if counted else 1)
+        words = labels.words, gallery_labels.words
+        return _with_grades(_by_histograms(distance, *words, candidates, options, n_level), counted)
+    return _by_passes(distance, labels, gallery_labels, candidates, options, counted)
+
+
+def profile_of_codes(
+    distance: Hamming, query_class: Int64, gallery_class: Int64, candidates: Candidates, options: CountingOptions
+) -> TieProfile:
+    """Return the profile of codes with one label a row; −1 is the class of a query that the gallery does not have."""
+    query, item = (each.astype(np.uint64)[:, None] for each in (query_class, gallery_class))
+    return _by_histograms(distance, query, item, candidates, options, 2, one=True)
+
+
+def _by_histograms(
+    distance: Hamming,
+    labels: NDArray[np.uint64],
+    gallery_labels: NDArray[np.uint64],
+    candidates: Candidates,
+    options: CountingOptions,
+    n_level: int,
+    one: bool = False,
+) -> TieProfile:
+    """Return the profile of codes, from the bins of each query; labels are bits, or `one` class a row."""
+    n_bin = distance.dim + 1
+    ranked = slice(None) if candidates.ranked.all() else np.flatnonzero(candidates.ranked)
+    codes, of_items = distance.items[ranked], gallery_labels[ranked]
+
+    def profile_of(queries: slice) -> TieProfile:
+        rows = np.arange(distance.n_query)[queries]
+        bins = np.zeros((len(rows), n_bin * n_level), dtype=np.int32)
+        _core.label_histograms(distance.queries[queries], codes, labels[queries], of_items, one, n_level, bins)
+        for place, item in _left_out(rows, candidates):
+            mine, theirs = labels[rows[place]], gallery_labels[item]
+            common = (mine == theirs)[:, 0].astype(np.int64) if one else _ones(mine & theirs)
+            apart = _ones(distance.queries[rows[place]] ^ distance.items[item])
+            np.subtract.at(bins, (place, apart * n_level + np.minimum(common, n_level - 1)), 1)
+        report(len(rows))
+        return _of_bins(bins.reshape(len(rows), n_bin, n_level))
+
+    blocks = list(slices(distance.n_query, max(1, BINS // (n_bin * n_level))))
+    with Reporting(options.progress, distance.n_query) as report, Workers(options.threads) as workers:
+        return TieProfile.joined(workers.each(profile_of, _finer(blocks, options.threads)))
+
+
+def _ones(words: NDArray[np.uint64]) -> Int64:
+    """Return the number of ones in each row of words."""
+    return np.asarray(np.bitwise_count(words).sum(axis=-1, dtype=np.int64))
+
+
+def _finer(blocks: list[slice], threads: int) -> list[slice]:
+    """Return blocks of queries of which each thread has some."""
+    n = blocks[-1].stop if blocks else 0
+    step = max(1, min(blocks[0].stop if blocks else 1, -(-n // (4 * threads))))
+    return list(slices(n, step))
+
+
+def _left_out(rows: Int64, candidates: Candidates) -> Iterator[tuple[Int64, Int64]]:
+    """Yield pairs of a query's place and a ranked item that does not count for it."""
+    starts, items = candidates.excluded(rows)
+    yield np.repeat(np.arange(len(rows)), np.diff(starts)), items
+
+
+def _of_bins(bins: Any) -> TieProfile:
+    """Return the profile of histograms, (n_query, n_bin, n_level): groups are the bins with something relevant."""
+    tied, by_level = bins.sum(axis=2, dtype=np.int64), bins[:, :, 1:].astype(np.int64)
+    relevant = by_level.sum(axis=2)
+    query, place = np.nonzero(relevant)
+    closer = np.cumsum(tied, axis=1) - tied
+    before = np.cumsum(relevant, axis=1) - relevant
+    of_queries = tied.sum(axis=1), relevant.sum(axis=1)
+    n_level = by_level.shape[2]
+    return TieProfile(
+        offsets_of(np.bincount(query, minlength=len(bins))), closer[query, place], before[query, place],
+        tied[query, place], relevant[query, place], *of_queries, np.arange(1, n_level + 1),
+        tied_by_grade=by_level[query, place] if n_level > 1 else None,
+        relevant_by_grade=by_level.sum(axis=1) if n_level > 1 else None, check=False,
+    )  # fmt: skip
+
+
+def _by_passes(
+    distance: Distance,
+    labels: LabelSets,
+    gallery_labels: LabelSets,
+    candidates: Candidates,
+    options: CountingOptions,
+    counted: bool,
+) -> TieProfile:
+    """Return the profile of any distance, from counting passes over chunks of queries."""
+    grades = np.arange(1, 1 + (max(1, int(labels.sizes().max(initial=1))) if counted else 1))
+    profiles: list[TieProfile] = []
+    groups = None if counted else _Groups(_n_sharing(labels, gallery_labels))
+
+    def profile_of(query: Int64, item: Int64) -> TieProfile:
+        relevance = Judged.of(query, item, candidates)
+        return CountingPass(distance, options.rule, relevance).run(options.threads, False)
+
+    with Reporting(options.progress, distance.n_query) as report:
+        for queries, query, item, grade in _chunks(labels, gallery_labels, candidates, counted):
+            if groups is not None:
+                groups.add(queries, profile_of(query, item))
+            else:
+                n_relevant = np.zeros((distance.n_query, len(grades)), dtype=np.int64)
+                np.add.at(n_relevant, (query, grade - 1), 1)
+                parts = [profile_of(query[grade == value], item[grade == value]) for value in grades.tolist()]
+                whole = joined_grades(parts, grades, n_relevant) if len(parts) > 1 else parts[0]
+                profiles.append(whole[queries])
+            report(len(range(distance.n_query)[queries]))
+    if groups is not None:
+        return groups.profile(candidates.n_ranked(), options.rule.bounds_only)
+    return _with_grades(TieProfile.joined(profiles), counted)
+
+
+def _n_sharing(labels: LabelSets, gallery_labels: LabelSets) -> Int64:
+    """Return how many items share a label with each query, (n_query,)."""
+    bins, nothing = np.zeros((len(labels), 2), dtype=np.int32), np.empty((1, 0), dtype=np.uint64)
+    query, item = (np.repeat(nothing, len(sets), axis=0) for sets in (labels, gallery_labels))
+    _core.label_histograms(query, item, labels.words, gallery_labels.words, False, 2, bins)
+    return bins[:, 1].astype(np.int64)
+
+
+class _Groups:
+    """The groups of all queries in few bytes, chunk by chunk; each query has room for as many as it can have."""
+
+    def __init__(self, most: Int64) -> None:
+        offsets = offsets_of(most)
+        (self._closer,) = scratch.arrays(1, int(offsets[-1]), np.int32)
+        self._starts, self._others = offsets[:-1], [np.empty((3, 0), dtype=np.int64)]
+        self._n_group, self._n_relevant = np.zeros((2, len(most)), dtype=np.int64)
+
+    def add(self, queries: slice, part: TieProfile) -> None:
+        """Take the groups of some queries from a profile."""
+        rows = np.arange(len(self._starts))[queries]
+        assert part.compact is not None
+        closer, _, tied, tied_relevant = part.compact.arrays(rows)
+        self._n_group[rows], self._n_relevant[rows] = part.compact.lengths[rows], part.n_relevant[rows]
+        places = spread(self._starts[rows], self._n_group[rows])
+        self._closer[places] = closer
+        self._others.append(CompactGroups.others_of(places, tied, tied_relevant))
+        scratch.let_go(self._closer)
+
+    def profile(self, n_ranked: Int64, bounds_only: bool) -> TieProfile:
+        """Return the profile of all queries."""
+        groups = CompactGroups(self._starts, self._n_group, self._closer, np.concatenate(self._others, axis=1))
+        return TieProfile.of_compact(groups, n_ranked, self._n_relevant, bounds_only)
+
+
+def _chunks(
+    labels: LabelSets, gallery_labels: LabelSets, candidates: Candidates, counted: bool
+) -> Iterator[tuple[slice, Int64, Int64, Int64]]:
+    """Yield chunks of queries, and their relevant pairs: query, item and grade."""
+    n_query, step = len(labels), max(1, CELLS // len(gallery_labels))
+    begin, pairs = 0, [np.empty((3, 0), dtype=np.int64)]
+    for start in range(0, n_query, step):
+        some = slice(start, min(start + step, n_query))
+        common = labels.shared(gallery_labels, some) if counted else labels.shares(gallery_labels, some)
+        common[:, ~candidates.ranked] = 0
+        for place, item in _left_out(np.arange(n_query)[some], candidates):
+            common[place, item] = 0
+        row, item = np.nonzero(common)
+        pairs.append(np.stack([row + some.start, item, common[row, item].astype(np.int64)]))
+        if sum(each.shape[1] for each in pairs) >= PAIRS or some.stop == n_query:
+            yield slice(begin, some.stop), *np.concatenate(pairs, axis=1)
+            begin, pairs = some.stop, [np.empty((3, 0), dtype=np.int64)]
+
+
+def _with_grades(profile: TieProfile, counted: bool) -> TieProfile:
+    """Return the profile with the grades that occur, as one of scores has them."""
+    if not counted or profile.relevant_by_grade is None or profile.tied_by_grade is None:
+        return profile
+    there = np.flatnonzero(profile.relevant_by_grade.any(axis=0))
+    grades = profile.grades[there] if len(there) else np.ones(1, dtype=np.int64)
+    plain = grades.tolist() == [1]
+    return TieProfile(
+        profile.offsets, profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant, profile.n_ranked,
+        profile.n_relevant, grades, tied_by_grade=None if plain else profile.tied_by_grade[:, there],
+        relevant_by_grade=None if plain else profile.relevant_by_grade[:, there], check=False,
+    )  # fmt: skip

@@ -1,0 +1,105 @@
+"""Binary codes: in come rows of bool, of packed bits or of numbers of two values, out go their bits.
+
+A uint8 array holds eight bits in each entry; any other type has one entry a bit: False and True, 0 and 1, or -1 and 1
+as `sign` makes them. Bits that pad the last byte are equal in all codes, so no distance depends on their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.source import Array, Source
+
+_AT_ONCE = 1 << 22  # entries that are looked at together
+
+
+def is_packed(source: Source) -> bool:
+    """Return whether codes have eight bits in each entry."""
+    return source.stored == np.uint8
+
+
+def n_bits(source: Source) -> int:
+    """Return the number of bits of each code, those that pad the last byte included."""
+    return source.shape[1] * (8 if is_packed(source) else 1)
+
+
+def require_codes(source: Source, name: str) -> None:
+    """Refuse rows that are not binary codes."""
+    if not (is_packed(source) or source.stored == np.bool_):
+        for _ in _pieces(source, name):
+            pass
+
+
+def require_same_form(query: Source, gallery: Source) -> None:
+    """Refuse packed bits together with codes of one entry a bit, and codes of different lengths."""
+    both = "embeddings and gallery"
+    if is_packed(query) != is_packed(gallery):
+        came = f"have dtypes {query.stored} and {gallery.stored}"
+        raise InvalidTypeError(both, f"must both be packed bits, uint8, or both have an entry for each bit, but {came}")
+    if query.shape[1] != gallery.shape[1]:
+        came = f"have {query.shape[1]} and {gallery.shape[1]} columns"
+        raise InvalidValueError(both, f"must have the same dim, but {came}")
+
+
+def as_bits(source: Source, name: str) -> Source:
+    """Return codes of numbers as bool, in memory; bool and packed bits unchanged.
+
+    Examples
+    --------
+    >>> as_bits(Array(np.array([[-1.0, 1.0], [1.0, 1.0]])), "embeddings").whole()
+    array([[False,  True],
+           [ True,  True]])
+    """
+    if is_packed(source) or source.stored == np.bool_:
+        return source
+    bits, start = np.empty(source.shape, dtype=np.bool_), 0
+    for rows in _pieces(source, name):
+        bits[start : start + len(rows)] = rows
+        start += len(rows)
+    return Array(bits)
+
+
+def words(source: Source, name: str) -> NDArray[np.uint64]:
+    """Return the bits of codes in rows of 64-bit words, padded with zeros.
+
+    Examples
+    --------
+    >>> of_bools = words(Array(np.array([[True, False, True]])), "embeddings")
+    >>> of_bools, (words(Array(np.array([[1, -1, 1]])), "embeddings") == of_bools).all()
+    (array([[160]], dtype=uint64), np.True_)
+    """
+    packed, start = np.zeros((len(source), -(-n_bits(source) // 64) * 8), dtype=np.uint8), 0
+    for rows in _pieces(source, name):
+        some = rows if rows.dtype == np.uint8 else np.packbits(rows, axis=1)
+        packed[start : start + len(rows), : some.shape[1]] = some
+        start += len(rows)
+    return packed.view("<u8").astype(np.uint64, copy=False)
+
+
+def _pieces(source: Source, name: str) -> Iterator[NDArray[Any]]:
+    """Yield all codes in order, in pieces: (n, bytes) uint8 if packed, else (n, bits) bool.
+
+    Numbers are refused unless they are -1 and 1 throughout, or 0 and 1 throughout.
+    """
+    has_zero = has_minus = False
+    step = max(1, _AT_ONCE // source.shape[1])
+    for start, rows in source.stored_pieces(step):
+        if rows.dtype in (np.bool_, np.uint8):
+            yield rows
+            continue
+        ones, zeros, minuses = rows == 1, rows == 0, rows == -1
+        if not (ones | zeros | minuses).all():
+            row, column = np.argwhere(~(ones | zeros | minuses))[0]
+            rule = "must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1, for distance 'hamming'"
+            came = f"holds {rows[row, column]} in row {start + row}, column {column}"
+            raise InvalidValueError(name, f"{rule}, but {came}; {name} > 0 has a bit for each sign")
+        has_zero, has_minus = has_zero or bool(zeros.any()), has_minus or bool(minuses.any())
+        if has_zero and has_minus:
+            rule = "must be of two values, -1 and 1 or 0 and 1, for distance 'hamming'"
+            raise InvalidValueError(name, f"{rule}, but holds -1 and 0, as sign(0) is 0; {name} > 0 has two values")
+        yield ones

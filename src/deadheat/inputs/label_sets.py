@@ -1,0 +1,221 @@
+"""Several labels a row: read from a matrix of 0 and 1 or from sets, and kept as bits.
+
+matrix (n, n_label), sparse matrix, list of sets ──label_sets──> LabelSets ──aligned──> the same labels in both
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import conversion
+from deadheat.inputs.labels import labels as checked_labels
+from deadheat.support.arrays import Bool, Int64
+
+Words = NDArray[np.uint64]
+_SETS = (set, frozenset, list, tuple)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSets:
+    """The labels of rows that may have several each.
+
+    Attributes
+    ----------
+    words : (n, n_word) uint64
+        One bit for each label, that of label i in word i // 64.
+    names : tuple
+        The labels, bit by bit: column numbers, integers or strings.
+    """
+
+    words: Words
+    names: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, rows: Any) -> LabelSets:
+        return LabelSets(self.words[rows], self.names)
+
+    def shared(self, other: LabelSets, rows: slice) -> Int64:
+        """Return how many labels some of the rows share with every row of another, (n_row, n_other).
+
+        Examples
+        --------
+        >>> sets = label_sets([{"cat", "pet"}, {"dog", "pet"}, set()], 3, "labels", "embeddings")
+        >>> sets.shared(sets, slice(0, 2))
+        array([[2, 1, 0],
+               [1, 2, 0]])
+        """
+        found: Int64 = np.zeros((len(self.words[rows]), len(other)), dtype=np.int64)
+        for mine, theirs in zip(self.words[rows].T, other.words.T, strict=True):
+            found += np.bitwise_count(mine[:, None] & theirs)
+        return found
+
+    def shares(self, other: LabelSets, rows: slice) -> Bool:
+        """Return which rows of another share a label with some of the rows, (n_row, n_other)."""
+        found = np.zeros((len(self.words[rows]), len(other)), dtype=np.bool_)
+        for mine, theirs in zip(self.words[rows].T, other.words.T, strict=True):
+            found |= (mine[:, None] & theirs) != 0
+        return found
+
+    def sizes(self) -> Int64:
+        """Return the number of labels of each row, (n,)."""
+        return np.asarray(np.bitwise_count(self.words).sum(axis=1, dtype=np.int64))
+
+
+def are_several(values: Any) -> bool:
+    """Return whether labels are several a row: a matrix of more than one row and column, or a list of sets.
+
+    Examples
+    --------
+    >>> are_several(np.eye(3)), are_several([{1}, {1, 2}]), are_several([[1, 2, 3]]), are_several([1, 2])
+    (True, True, True, False)
+    """
+    if isinstance(values, LabelSets):
+        return True
+    if isinstance(values, (list, tuple)):
+        return len(values) > 0 and all(isinstance(row, _SETS) for row in values)
+    shape = getattr(values, "shape", ())
+    return len(shape) == 2 and (hasattr(values, "tocsr") or 1 not in shape)
+
+
+def as_sets(values: Any) -> Any:
+    """Return a column of lists, of pandas, NumPy or Arrow, as a list of sets of labels; anything else unchanged.
+
+    Examples
+    --------
+    >>> column = np.empty(2, dtype=object)
+    >>> column[:] = [["cat"], []]
+    >>> as_sets(column)
+    [['cat'], []]
+    """
+    if conversion.speaks_arrow(values) and not conversion.is_frame(values):
+        column = conversion.from_arrow(values, "labels")
+        kind = getattr(column, "type", None)
+        return column.to_pylist() if kind is not None and conversion.is_list_type(kind) else values
+    if getattr(getattr(values, "dtype", None), "kind", "") != "O" or len(getattr(values, "shape", ())) != 1:
+        return values
+    rows = list(values)
+    several = bool(rows) and all(isinstance(row, (*_SETS, np.ndarray)) for row in rows)
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows] if several else values
+
+
+def label_sets(values: Any, n: int, name: str, what: str) -> LabelSets:
+    """Check labels of several a row: one row of labels for each of `n` items.
+
+    Examples
+    --------
+    >>> label_sets(np.array([[1, 0], [1, 2]]), 2, "labels", "embeddings")
+    Traceback (most recent call last):
+    deadheat.errors.InvalidValueError: labels must hold 0 and 1 alone where a row has several, but row 1 has 2
+    """
+    if isinstance(values, LabelSets):
+        found = values
+    elif isinstance(values, (list, tuple)):
+        found = _of_sets(values, name)
+    else:
+        found = _of_sparse(values.tocsr(), name) if hasattr(values, "tocsr") else _of_matrix(values, name)
+    if len(found) != n:
+        came = f"got labels of {len(found)} rows for {n} rows"
+        raise InvalidValueError(name, f"must have one entry per row of {what}, but {came}")
+    return found
+
+
+def aligned(query: LabelSets, gallery: LabelSets) -> tuple[LabelSets, LabelSets]:
+    """Return the labels of queries and gallery with one bit for the same label in both."""
+    columns = [all(isinstance(name, _Column) for name in sets.names) for sets in (query, gallery)]
+    if all(columns):
+        if len(query.names) != len(gallery.names):
+            came = f"have {len(query.names)} and {len(gallery.names)}"
+            raise InvalidValueError("labels and gallery_labels", f"must have as many columns, but {came}")
+        return query, gallery
+    if any(columns):
+        raise InvalidTypeError("labels and gallery_labels", "must both be matrices or both be sets of labels")
+    names = _sorted({*query.names, *gallery.names}, "labels and gallery_labels")
+    return _renamed(query, names), _renamed(gallery, names)
+
+
+class _Column(int):
+    """The number of a column of a matrix, which stands for its label."""
+
+
+def _of_matrix(values: Any, name: str) -> LabelSets:
+    matrix = conversion.plain(values, name)
+    if matrix.dtype.kind not in "biuf":
+        raise InvalidTypeError(name, f"must hold 0 and 1 alone where a row has several, but has dtype {matrix.dtype}")
+    wrong = np.flatnonzero(((matrix != 0) & (matrix != 1)).any(axis=1))
+    if len(wrong):
+        row = matrix[wrong[0]]
+        odd = row[(row != 0) & (row != 1)][0]
+        came = f"row {wrong[0]} has {odd}"
+        raise InvalidValueError(name, f"must hold 0 and 1 alone where a row has several, but {came}")
+    packed = np.packbits(matrix.astype(np.bool_), axis=1, bitorder="little")
+    return LabelSets(_words(packed), tuple(map(_Column, range(matrix.shape[1]))))
+
+
+def _of_sparse(matrix: Any, name: str) -> LabelSets:
+    odd = matrix.data[(matrix.data != 0) & (matrix.data != 1)]
+    if len(odd):
+        raise InvalidValueError(name, f"must hold 0 and 1 alone where a row has several, but holds {odd[0]}")
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[matrix.data != 0]
+    return LabelSets(
+        _bits(row, matrix.indices[matrix.data != 0], matrix.shape), tuple(map(_Column, range(matrix.shape[1])))
+    )
+
+
+def _of_sets(values: Sequence[Any], name: str) -> LabelSets:
+    """Return the labels of sets, which are all integers or all strings."""
+    every = [label for row in values for label in row]
+    listed = checked_labels(every, len(every), name, "itself").tolist() if every else []
+    names = _sorted(set(listed), name)
+    number = {label: i for i, label in enumerate(names)}
+    row = np.repeat(np.arange(len(values)), [len(each) for each in values])
+    column = np.array([number[label] for label in listed], dtype=np.int64)
+    return LabelSets(_bits(row, column, (len(values), len(names))), names)
+
+
+def _sorted(names: Iterable[Any], name: str) -> tuple[Any, ...]:
+    try:
+        return tuple(sorted(names))
+    except TypeError:
+        raise InvalidTypeError(name, "must be all integers or all strings, but holds a mixture of both") from None
+
+
+def _renamed(sets: LabelSets, names: tuple[Any, ...]) -> LabelSets:
+    place = {label: i for i, label in enumerate(names)}
+    bits = np.unpackbits(sets.words.view(np.uint8), axis=1, bitorder="little")
+    row, column = np.nonzero(bits[:, : len(sets.names)])
+    moved = np.array([place[label] for label in sets.names], dtype=np.int64)
+    return LabelSets(_bits(row, moved[column], (len(sets), len(names))), names)
+
+
+def _bits(row: Int64, column: Int64, shape: tuple[int, int]) -> Words:
+    words = np.zeros((shape[0], max(1, -(-shape[1] // 64))), dtype=np.uint64)
+    np.bitwise_or.at(words, (row, column // 64), np.uint64(1) << (column % 64).astype(np.uint64))
+    return words
+
+
+def _words(packed: NDArray[np.uint8]) -> Words:
+    """Return rows of bytes as rows of 64-bit words, padded with zeros."""
+    words = np.zeros((len(packed), max(1, -(-packed.shape[1] // 8)) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    return words.view("<u8").astype(np.uint64)
+
+
+def numbered(query: LabelSets, gallery: LabelSets | None = None) -> tuple[Int64, Int64]:
+    """Return one integer for each row, equal where the sets of labels are; of a row without labels, one of its own.
+
+    Without a gallery both are those of the queries.
+    """
+    every = query.words if gallery is None else np.concatenate([query.words, gallery.words])
+    _, code = np.unique(every, axis=0, return_inverse=True)
+    code = code.reshape(-1).astype(np.int64)
+    empty = ~every.any(axis=1)
+    code[empty] = -1 - np.arange(np.count_nonzero(empty))
+    return (code, code) if gallery is None else (code[: len(query)], code[len(query) :])
