@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 
 from deadheat.analyses.gaps import Gap, GeneralizationGap, generalization_gap, split_half
 from deadheat.analyses.grouped import grouped
-from deadheat.analyses.model_trends import GapTrend, ModelCorrelation, gap_trend, model_correlation
 from deadheat.engine.task import Task
-from deadheat.plots import grouped as plot_grouped
 from deadheat.plots import style
 from deadheat.reports.averaging import Average
 from deadheat.reports.evaluating import evaluate
@@ -30,6 +28,8 @@ from deadheat.reports.statistics.intervals import Interval
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 from reproduce import by_z
+from reproduce import plots as plot_grouped
+from reproduce.model_trends import GapTrend, ModelCorrelation, gap_trend, model_correlation
 from reproduce.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table
 
 Float64 = NDArray[np.float64]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
@@ -17,11 +18,14 @@ from deadheat.analyses.confidence.regions import HighestDensity
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.plots import style
-from deadheat.plots.grouped import shared_legend
 from deadheat.reports.report import Report
-from deadheat.reports.tables import count
+from deadheat.reports.tables import count, headline
 from deadheat.support.arrays import Float64
+from reproduce import reference
+from reproduce.model_trends import GapTrend, ModelCorrelation
 
+_MOST_DRAWN = 12  # tied items, so that cells can be read
+_WIDE = 8.0  # from this ratio of the largest number to the smallest on, a logarithmic axis
 _CLASSES = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.VERMILION)
 
 
@@ -349,3 +353,136 @@ def _sorted(band: Band) -> tuple[Float64, ...]:
 
 def _line(number: int) -> dict[str, Any]:
     return style.marked_line(number) | {"markersize": 4.5}
+
+
+def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axes:
+    """Draw two values of many models against each other: figure 2 of arXiv:2306.13357.
+
+    Parameters
+    ----------
+    found : ModelCorrelation
+        From `reproduce.model_trends.model_correlation`.
+
+    Returns
+    -------
+    Axes
+        A mark for each model, and lines from lower to upper where ties make a difference; both axes in per cent. The
+        title has both coefficients.
+    """
+    ax = style.quiet(style.axes(ax, (4.6, 3.8)), grid="both")
+    x, y = (100 * values for values in found.shown)
+    ends = [(100 * each.lower, 100 * each.upper) for each in (found.first, found.second)]
+    reach = [np.stack([value - low, high - value]) for value, (low, high) in zip((x, y), ends, strict=True)]
+    if any(each.any() for each in reach):
+        ax.errorbar(x, y, reach[1], reach[0], fmt="none", ecolor=style.GREY, elinewidth=0.9, label="lower to upper")
+    ax.plot(x, y, "o", color=style.BLUE, markersize=5, label="a model", zorder=3)
+    ax.set(xlabel=f"{found.names[0]} (%)", ylabel=f"{found.names[1]} (%)")
+    how = f"Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
+    return style.legend_above(ax, title=f"{len(x)} models: {how}")
+
+
+def gap_trend(trend: GapTrend, *, confidence_level: float = 0.95, ax: Axes | None = None) -> Axes:
+    """Draw the generalization gap of many models against a number of each: figure 3 of arXiv:2306.13357.
+
+    Parameters
+    ----------
+    trend : GapTrend
+        From `reproduce.model_trends.gap_trend`.
+    confidence_level : float
+
+    Returns
+    -------
+    Axes
+        The grouped and the plain gap, each with its interval, ties included; a line at 0. The horizontal axis is
+        logarithmic if the smallest number is above 0 and the largest is at least 8 times as large.
+    """
+    ax = style.quiet(style.axes(ax, (5.6, 3.6)), grid="both")
+    wide = trend.numbers[0] > 0 and trend.numbers[-1] >= _WIDE * trend.numbers[0]
+    span = trend.numbers[-1] - trend.numbers[0]
+    ax.axhline(0, color=style.INK, linewidth=0.8)
+    for number, (title, gaps) in enumerate(trend.titles.items()):
+        found = [gap.interval(confidence_level=confidence_level) for gap in gaps]
+        at = trend.numbers * 1.04**number if wide else trend.numbers + 0.01 * span * number  # next to each other
+        shown = 100 * np.array(list(map(headline, gaps)))
+        low, high = (100 * np.array(ends) for ends in zip(*((e.lower.low, e.upper.high) for e in found), strict=True))
+        ax.errorbar(at, shown, np.stack([shown - low, high - shown]), label=title, capsize=2, elinewidth=0.9,
+                    markersize=4.5, **style.marked_line(number))  # fmt: skip
+    if wide:
+        style.log_axis(ax, "x", [trend.numbers])
+    ax.set(xlabel=trend.name, ylabel=f"gap in {trend.measure} (points)")
+    ends = 100 * headline(trend.grouped[0]), 100 * headline(trend.grouped[-1])
+    at = f"{trend.name} {trend.numbers[0]:g} to {trend.numbers[-1]:g}"
+    title = f"From {at}, the gap in groups goes from {ends[0]:+.1f} to {ends[1]:+.1f} points"
+    bar = Line2D([], [], color=style.GREY, marker="|", label=f"{100 * confidence_level:g} % interval, with ties")
+    return shared_legend(ax, bar, title=title.replace("-", "−"))
+
+
+def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
+    """Draw the dynamic programme for the expected AP of one small tie group, next to its closed form.
+
+    Every arrangement of the group is a path from left to right: a step up is a relevant item, a level step an
+    irrelevant one.
+
+    Parameters
+    ----------
+    group : (closer, closer_relevant, tied, tied_relevant)
+        Items strictly closer to the query, the relevant ones of them, items tied, the relevant ones of them (at least
+        one); at most 12 tied.
+
+    Returns
+    -------
+    Axes
+        Across: the position in the group, from 0. Upwards: how many of its relevant items are at this position or
+        before. A cell has the probability that a path passes through it, which its colour shows too, and below it the
+        probability of arriving by a relevant item, times the precision there. The title has the sum of these products,
+        the value by the closed form, and both as a decimal number.
+
+    Raises
+    ------
+    ValueError
+        If the numbers are not those of a tie group, or more than 12 items are tied.
+
+    References
+    ----------
+    The slides to Nicolaou et al. 2018, arXiv:1806.07171; `reproduce.reference.ap_expected_by_paths`.
+
+    Examples
+    --------
+    >>> print(tie_states((0, 0, 3, 2)).get_title())
+    expected sum of precisions: 29/18 by paths, 29/18 in closed form (1.6111)
+    """
+    k, n, size, m = group
+    if size > _MOST_DRAWN:
+        raise InvalidValueError("group", f"must have at most {_MOST_DRAWN} tied items to be drawn, but has {size}")
+    before = [(0, 0, n, n)] * (n > 0)  # the rest of a whole query, with precision 1
+    scale = n + m
+    closed = scale * reference.ap_expected([*before, group]) - n
+    states = reference.tie_states(group)
+    ax = style.axes(ax, (1.2 + 1.05 * size, 1.4 + 0.95 * m))
+    for state in (reference.TieState(0, 0, Fraction(1), Fraction(0), Fraction(0)), *states):
+        _draw_state(ax, state, size, m)
+    total = sum((state.by_hit * state.precision for state in states), Fraction(0))
+    for color, label in ((style.BLUE, "the next item is relevant"), (style.GREY, "it is not")):
+        ax.plot([], [], color=color, linewidth=1.2, label=label)
+    title = f"expected sum of precisions: {total} by paths, {closed} in closed form ({float(total):.4f})"
+    ax.set(xlabel=f"position in the group (rank {k} + position)", ylabel="relevant items so far")
+    ax.set(xlim=(-0.5, size + 0.5), ylim=(-0.6, m + 0.5), xticks=range(size + 1), yticks=range(m + 1))
+    return style.legend_above(style.quiet(ax, grid=""), title=title)
+
+
+def _draw_state(ax: Axes, state: reference.TieState, size: int, m: int) -> None:
+    i, j = state.position, state.hits
+    for up in (0, 1):
+        if i < size and j + up <= m and (m - j - up) <= size - i - 1:
+            ax.plot([i, i + 1], [j, j + up], color=(style.GREY, style.BLUE)[up], linewidth=1.2, zorder=1)
+    share = 0.1 + 0.5 * float(state.through)
+    shade = (1 - share) * np.array(to_rgb(style.PAPER)) + share * np.array(to_rgb(style.SKY))
+    box = {"boxstyle": "round,pad=0.3", "facecolor": tuple(shade), "edgecolor": style.INK, "linewidth": 0.6}
+    ax.text(i, j, str(state.through), ha="center", va="center", fontsize="medium", bbox=box, zorder=3)
+    if state.by_hit:
+        ax.text(i, j - 0.27, f"{state.by_hit} · {state.precision}", ha="center", va="top", fontsize="x-small", zorder=3)
+
+
+def shared_legend(ax: Axes, *more: Any, title: str | None = None) -> Axes:
+    handles = [*ax.get_legend_handles_labels()[0], *more]
+    return style.legend_above(ax, handles=handles, handlelength=3.0, title=title)

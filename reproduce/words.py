@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import reference
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
@@ -31,6 +30,7 @@ from deadheat.plots.ties import tie_sizes
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.support.lazy import require
+from reproduce import reference
 from reproduce.edit_distances import ALPHABET, LEVELS, belongs, edit_distances, phoc
 from reproduce.study import Finding, Outcome, Picture, Setting, Table, missing
 

@@ -23,7 +23,7 @@ PUBLIC = [
     "classification", "collisions", "compare", "compare_formats", "confidence", "evaluate", "exploit",
     "generalization_gap", "grouped", "hash_lookup", "html_report", "index_recall", "index_recall_of_truth",
     "leaderboard", "link_prediction", "low_precision", "measures", "pair_classification", "plots", "precision_recall",
-    "random_baseline", "read", "receipt", "reference", "split_half", "verify",
+    "random_baseline", "read", "receipt", "split_half", "verify",
 ]  # fmt: skip
 
 
@@ -56,7 +56,7 @@ SELDOM = [
     "deadheat.engine.counting.cluster", "deadheat.engine.counting.on_device", "deadheat.engine.counting.distributed",
     "deadheat.engine.counting.distributed.worker", "deadheat.engine.counting.runs", "deadheat.engine.counting.scored",
     "deadheat.inputs.trec", "deadheat.integrations", "deadheat.plots.pages", "deadheat.plots",
-    "deadheat.engine.profiles.archive", "deadheat.trust.receipts", "deadheat.reference", "deadheat.reports.statistics",
+    "deadheat.engine.profiles.archive", "deadheat.trust.receipts", "deadheat.reports.statistics",
 ]  # fmt: skip
 FILES = ["csv", "hashlib", "pathlib", "tempfile", "zipfile", "deadheat.inputs.formats"]
 NOT_YET = {  # what is not loaded before it is needed

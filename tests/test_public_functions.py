@@ -14,7 +14,6 @@ import pytest
 import deadheat as dh
 from deadheat import confidence as dc
 from deadheat.analyses import quantization as dq
-from deadheat.analyses.model_trends import gap_trend, model_correlation
 from deadheat.errors import DeadheatError
 
 ROWS, LABELS = np.arange(16.0).reshape(8, 2) ** 2, np.array([0, 1, 0, 1, 2, 2, 3, 3])
@@ -23,7 +22,6 @@ REPORT = dh.evaluate(ROWS, LABELS)
 EMBEDDED = {"embeddings": ROWS, "labels": LABELS}
 TASK = dh.Task(ROWS, LABELS)
 GAP = {"train": TASK, "test": TASK, "group_size": 2}
-GAPS = {name: dh.generalization_gap(**GAP) for name in "ab"}
 JUDGED = {"run": {"q": {"a": 0.5, "b": 0.5}}, "qrels": {"q": {"a": 1}}}
 TRUTH = {"returned": [[0, 1]], "ids": [[0, 1, 2]], "distances": [[0.0, 1.0, 2.0]], "k": 2}
 SHARES = [0.25, 0.5, 0.75, 0.9]
@@ -59,7 +57,6 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.compare: {"a": REPORT, "b": REPORT, "n_resamples": 20},
     evaluate: {"task": TASK},
     dh.exploit: {"task": TASK} | {"tries": 1, "draws": 2},
-    gap_trend: {"gaps": GAPS, "numbers": {"a": 1, "b": 2}},
     dh.generalization_gap: GAP,
     dh.grouped: {"task": TASK} | {"group_size": 2},
     dh.hash_lookup: {"task": dh.Task(ROWS > 4, LABELS, distance="hamming")},
@@ -69,7 +66,6 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.leaderboard: {"reports": {"a": REPORT, "b": REPORT}, "n_resamples": 20},
     dh.link_prediction: {"task": dh.Task.from_ranks([1], [2], [5])},
     dh.low_precision: {"low": JUDGED["run"], "high": JUDGED["run"], "qrels": JUDGED["qrels"]},
-    model_correlation: {"first": {"a": REPORT, "b": REPORT}, "second": {"a": REPORT, "b": REPORT}},
     dh.pair_classification: {"embeddings": ROWS, "pairs": [[0, 1], [0, 2]], "same": [1, 0]},
     dh.precision_recall: {"task": REPORT.profile},
     dh.random_baseline: {"labels": LABELS, "draws": 2, "dim": 2},

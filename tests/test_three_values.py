@@ -11,7 +11,6 @@ import pytest
 import deadheat as dh
 from deadheat import confidence as dc
 from deadheat import measures
-from deadheat.analyses.model_trends import gap_trend, model_correlation
 
 N = 60
 RNG = np.random.default_rng(1)
@@ -63,7 +62,6 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "evaluate by class": lambda: dh.evaluate(TASK.replace(ties="float16"), NAMES, average="class"),
     "evaluate of a run": lambda: dh.evaluate(dh.Task.from_run(RUN, QRELS), [*NAMES, "SetP", "SetF1", "P(rel=2)@5"]),
     "exploit": lambda: dh.exploit(TASK),
-    "gap_trend": lambda: gap_trend({"a": dh.generalization_gap(TASK, OTHER_TASK, group_size=3)}, {"a": 1}),
     "generalization_gap": lambda: dh.generalization_gap(TASK, OTHER_TASK, group_size=3),
     "grouped": lambda: dh.grouped(TASK, group_size=3, measures=NAMES),
     "index_recall": lambda: dh.index_recall(
@@ -75,7 +73,6 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "low_precision": lambda: dh.low_precision(RUN, FINE, QRELS),
     "evaluate graded scores": lambda: dh.evaluate(dh.Task.from_scores(SCORES, GRADES).profile, NAMES),
     "evaluate a cut list": lambda: dh.evaluate(neighbors(), NAMES),
-    "model_correlation": lambda: model_correlation(reports(), reports(), measure="mAP"),
     "pair_classification": lambda: dh.pair_classification(GRID, RNG.integers(0, N, (200, 2)), RNG.integers(0, 2, 200)),
     "precision_recall": lambda: dh.precision_recall(dh.Task.from_scores(SCORES, GRADES).profile),
     "precision_recall as it is": lambda: dh.precision_recall(

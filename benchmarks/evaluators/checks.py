@@ -309,7 +309,7 @@ def out_of_range(bench: Bench) -> Iterator[Finding]:
         f"[{bench.per_cent(truth.lower, 4)}, {bench.per_cent(truth.upper, 4)}]{more}."
     )
     figures = {"inputs": [each.to_dict() for each, _ in found]}
-    yield Finding("out of range", "serious", sentence, figures, "Compare the definition with deadheat.reference.")
+    yield Finding("out of range", "serious", sentence, figures, "Compare the definition with reproduce.reference.")
 
 
 def errors(bench: Bench) -> Iterator[Finding]:

@@ -15,7 +15,8 @@ from plots.drawn import rows
 from deadheat import confidence as measures
 from deadheat.analyses.quantization import compare_formats
 from deadheat.engine.task import Task
-from reproduce import plots
+from deadheat.errors import InvalidValueError
+from reproduce import plots, reference
 
 
 @pytest.fixture
@@ -109,3 +110,19 @@ def test_mixed_queries_hold_the_numbers(ax: Axes) -> None:
     assert [bar.get_width() for bar in mixed.patches] == shares
     last = found["1 bit"].ties
     assert mixed.texts[-2].get_text() == f"{last.mixed_groups} mixed groups of up to {last.largest} items"
+
+
+def test_steps_of_a_tie_group_are_those_that_an_arrangement_can_take(ax: Any) -> None:
+    plots.tie_states((0, 0, 3, 2), ax=ax)
+    steps = {tuple(map(tuple, line.get_xydata().tolist())) for line in ax.get_lines() if len(line.get_xdata())}
+    ups = {((0, 0), (1, 1)), ((1, 0), (2, 1)), ((1, 1), (2, 2)), ((2, 1), (3, 2))}
+    assert steps == ups | {((0, 0), (1, 0)), ((1, 1), (2, 1)), ((2, 2), (3, 2))}
+
+
+def test_the_drawing_has_a_cell_for_each_state_and_both_sums() -> None:
+    ax = plots.tie_states((2, 1, 5, 2))
+    texts = [text.get_text() for text in ax.texts]
+    assert len([text for text in texts if "·" not in text]) == 1 + len(reference.tie_states((2, 1, 5, 2)))
+    assert "293/280 by paths, 293/280 in closed form" in ax.get_title()
+    with pytest.raises(InvalidValueError, match="at most 12 tied items"):
+        plots.tie_states((0, 0, 13, 1))

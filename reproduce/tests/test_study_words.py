@@ -11,8 +11,7 @@ from data import data_file
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat import reference
-from reproduce import precision
+from reproduce import precision, reference
 from reproduce import words as study
 from reproduce.study import Mark, Setting, george_washington
 from reproduce.tests import printed

@@ -39,7 +39,6 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "random_baseline": "analyses.random_baseline:random_baseline",
     "read": "inputs.samples:read",
     "receipt": "trust.receipts.receipt:receipt",
-    "reference": "reference",
     "split_half": "analyses.gaps:split_half",
     "verify": "trust.receipts.receipt:verify",
 }

@@ -1,6 +1,6 @@
 """Evaluate embeddings and rankings: lower bound, exact expectation and upper bound of every measure."""
 
-from deadheat import measures, plots, reference
+from deadheat import measures, plots
 from deadheat.analyses import confidence
 from deadheat.analyses.collisions import collisions
 from deadheat.analyses.comparison import compare
@@ -66,7 +66,6 @@ __all__ = [
     "random_baseline",
     "read",
     "receipt",
-    "reference",
     "split_half",
     "verify",
 ]

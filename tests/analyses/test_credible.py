@@ -15,8 +15,8 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat import reference
 from deadheat.analyses import confidence as dc
+from reproduce import reference
 
 few = settings(max_examples=80, deadline=None)
 densities = st.integers(0, 3)

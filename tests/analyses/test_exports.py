@@ -17,7 +17,6 @@ import pytest
 import deadheat as dh
 from deadheat import confidence
 from deadheat.analyses.collisions import collisions_of_distances
-from deadheat.analyses.model_trends import gap_trend, model_correlation
 from deadheat.reports.tables import SCHEMA, TabularResult, program
 from deadheat.support.triple import Triple
 
@@ -45,8 +44,6 @@ RESULTS: dict[str, Callable[[], TabularResult]] = {
     "grouped": lambda: dh.grouped(TASK, group_size=2, measures=["Hit@1", "mAP"]),
     "gap": lambda: dh.generalization_gap(TASK, TURNED, group_size=2),
     "halves": lambda: dh.split_half(TASK, group_size=2, draws=3),
-    "models": lambda: model_correlation(REPORTS, INSIDE),
-    "trend": lambda: gap_trend(GAP, {"1 of 2": 1, "2 of 2": 2.5}),
     "comparison": lambda: dh.compare(*REPORTS.values(), names=REPORTS, n_resamples=99),
     "leaderboard": lambda: dh.leaderboard(REPORTS, n_resamples=99),
     "collisions": lambda: dh.collisions(TASK.replace(distance="cityblock")),

@@ -23,6 +23,7 @@ from deadheat.inputs.source import Source
 from deadheat.reports.statistics import intervals
 from deadheat.reports.statistics.intervals import welch_degrees
 from deadheat.support.triple import Triple
+from reproduce import reference
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -155,7 +156,7 @@ def test_every_grouping_has_the_value_of_the_definition(kind: str, alone: bool) 
         groups = report.group_labels()
         seen.add(frozenset(map(frozenset, groups)))
         for k in (1, 3):
-            exact = dh.reference.grouped_recall(squares, labels, gallery_labels, groups, ranked=ranked, k=k)
+            exact = reference.grouped_recall(squares, labels, gallery_labels, groups, ranked=ranked, k=k)
             for value, fraction in zip(triple(report[f"Hit@{k}"]), exact, strict=True):
                 assert abs(Fraction(value) - fraction) <= Fraction(1, 2**52)
     assert len(seen) == 15

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat import reference
 from deadheat.errors import InvalidValueError, UndefinedError
+from reproduce import reference
 
 Group = tuple[int, int, int, int]
 Query = tuple[list[Group], int]  # its tie groups, nearest first, and how many relevant items were not retrieved
@@ -107,26 +107,3 @@ def test_the_plot_draws_the_band_and_the_line() -> None:
     assert ax.get_ylabel() == "interpolated precision (%)"
     with pytest.raises(InvalidValueError, match="at least one curve"):
         dh.plots.precision_recall({})
-
-
-@given(queries())
-def test_states_of_the_dynamic_programme_add_up_to_the_closed_form(query: Query) -> None:
-    for group in query[0]:
-        assert reference.ap_expected_by_paths([(0, 0, *group[2:])]) == reference.ap_expected([(0, 0, *group[2:])])
-        ways, states = {}, reference.tie_states(group)
-        for hits in itertools.combinations(range(1, group[2] + 1), group[3]):
-            for i in range(1, group[2] + 1):
-                key = (i, sum(place <= i for place in hits))
-                passed, arrived = ways.get(key, (0, 0))
-                ways[key] = passed + 1, arrived + (i in hits)
-        total = sum(ways[key][0] for key in ways if key[0] == 1)
-        assert {(s.position, s.hits): (s.through * total, s.by_hit * total) for s in states} == ways
-
-
-def test_the_drawing_has_a_cell_for_each_state_and_both_sums() -> None:
-    ax = dh.plots.tie_states((2, 1, 5, 2))
-    texts = [text.get_text() for text in ax.texts]
-    assert len([text for text in texts if "·" not in text]) == 1 + len(reference.tie_states((2, 1, 5, 2)))
-    assert "293/280 by paths, 293/280 in closed form" in ax.get_title()
-    with pytest.raises(InvalidValueError, match="at most 12 tied items"):
-        dh.plots.tie_states((0, 0, 13, 1))

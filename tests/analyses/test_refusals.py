@@ -15,7 +15,6 @@ import pytest
 import deadheat as dh
 from deadheat.analyses import confidence as dc
 from deadheat.analyses.collisions import collisions_of_distances
-from deadheat.analyses.model_trends import gap_trend, model_correlation
 from deadheat.analyses.rounding import quantized
 from deadheat.errors import InputError, QueryInGalleryWarning, UndefinedError
 from deadheat.support.triple import Triple
@@ -46,11 +45,6 @@ def of_task(question: Callable[..., Any]) -> Callable[..., Any]:
         return question(task, **given)
 
     return asked
-
-
-def gaps(names: Any = PLAIN, **measure: str) -> dict[str, Any]:
-    """The gap between near and mixed points, by model."""
-    return dict.fromkeys(names, dh.generalization_gap(**GAP, **measure))
 
 
 def reports(**changes: Any) -> dict[str, Any]:
@@ -107,20 +101,6 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"measure": "nope"}, "unknown measure"),
         ({"junk": [True]}, "junk must have shape"),
         ({"ties": "flot"}, "flot"),
-    ]),
-    (model_correlation, {"first": {"a": 1}, "second": {"a": 1}}, [
-        ({"second": {"b": 1}}, "first and second must hold the same models, but hold a (1) and b (1)"),
-        ({}, "first must hold at least two models, but holds 1"),
-        ({"first": {"a": 1, "b": 1}, "second": {"a": 1, "b": 1}},
-         "first['a'] must be a Report or a GroupedReport, but is a int", TypeError),
-    ]),
-    (gap_trend, {"gaps": gaps(), "numbers": dict.fromkeys(PLAIN, 1)}, [
-        ({"gaps": {}}, "gaps must hold at least one model, but is empty"),
-        ({"gaps": {"a": REPORT}}, "gaps['a'] must be a GeneralizationGap, but is a Report", TypeError),
-        ({"numbers": {"a": 1}}, "gaps and numbers must hold the same models, but hold first 1, … ... (4) and a (1)"),
-        ({"numbers": dict.fromkeys(PLAIN, NAN)}, "numbers['first 1'] must be finite, but is nan"),
-        ({"numbers": dict.fromkeys(PLAIN, "big")}, "numbers['first 1'] must be a number, but is 'big'", TypeError),
-        ({"gaps": gaps() | gaps(["first 1"], measure="mAP")}, "gaps must be of one measure and one group_size"),
     ]),
     *((of_task(dh.collisions), {"embeddings": [[1.0, 2.0], [3.0, 4.0]], "labels": [0, 1], "distances": distances}, [
         *(({"within": within}, "within must be finite and not negative, but is ")

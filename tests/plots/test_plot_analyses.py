@@ -11,14 +11,13 @@ from matplotlib import image
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from plots.drawn import line, rows, segments, words
 
 import deadheat as dh
 from deadheat import Task, collisions, exploit, plots
 from deadheat.analyses import confidence as measures
 from deadheat.analyses.collisions import Kind
-from deadheat.analyses.model_trends import gap_trend, model_correlation
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.plots.ties import amplified, colours, least_reach
 from deadheat.reports.tables import value
@@ -73,13 +72,6 @@ def test_credible_recall_against_mass(ax: Any) -> None:
     exact = measures.normal_credible_recall([[0.0], [1.0]], [1.0, 1.0], [1, 1])
     plots.credible_recall(exact, ax=ax, label="normal", number=1, others=False)
     assert words(ax) == ["as draws", "draws", "draws: what ends decide", "draws: others", "normal"]
-
-
-def test_steps_of_a_tie_group_are_those_that_an_arrangement_can_take(ax: Any) -> None:
-    plots.tie_states((0, 0, 3, 2), ax=ax)
-    steps = {tuple(map(tuple, line.get_xydata().tolist())) for line in ax.get_lines() if len(line.get_xdata())}
-    ups = {((0, 0), (1, 1)), ((1, 0), (2, 1)), ((1, 1), (2, 2)), ((2, 1), (3, 2))}
-    assert steps == ups | {((0, 0), (1, 0)), ((1, 1), (2, 1)), ((2, 2), (3, 2))}
 
 
 # Collisions and matrices
@@ -200,39 +192,3 @@ def test_groups_under_a_tolerance_are_drawn_at_their_lower_values(ax: Axes) -> N
     plots.group_values({"wide": report}, "mAP", ax=ax)
     assert_array_equal(line(ax, "a group").get_xdata(), 100 * report["mAP"].per_group.lower)
     assert_array_equal(line(ax, "mean").get_xdata(), [100 * report["mAP"].lower])
-
-
-def test_models_are_points_with_what_ties_leave_open(ax: Axes) -> None:
-    models = {"1": LINE, "2": PLANE, "3": SPACE}
-    plain = {name: dh.evaluate(task) for name, task in models.items()}
-    inside = {name: dh.grouped(task, group_size=4) for name, task in models.items()}
-    found = model_correlation(plain, inside)
-    assert plots.model_correlation(found, ax=ax) is ax
-    assert ax.get_title() == f"3 models: Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
-    shown = np.column_stack([found.first.expected, found.second.expected])
-    assert_array_equal(line(ax, "a model").get_xydata(), 100 * shown)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Hit@1, plain (%)", "Hit@1 in groups of 4 (%)")
-    for place, (drawn, each) in enumerate(zip(ax.collections, (found.first, found.second), strict=True)):
-        ends = [[end[place] for end in segment] for segment in segments(drawn)]
-        assert_allclose(ends, 100 * np.stack([each.lower, each.upper], axis=1))
-
-
-def test_gaps_are_drawn_with_their_intervals(ax: Axes) -> None:
-    gaps = {}
-    for n, train in enumerate((LINE, PLANE, SPACE), 1):
-        test = dh.Task(POINTS[::-1, :n] * 2, LABELS, distance="euclidean")
-        gaps[f"{n}"] = dh.generalization_gap(train, test, group_size=4)
-    trend = gap_trend(gaps, {"1": 100, "2": 10, "3": 1000}, name="parameters")
-    assert plots.gap_trend(trend, confidence_level=0.8, ax=ax) is ax
-    assert (ax.get_xscale(), ax.get_xlabel(), ax.get_ylabel()) == ("log", "parameters", "gap in Hit@1 (points)")
-    bars = [segments(each) for each in ax.collections]
-    for drawn, side in zip(bars, (trend.grouped, trend.plain), strict=True):
-        for ends, gap in zip(drawn, side, strict=True):
-            found = gap.interval(confidence_level=0.8)
-            assert_allclose([ends[0][1], ends[1][1]], [100 * found.lower.low, 100 * found.upper.high], atol=1e-9)
-    assert_array_equal([x for (x, _), _ in bars[0]], [10, 100, 1000])
-    first, *_, last = (100 * gap.expected for gap in trend.grouped)
-    title = f"From parameters 10 to 1000, the gap in groups goes from {first:+.1f} to {last:+.1f} points"
-    assert ax.get_title().replace("\n", " ") == title.replace("-", "−")
-    near = gap_trend(gaps, {"1": 0, "2": 0.5, "3": 1})
-    assert plots.gap_trend(near, ax=Figure().subplots()).get_xscale() == "linear"

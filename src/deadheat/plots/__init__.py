@@ -19,12 +19,9 @@ reliability                    the share of right queries against their confiden
 credible_recall                the share of relevant items in the regions where a posterior is densest
 order_ranges                   the values that orders of the samples give, between the bounds
 group_values                   the groups of a grouped measure, and their mean
-model_correlation              two measures of many models
-gap_trend                      gaps against a number of each model, such as its size
 format_changes                 the same embeddings in fewer bits: differences
 measure_against_bytes          the same embeddings in fewer bits: a measure against bytes per vector
 tie_sizes                      the sizes of tie groups
-tie_states                     the paths through one tie group, and the expectation that they add up to
 """
 
 from importlib import import_module
@@ -41,9 +38,7 @@ if TYPE_CHECKING:
         risk_coverage,
     )
     from deadheat.plots.grouped import (
-        gap_trend,
         group_values,
-        model_correlation,
     )
     from deadheat.plots.precisions import format_changes, measure_against_bytes
     from deadheat.plots.reports import (
@@ -64,16 +59,15 @@ if TYPE_CHECKING:
         collision_legend,
         order_ranges,
         tie_sizes,
-        tie_states,
     )
 
 __all__ = [
     "bounds", "caterpillar", "cmc", "collision_image", "collision_legend", "credible_recall", "differences",
-    "error_reject", "format_changes", "gap_trend", "group_values", "hash_lookup",
+    "error_reject", "format_changes", "group_values", "hash_lookup",
     "mean_intervals", "measure_against_bytes",
-    "model_correlation", "order_ranges", "per_class", "precision_at_k", "precision_recall",
+    "order_ranges", "per_class", "precision_at_k", "precision_recall",
     "recall_at_k", "reliability", "risk_coverage", "roc",
-    "tie_sizes", "tie_states",
+    "tie_sizes",
 ]  # fmt: skip
 
 _MODULES = ("confidences", "grouped", "precisions", "reports", "ties")

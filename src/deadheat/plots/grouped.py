@@ -1,21 +1,16 @@
-"""Plots of grouped measures: the groups and their mean, two measures of many models, and the gaps of many models."""
+"""Plot of a grouped measure: the groups and their mean."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
 from deadheat.analyses.grouped import GroupedReport
-from deadheat.analyses.model_trends import GapTrend, ModelCorrelation
 from deadheat.plots import style
 from deadheat.plots.reports import leader
 from deadheat.reports.tables import headline
-
-_WIDE = 8.0  # from this ratio of the largest number to the smallest on, a logarithmic axis
 
 
 def group_values(
@@ -64,70 +59,3 @@ def group_values(
     what = f"{next(iter(results.values())).name} in a group of {next(iter(reports.values())).group_size}"
     ax.set_xlabel(f"{what} (%)")
     return style.legend_above(ax, title=leader(what, results))
-
-
-def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axes:
-    """Draw two values of many models against each other: figure 2 of arXiv:2306.13357.
-
-    Parameters
-    ----------
-    found : ModelCorrelation
-        From `deadheat.analyses.model_trends.model_correlation`.
-
-    Returns
-    -------
-    Axes
-        A mark for each model, and lines from lower to upper where ties make a difference; both axes in per cent. The
-        title has both coefficients.
-    """
-    ax = style.quiet(style.axes(ax, (4.6, 3.8)), grid="both")
-    x, y = (100 * values for values in found.shown)
-    ends = [(100 * each.lower, 100 * each.upper) for each in (found.first, found.second)]
-    reach = [np.stack([value - low, high - value]) for value, (low, high) in zip((x, y), ends, strict=True)]
-    if any(each.any() for each in reach):
-        ax.errorbar(x, y, reach[1], reach[0], fmt="none", ecolor=style.GREY, elinewidth=0.9, label="lower to upper")
-    ax.plot(x, y, "o", color=style.BLUE, markersize=5, label="a model", zorder=3)
-    ax.set(xlabel=f"{found.names[0]} (%)", ylabel=f"{found.names[1]} (%)")
-    how = f"Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
-    return style.legend_above(ax, title=f"{len(x)} models: {how}")
-
-
-def gap_trend(trend: GapTrend, *, confidence_level: float = 0.95, ax: Axes | None = None) -> Axes:
-    """Draw the generalization gap of many models against a number of each: figure 3 of arXiv:2306.13357.
-
-    Parameters
-    ----------
-    trend : GapTrend
-        From `deadheat.analyses.model_trends.gap_trend`.
-    confidence_level : float
-
-    Returns
-    -------
-    Axes
-        The grouped and the plain gap, each with its interval, ties included; a line at 0. The horizontal axis is
-        logarithmic if the smallest number is above 0 and the largest is at least 8 times as large.
-    """
-    ax = style.quiet(style.axes(ax, (5.6, 3.6)), grid="both")
-    wide = trend.numbers[0] > 0 and trend.numbers[-1] >= _WIDE * trend.numbers[0]
-    span = trend.numbers[-1] - trend.numbers[0]
-    ax.axhline(0, color=style.INK, linewidth=0.8)
-    for number, (title, gaps) in enumerate(trend.titles.items()):
-        found = [gap.interval(confidence_level=confidence_level) for gap in gaps]
-        at = trend.numbers * 1.04**number if wide else trend.numbers + 0.01 * span * number  # next to each other
-        shown = 100 * np.array(list(map(headline, gaps)))
-        low, high = (100 * np.array(ends) for ends in zip(*((e.lower.low, e.upper.high) for e in found), strict=True))
-        ax.errorbar(at, shown, np.stack([shown - low, high - shown]), label=title, capsize=2, elinewidth=0.9,
-                    markersize=4.5, **style.marked_line(number))  # fmt: skip
-    if wide:
-        style.log_axis(ax, "x", [trend.numbers])
-    ax.set(xlabel=trend.name, ylabel=f"gap in {trend.measure} (points)")
-    ends = 100 * headline(trend.grouped[0]), 100 * headline(trend.grouped[-1])
-    at = f"{trend.name} {trend.numbers[0]:g} to {trend.numbers[-1]:g}"
-    title = f"From {at}, the gap in groups goes from {ends[0]:+.1f} to {ends[1]:+.1f} points"
-    bar = Line2D([], [], color=style.GREY, marker="|", label=f"{100 * confidence_level:g} % interval, with ties")
-    return shared_legend(ax, bar, title=title.replace("-", "−"))
-
-
-def shared_legend(ax: Axes, *more: Any, title: str | None = None) -> Axes:
-    handles = [*ax.get_legend_handles_labels()[0], *more]
-    return style.legend_above(ax, handles=handles, handlelength=3.0, title=title)

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap, to_rgb
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from deadheat import reference
 from deadheat.analyses.collisions import Collisions, Kind
 from deadheat.analyses.exploit import Exploit
 from deadheat.engine.profiles.profile import TieProfile
@@ -30,7 +28,6 @@ from deadheat.reports.tables import count
 from deadheat.support import checks
 
 _ROOM = 0.75  # share of the axes' width and height that is taken to be left once there are labels
-_MOST_DRAWN = 12  # tied items, so that cells can be read
 
 
 def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> Axes:
@@ -71,73 +68,6 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     ax.set_xlabel("items at the distance of a relevant item")
     largest = list(profiles)[int(np.argmax(levels[:, 5]))]
     return style.legend_above(ax, title=f"Up to {levels[:, 5].max():,.0f} items tie with a relevant one ({largest})")
-
-
-def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
-    """Draw the dynamic programme for the expected AP of one small tie group, next to its closed form.
-
-    Every arrangement of the group is a path from left to right: a step up is a relevant item, a level step an
-    irrelevant one.
-
-    Parameters
-    ----------
-    group : (closer, closer_relevant, tied, tied_relevant)
-        Items strictly closer to the query, the relevant ones of them, items tied, the relevant ones of them (at least
-        one); at most 12 tied.
-
-    Returns
-    -------
-    Axes
-        Across: the position in the group, from 0. Upwards: how many of its relevant items are at this position or
-        before. A cell has the probability that a path passes through it, which its colour shows too, and below it the
-        probability of arriving by a relevant item, times the precision there. The title has the sum of these products,
-        the value by the closed form, and both as a decimal number.
-
-    Raises
-    ------
-    ValueError
-        If the numbers are not those of a tie group, or more than 12 items are tied.
-
-    References
-    ----------
-    The slides to Nicolaou et al. 2018, arXiv:1806.07171; `deadheat.reference.ap_expected_by_paths`.
-
-    Examples
-    --------
-    >>> import deadheat as dh
-    >>> print(dh.plots.tie_states((0, 0, 3, 2)).get_title())
-    expected sum of precisions: 29/18 by paths, 29/18 in closed form (1.6111)
-    """
-    k, n, size, m = group
-    if size > _MOST_DRAWN:
-        raise InvalidValueError("group", f"must have at most {_MOST_DRAWN} tied items to be drawn, but has {size}")
-    before = [(0, 0, n, n)] * (n > 0)  # the rest of a whole query, with precision 1
-    scale = n + m
-    closed = scale * reference.ap_expected([*before, group]) - n
-    states = reference.tie_states(group)
-    ax = style.axes(ax, (1.2 + 1.05 * size, 1.4 + 0.95 * m))
-    for state in (reference.TieState(0, 0, Fraction(1), Fraction(0), Fraction(0)), *states):
-        _draw_state(ax, state, size, m)
-    total = sum((state.by_hit * state.precision for state in states), Fraction(0))
-    for color, label in ((style.BLUE, "the next item is relevant"), (style.GREY, "it is not")):
-        ax.plot([], [], color=color, linewidth=1.2, label=label)
-    title = f"expected sum of precisions: {total} by paths, {closed} in closed form ({float(total):.4f})"
-    ax.set(xlabel=f"position in the group (rank {k} + position)", ylabel="relevant items so far")
-    ax.set(xlim=(-0.5, size + 0.5), ylim=(-0.6, m + 0.5), xticks=range(size + 1), yticks=range(m + 1))
-    return style.legend_above(style.quiet(ax, grid=""), title=title)
-
-
-def _draw_state(ax: Axes, state: reference.TieState, size: int, m: int) -> None:
-    i, j = state.position, state.hits
-    for up in (0, 1):
-        if i < size and j + up <= m and (m - j - up) <= size - i - 1:
-            ax.plot([i, i + 1], [j, j + up], color=(style.GREY, style.BLUE)[up], linewidth=1.2, zorder=1)
-    share = 0.1 + 0.5 * float(state.through)
-    shade = (1 - share) * np.array(to_rgb(style.PAPER)) + share * np.array(to_rgb(style.SKY))
-    box = {"boxstyle": "round,pad=0.3", "facecolor": tuple(shade), "edgecolor": style.INK, "linewidth": 0.6}
-    ax.text(i, j, str(state.through), ha="center", va="center", fontsize="medium", bbox=box, zorder=3)
-    if state.by_hit:
-        ax.text(i, j - 0.27, f"{state.by_hit} · {state.precision}", ha="center", va="top", fontsize="x-small", zorder=3)
 
 
 def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> Axes:

@@ -1,7 +1,8 @@
-"""deadheat.reference against golden values, against brute force in exact fractions, and part against part."""
+"""reproduce.reference against golden values, against brute force in exact fractions, and part against part."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -12,7 +13,7 @@ from data import data_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat import reference
+from reproduce import reference
 
 
 @st.composite
@@ -370,3 +371,17 @@ def test_oracle_ndcg_by_hand():
     assert oracles.ndcg((0, 2, 1), k=2, gain="exponential") == pytest.approx(
         (3 / math.log2(3)) / (3 + 1 / math.log2(3)), abs=1e-15
     )
+
+
+@given(tie_groups(max_tied=4))
+def test_states_of_the_dynamic_programme_add_up_to_the_closed_form(query: tuple) -> None:
+    for group in query[0]:
+        assert reference.ap_expected_by_paths([(0, 0, *group[2:])]) == reference.ap_expected([(0, 0, *group[2:])])
+        ways, states = {}, reference.tie_states(group)
+        for hits in itertools.combinations(range(1, group[2] + 1), group[3]):
+            for i in range(1, group[2] + 1):
+                key = (i, sum(place <= i for place in hits))
+                passed, arrived = ways.get(key, (0, 0))
+                ways[key] = passed + 1, arrived + (i in hits)
+        total = sum(ways[key][0] for key in ways if key[0] == 1)
+        assert {(s.position, s.hits): (s.through * total, s.by_hit * total) for s in states} == ways
