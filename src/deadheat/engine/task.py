@@ -130,6 +130,7 @@ class Task:
     (array([0]), array([2]))
     """
 
+    _opened: Pair | None  # as given: equal sets of labels become classes in `_pair`
     _pair: Pair | None
     _options: CountingOptions | None
     _settings: Mapping[str, Any]  # as they were given
@@ -180,7 +181,7 @@ class Task:
         self, pair: Pair, options: CountingOptions, settings: Mapping[str, Any], files: str,
         n_in_gallery: int | None = None, remedy: str | None = None,
     ) -> None:  # fmt: skip
-        pair = _settled(pair, options)
+        opened, pair = pair, _settled(pair, options)
         query = pair.query
         distance_registry.check(options.distance, query.embeddings, pair.gallery and pair.gallery.embeddings)
         options.rule.check(distance_registry.find(options.distance))
@@ -188,7 +189,7 @@ class Task:
         if n_in_gallery is None:
             n_in_gallery = queries_in_gallery(pair, fitted, remedy)
         vars(self).update(
-            _pair=pair, _options=fitted, _settings=dict(settings), n_in_gallery=n_in_gallery, run=None,
+            _opened=opened, _pair=pair, _options=fitted, _settings=dict(settings), n_in_gallery=n_in_gallery, run=None,
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
             _source=files,
         )  # fmt: skip
@@ -232,7 +233,7 @@ class Task:
         if labels is not None:
             labels = input_labels.labels(open_labels(labels, "labels"), profile.n_query, "labels", "the profile")
         vars(task).update(
-            _pair=None, _options=None, _settings={}, n_in_gallery=0, run=run, _labels=labels,
+            _opened=None, _pair=None, _options=None, _settings={}, n_in_gallery=0, run=run, _labels=labels,
             _threads=checks.thread_count(threads), _source=source, profile=profile,
         )  # fmt: skip
         return task
@@ -728,18 +729,20 @@ class Task:
         Settings are those of `Task` behind its four arguments; those that are not named stay. The data are not opened
         again, and queries in the gallery are looked for again only under another `junk` or `exclude`.
         """
-        self.require_rows("other settings")
+        opened = self._opened or self._refuse("other settings")
         require_known(settings, "replace")
         every = {**self._settings, **settings}
         known = None if {"junk", "exclude"} & settings.keys() else self.n_in_gallery
         task = type(self).__new__(type(self))
-        task._open(self.pair, CountingOptions.checked(**every), every, self._source, known)
+        task._open(opened, CountingOptions.checked(**every), every, self._source, known)
         return task
 
     @plain_floats
     def with_rows(self, pair: Pair, exclude: Any = None, **changed: Any) -> Task:
         """Return the task of other rows with these labels; queries in the gallery are those of this one."""
         settings = {**self._settings, "checkpoint": None, **changed, "exclude": exclude}
+        if not isinstance(pair.query.labels, LabelSets):
+            settings["relevance"] = None  # which has become one label a row
         task = type(self).__new__(type(self))
         n_in_gallery = 0 if exclude is not None else self.n_in_gallery
         task._open(pair, CountingOptions.checked(**settings), settings, "", n_in_gallery)

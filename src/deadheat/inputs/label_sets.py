@@ -57,12 +57,22 @@ class LabelSets:
             found += np.bitwise_count(mine[:, None] & theirs)
         return found
 
-    def shares(self, other: LabelSets, rows: slice) -> Bool:
+    def shares(self, other: LabelSets, rows: slice | Int64) -> Bool:
         """Return which rows of another share a label with some of the rows, (n_row, n_other)."""
         found = np.zeros((len(self.words[rows]), len(other)), dtype=np.bool_)
         for mine, theirs in zip(self.words[rows].T, other.words.T, strict=True):
             found |= (mine[:, None] & theirs) != 0
         return found
+
+    def rows(self) -> list[list[Any]]:
+        """Return the labels of each row in ascending order; those of a matrix are the numbers of columns."""
+        bits = np.unpackbits(self.words.view(np.uint8), axis=1, bitorder="little")
+        names = list(map(int, self.names)) if all(isinstance(name, _Column) for name in self.names) else self.names
+        return [[names[i] for i in np.flatnonzero(row)] for row in bits]
+
+    def classes(self) -> Int64:
+        """Return rows of equal labels as classes, by number from 0 on, (n,); a row without labels has its own."""
+        return np.asarray(np.unique(numbered(self)[0], return_inverse=True)[1], dtype=np.int64).reshape(-1)
 
     def sizes(self) -> Int64:
         """Return the number of labels of each row, (n,)."""

@@ -174,7 +174,7 @@ def test_a_graded_profile_has_no_tolerance() -> None:
     assert dh.evaluate(dh.Task(CODES + 0.5, SEVERAL, ties=dh.Tolerance(0.1)), "mAP")["mAP"].lower > 0
 
 
-@pytest.mark.parametrize("question", [dh.grouped, dh.split_half, dh.exploit, dh.collisions, dh.audit, dh.receipt])
+@pytest.mark.parametrize("question", [dh.grouped, dh.split_half, dh.exploit, dh.collisions])
 def test_questions_of_classes_want_one_label_a_row(question: Any) -> None:
     task = dh.Task(CODES, SEVERAL, distance="hamming")
     with pytest.raises(TypeError) as caught:
@@ -216,3 +216,24 @@ def test_columns_of_lists_and_tables_of_labels(tmp_path: Path) -> None:
         assert dh.Task(tmp_path / "both.parquet").profile == expected
     np.savetxt(tmp_path / "labels.csv", SEVERAL, fmt="%d", delimiter=",", header=",".join(names), comments="")
     assert dh.Task(points, tmp_path / "labels.csv").profile == expected
+
+
+def test_relevance_can_be_replaced_in_every_direction() -> None:
+    tasks = {each: dh.Task(CODES, SEVERAL, distance="hamming", relevance=each) for each in ("any", "same", "count")}
+    for before in tasks.values():
+        assert before.replace(distance="hamming").profile.digest() == before.profile.digest()
+        for relevance, after in tasks.items():
+            assert before.replace(relevance=relevance).profile.digest() == after.profile.digest()
+
+
+@pytest.mark.parametrize("question", [dh.grouped, dh.split_half, dh.exploit, dh.collisions, dh.audit, dh.receipt])
+def test_equal_sets_of_labels_are_classes_for_every_question(question: Any) -> None:
+    sets = np.eye(8, dtype=bool)[np.arange(40) % 8] | np.eye(8, dtype=bool)[np.arange(40) % 8 // 2]
+    task = dh.Task(CODES, sets, distance="hamming", relevance="same")
+    settings = {"group_size": 2} if question in (dh.grouped, dh.split_half) else {}
+    one = dh.Task(CODES, sets @ (1 << np.arange(8)), distance="hamming")  # in the same order of classes
+    first, second = (question(each, **settings) for each in (task, one))
+    if question is not dh.receipt:
+        assert str(first) == str(second)
+    else:
+        assert first.content["profile"] == second.content["profile"]

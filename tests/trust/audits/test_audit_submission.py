@@ -449,3 +449,44 @@ def test_a_finding_has_one_of_three_severities() -> None:
     assert [finding.name for finding in most_serious_first(found)] == ["c", "b", "a"]
     parts = [RunAudit(tuple(found[:n]), Looks.of({}), None, None, {}) for n in (3, 2, 1)]
     assert [(each.passes(), each.passes(strict=True)) for each in parts] == [(0, 0), (1, 0), (1, 1)]
+
+
+# Several labels a row
+
+
+def test_one_label_written_as_a_row_of_them_is_audited_as_that_label() -> None:
+    rows = np.round(SOUND)  # with ties, so that sorts are compared too
+    rows[:3] = rows[5]
+    one = audit(rows, SORTED)
+    several = audit(rows, np.eye(N_CLASS, dtype=bool)[SORTED])
+    of_labels = {"chance", "class imbalance"}  # no random embeddings are drawn, and no means over classes compared
+    for first, second in zip(*([f for f in each if f.name not in of_labels] for each in (one, several)), strict=True):
+        assert first == second
+    assert several["chance"].figures["lower"] == one["chance"].figures["lower"]
+    assert (several.evidence.draws, one.evidence.draws is None) == (None, False)
+    for place in ("sorts", "zero_sorts"):
+        first, second = (getattr(each.evidence, place) for each in (one, several))
+        assert (first.file, first.backwards, first.shuffled) == (second.file, second.backwards, second.shuffled)
+
+
+def test_a_plain_sort_finds_the_items_that_share_a_label() -> None:
+    rng = np.random.default_rng(3)
+    rows, labels = rng.integers(0, 2, (40, 6)), rng.random((40, 5)) < 0.3
+    found = audit(rows, labels, distance="cityblock", measures="mAP")
+    sorts = found.evidence.sorts
+    assert sorts is not None
+    share, apart = (labels[:, None] & labels).any(axis=2), np.abs(rows[:, None] - rows).sum(axis=2)
+    values = []
+    for query in range(40):
+        order = np.argsort(apart[query], kind="stable")
+        hits = share[query][order[order != query]]
+        if hits.any():
+            values.append((np.cumsum(hits) / np.arange(1, 40))[hits].mean())
+    assert sorts.file["mAP"] == pytest.approx(np.mean(values), rel=1e-12)
+    assert found.evidence.report.n_singleton == 40 - len(values) > 0
+
+
+def test_shared_labels_are_not_counted_by_an_audit() -> None:
+    with pytest.raises(ValueError, match=r'^task must have relevance="any" or "same" for an audit, but has "count"$'):
+        audit(SOUND, np.eye(N_CLASS)[LABELS], relevance="count")
+    assert audit(SOUND, np.eye(N_CLASS)[LABELS], relevance="same")["chance"] is not None

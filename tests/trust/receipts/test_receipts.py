@@ -298,3 +298,34 @@ def test_a_receipt_of_the_first_version_still_verifies() -> None:
     kept = Path(__file__).with_name("version-1.json")
     task = dh.Task(np.arange(24).reshape(8, 3) ** 2 % 7, list("aabbcccd"))
     assert dh.verify(kept, task).differences == ()
+
+
+SEVERAL = np.random.default_rng(1).random((24, 4)) < 0.4
+
+
+@pytest.mark.parametrize("relevance", [None, "any", "count"])
+def test_receipts_of_several_labels_a_row_have_their_relevance(relevance: Any, tmp_path: Path) -> None:
+    made = dh.receipt(dh.Task(EMBEDDINGS, SEVERAL, relevance=relevance), measures=MEASURES)
+    jsonschema.validate(made.content, SCHEMA)
+    assert made.content["options"]["relevance"] == (relevance or "any")
+    for same in (SEVERAL.astype(np.float32), SEVERAL.astype(np.int8).tolist()):
+        assert dh.verify(made, dh.Task(EMBEDDINGS, np.array(same))).matches
+    others = {"labels", "inputs", "profile"}
+    for other in (SEVERAL[::-1], SEVERAL[:, ::-1]):
+        assert dh.verify(made, dh.Task(EMBEDDINGS, other)).differences[0].name.split(".")[0] in others
+    places = [each.name for each in dh.verify(made, TASK).differences]
+    assert "options.relevance" in places
+    np.savez(tmp_path / "e.npz", embeddings=EMBEDDINGS, labels=SEVERAL)
+    np.savez(tmp_path / "one.npz", embeddings=EMBEDDINGS, labels=LABELS)
+    made.save(tmp_path / "r.json")
+    assert run("verify", tmp_path / "r.json", tmp_path / "e.npz").exit_code == 0
+    assert run("verify", tmp_path / "r.json", tmp_path / "one.npz").exit_code == 1
+
+
+def test_the_digest_of_several_labels_is_of_the_documented_bytes() -> None:
+    of_sets = hashlib.sha256("deadheat.label_sets 1\n3\n2\ns1 b\ns2 \u00e9\n0\n1\ns1 b\n".encode()).hexdigest()
+    of_matrix = hashlib.sha256(b"deadheat.label_sets 1\n3\n2\ni0\ni1\n0\n1\ni0\n").hexdigest()
+    rows = [[1.5], [0.0], [2.0]]
+    for labels, digest in (([{"\u00e9", "b"}, set(), {"b"}], of_sets), (np.array([[1, 1], [0, 0], [1, 0]]), of_matrix)):
+        made = dh.receipt(dh.Task(rows, labels, distance="euclidean"), measures="mAP")
+        assert made.content["inputs"]["labels"] == {"shape": [3], "sha256": digest}

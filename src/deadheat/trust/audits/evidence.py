@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from deadheat.engine.task import Task
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.inputs import labels as input_labels
+from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
 from deadheat.reports.averaging import Averaging, SummaryOptions
@@ -177,9 +178,9 @@ def collect(task: Task, summary: SummaryOptions, seed: int) -> Evidence:
     affected = any(map(has_ties, report.values()))
     chance = report_with(_all_tied(report.profile))
     gallery = pair.query if pair.gallery is None else pair.gallery
-    runs = Runs.of(input_labels.label_codes(gallery.labels)[0])
+    runs = Runs.of(_classes(gallery))
     parts = {
-        name: look_at(samples.embeddings, input_labels.label_codes(samples.labels)[0], distance)
+        name: look_at(samples.embeddings, _classes(samples), distance)
         for name, samples in (("embeddings", pair.query), ("gallery", pair.gallery))
         if samples is not None
     }
@@ -200,6 +201,12 @@ def collect(task: Task, summary: SummaryOptions, seed: int) -> Evidence:
     )
 
 
+def _classes(samples: Samples[Source]) -> Int64:
+    """Return the class of each row by number; where a row has several labels, equal sets of them are a class."""
+    labels = samples.labels
+    return labels.classes() if isinstance(labels, LabelSets) else input_labels.label_codes(labels)[0]
+
+
 def _all_tied(profile: TieProfile) -> TieProfile:
     """Return the profile of embeddings that are all zero, for the same queries, gallery and labels."""
     with_relevant = profile.n_relevant > 0
@@ -216,7 +223,7 @@ def _draws(task: Task, n_gallery: int, summary: SummaryOptions, seed: int) -> Ra
     draws = min(thresholds.MOST_DRAWS, thresholds.DRAWN_PAIRS // (len(pair.query.labels) * n_gallery))
     all_ranked = options.junk is None and options.exclude is None
     usual = all_ranked and (summary.singletons, summary.average) == ("skip", "query")
-    if draws < thresholds.FEWEST_DRAWS or not usual:
+    if draws < thresholds.FEWEST_DRAWS or not usual or task.has_several_labels:
         return None
     gallery_labels = None if pair.gallery is None else pair.gallery.labels
     return random_baseline(
@@ -248,11 +255,12 @@ def plain_sorts(task: Task, report: Report, summary: SummaryOptions, seed: int) 
     junk = options.junk
     own_options = replace(options, junk=junk if junk is None or junk.ndim == 1 else junk[queries], exclude=own)
     rankings = Rankings(_taken(pair.query.embeddings, queries), items.embeddings, own_options)
-    query_codes, codes = input_labels.label_codes(pair.query.labels, items.labels)
+    labels = pair.query.labels[queries]
     shuffled = map(np.argsort, random_orders(n_gallery, thresholds.SHUFFLES, seed, _SHUFFLED))
     places = [np.arange(n_gallery), np.arange(n_gallery)[::-1], *shuffled]
-    values = _values_of_queries(rankings, query_codes[queries], codes, places, summary, options.threads)
-    ranked = report_on(report.profile[queries], summary, labels=pair.query.labels[queries], threads=options.threads)
+    values = _values_of_queries(rankings, _Relevant(labels, items.labels), places, summary, options.threads)
+    of_classes = None if task.has_several_labels else labels
+    ranked = report_on(report.profile[queries], summary, labels=of_classes, threads=options.threads)
     sampled = ranked.n_query < report.n_query
     means: dict[str, list[float]] = {}
     for name, rows in values.items():
@@ -287,15 +295,32 @@ def _some_queries(profile: TieProfile, n_gallery: int, seed: int) -> Int64:
     return np.sort(with_relevant[order[:most]])
 
 
+class _Relevant:
+    """Relevance of ranked items: equal labels, or a label in common where a row has several."""
+
+    def __init__(self, labels: Any, gallery_labels: Any) -> None:
+        self._labels: Any
+        self.n_query, self.n_item = len(labels), len(gallery_labels)
+        several = isinstance(labels, LabelSets)
+        self._labels = (labels, gallery_labels) if several else input_labels.label_codes(labels, gallery_labels)
+
+    def of(self, queries: Int64, items: Int64) -> Bool:
+        """Return which of the items of each query are relevant, (n_query, n_ranked)."""
+        of_query, of_items = self._labels
+        if isinstance(of_query, LabelSets):
+            return np.take_along_axis(of_query.shares(of_items, queries), items, axis=1)
+        return np.asarray(of_items[items] == of_query[queries][:, None])
+
+
 def _values_of_queries(
-    rankings: Rankings, query_codes: Int64, codes: Int64, places: list[Int64], summary: SummaryOptions, threads: int
+    rankings: Rankings, relevance: _Relevant, places: list[Int64], summary: SummaryOptions, threads: int
 ) -> dict[str, list[Float64]]:
     """Return by measure, for each order, the values of all queries, (n,); an order gives the place of each item."""
-    values = {name: [np.empty(len(query_codes)) for _ in places] for name in summary.measures}
-    n = len(codes)
+    values = {name: [np.empty(relevance.n_query) for _ in places] for name in summary.measures}
+    n = relevance.n_item
     for block in rankings:
         ranked = block.items >= 0
-        relevant = ranked & (codes[block.items] == query_codes[block.queries][:, None])
+        relevant = ranked & relevance.of(block.queries, block.items)
         for number, place in enumerate(places):
             keys = np.where(ranked, 2 * (block.group * n + place[block.items]) + relevant, 2 * n * n)
             sorted_relevant = np.asarray(np.sort(keys, axis=1) & 1, dtype=np.bool_)

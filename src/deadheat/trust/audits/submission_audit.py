@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine.task import Task, rows_of
+from deadheat.errors import InvalidValueError
 from deadheat.reports.averaging import Average, Averaging, Singletons, SummaryOptions
 from deadheat.reports.result import Result
 from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
@@ -65,7 +66,8 @@ def audit(
     ----------
     task : Task
         Made of embeddings, with exact ties. There is a pass for exact distances and one for each type of scores, each
-        with its own progress.
+        with its own progress. Where rows have several labels, items are relevant that share one, rows of equal sets of
+        labels are a class, and no random embeddings are drawn; shared labels cannot be counted as grades.
     measures, singletons, average
         As in `deadheat.evaluate`; by default mAP, MAP@R and Hit@1. The first is compared with chance.
     seed : int
@@ -108,7 +110,10 @@ def audit(
     All 60 rows are zero throughout (rows 0, 1, 2, 3, 4, ...) and carry no information.
     """
     summary = SummaryOptions.checked(measures, singletons, average)
-    return audit_of(rows_of(task, "an audit"), summary, checks.seed(seed))
+    task = rows_of(task, "an audit", several=True)
+    if task.options.relevance == "count":
+        raise InvalidValueError("task", 'must have relevance="any" or "same" for an audit, but has "count"')
+    return audit_of(task, summary, checks.seed(seed))
 
 
 @plain_floats
@@ -478,7 +483,8 @@ def without_relevant(evidence: Evidence) -> Iterator[Finding]:
 def imbalance(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding on classes that make up most of the mean, and on the mean over classes."""
     report, name = evidence.report, evidence.headline
-    assert report.classes is not None
+    if report.classes is None:  # rows have several labels
+        return
     values = report[name].per_query.expected
     sizes = np.bincount(report.classes[~np.isnan(values)])
     sizes = np.sort(sizes[sizes > 0])[::-1]

@@ -8,7 +8,9 @@ with the shape, and the values:
 - *Embeddings*: ``deadheat.embeddings 1``, ``100 8``, and every number as a little-endian float64, row by row; -0 is 0.
   So float16, float32 and float64 files of the same numbers have one digest, and so have arrays in memory.
 - *Labels*: ``deadheat.labels 1``, ``100``, and a line each: ``i7`` for the integer 7, ``s3 cat`` for a string, its
-  length in bytes of UTF-8 before it, ``b3 cat`` for bytes.
+  length in bytes of UTF-8 before it, ``b3 cat`` for bytes. Of several labels a row: ``deadheat.label_sets 1``, ``100``,
+  and for each row the number of its labels, such as ``2``, and their lines in ascending order; the labels of a matrix
+  are its columns, from 0 on.
 - *Items left out* (`exclude`): ``deadheat.rows 1``, ``100``, and little-endian int64; *junk*: ``deadheat.mask 1``,
   ``100`` or ``100 200``, and a byte each, 0 or 1.
 """
@@ -24,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.options import RELEVANCE, CountingOptions
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.task import Task, rows_of
 from deadheat.engine.ties.registry import make as tie_rule
@@ -32,6 +34,7 @@ from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import FileError, printable
+from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Source
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
@@ -91,7 +94,7 @@ def receipt(
     match: r.json follows from these inputs
     inputs.embeddings.sha256
     """
-    task = rows_of(task, "a receipt")
+    task = rows_of(task, "a receipt", several=True)
     return receipt_of(evaluate(task, measures, singletons=singletons, average=average), task)
 
 
@@ -111,6 +114,7 @@ def receipt_of(report: Report, task: Task) -> Receipt:
                 "measures": list(report.measures),
                 "singletons": report.singletons,
                 "average": report.average,
+                **({"relevance": options.relevance or RELEVANCE[0]} if task.has_several_labels else {}),
             },
             "queries": {"n_query": report.n_query, "n_singleton": report.n_singleton},
             "ties": report.ties._asdict(),
@@ -135,7 +139,7 @@ def _inputs(pair: Pair, options: CountingOptions) -> dict[str, Any]:
         if samples is not None:
             rows = samples.embeddings
             content[name] = {"shape": list(rows.shape), "sha256": digest_of_rows(rows)}
-            content[labels] = {"shape": list(samples.labels.shape), "sha256": digest_of_labels(samples.labels)}
+            content[labels] = {"shape": [len(samples.labels)], "sha256": digest_of_labels(samples.labels)}
     n_query = len(pair.query.labels)
     mask = options.junk
     if mask is not None:
@@ -161,8 +165,8 @@ def digest_of_rows(source: Source) -> str:
     return _digest("embeddings", source.shape, numbers)
 
 
-def digest_of_labels(labels: NDArray[Any]) -> str:
-    """Return the digest of labels: integers, strings or bytes.
+def digest_of_labels(labels: NDArray[Any] | LabelSets) -> str:
+    """Return the digest of labels: integers, strings or bytes, or several of them a row.
 
     Examples
     --------
@@ -170,6 +174,10 @@ def digest_of_labels(labels: NDArray[Any]) -> str:
     False
     """
     pieces = slices(len(labels), _LABELS_AT_ONCE)
+    if isinstance(labels, LabelSets):
+        sets = (labels[some].rows() for some in pieces)
+        lines = (b"".join(b"%d\n%b" % (len(row), b"".join(map(_line, row))) for row in rows) for rows in sets)
+        return _digest("label_sets", (len(labels),), lines)
     return _digest("labels", labels.shape, (b"".join(map(_line, labels[some].tolist())) for some in pieces))
 
 
@@ -244,7 +252,8 @@ def verify(receipt: Receipt | str | os.PathLike[str], task: Task) -> Verificatio
     ----------
     receipt : Receipt or path
     task : Task
-        Of the inputs that the receipt is said to follow from. Its distance and ties are taken from the receipt.
+        Of the inputs that the receipt is said to follow from. Its distance, its ties and, where rows have several
+        labels, its relevance are taken from the receipt.
 
     Returns
     -------
@@ -277,7 +286,7 @@ def verify(receipt: Receipt | str | os.PathLike[str], task: Task) -> Verificatio
     opened = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
     opened.require_form()
     stated, summary = options_of(opened)
-    task = _as_stated(rows_of(task, "a receipt"), stated)
+    task = _as_stated(rows_of(task, "a receipt", several=True), stated)
     found = receipt_of(report_of(task, summary), task)
     stated, computed = (
         {name: part for name, part in each.content.items() if name not in ("deadheat", DIGEST)}
@@ -290,18 +299,21 @@ def verify(receipt: Receipt | str | os.PathLike[str], task: Task) -> Verificatio
 
 
 def _as_stated(task: Task, stated: dict[str, Any]) -> Task:
-    """Return the task with the distance and the ties of a receipt: itself if it has them."""
+    """Return the task with the distance, the ties and the relevance of a receipt: itself if it has them."""
+    relevance = stated.pop("relevance")
+    if task.has_several_labels and relevance is not None:
+        stated["relevance"] = relevance
     other = task.replace(**stated, checkpoint=None)
     first, second = (each.options for each in (task, other))
-    same = first.distance == second.distance
+    same = first.distance == second.distance and first.relevance == second.relevance
     return task if same and first.rule.describe(first.distance) == second.rule.describe(first.distance) else other
 
 
 def options_of(receipt: Receipt) -> tuple[dict[str, Any], SummaryOptions]:
-    """Return the distance and ties of a receipt, as settings of a task, and its measures and means."""
+    """Return distance, ties and relevance of a receipt, as settings of a task, and its measures and means."""
     options = receipt.content["options"]
     try:
-        stated = {"distance": options["distance"], "ties": _ties(options["ties"])}
+        stated = {name: options.get(name) for name in ("distance", "relevance")} | {"ties": _ties(options["ties"])}
         tie_rule(stated["ties"]), distance_registry.named(stated["distance"])
         return stated, SummaryOptions.checked(*(options[name] for name in ("measures", "singletons", "average")))
     except (TypeError, ValueError) as error:
