@@ -17,6 +17,7 @@ import oracles
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import parse, per_query, std
 
+BIASED_NAMES = ["RBP", "RBP@3", "RBP(p='0.5')@20", "RBP(p='0.95')"]
 SET_NAMES = ["bpref", "SetP", "SetR", "SetRelP", "SetAP", "SetF"]
 NAMES = [
     *("mAP", "mAP@1", "mAP@3", "MAP@R", "R-Precision", "P@1", "P@3", "P@20", "Recall@1", "Recall@4"),
@@ -124,6 +125,9 @@ def value(name: str, grades: Sequence[int], missing: Sequence[int]) -> Any:
         return oracles.hit_at(ranking, k)
     if measure.family == "bpref":
         return bpref(ranking, r)
+    if measure.family == "RBP":
+        p = Fraction(str(measure.choice).split("'")[1])
+        return sum(((1 - p) * p ** (rank - 1) for rank, hit in enumerate(ranking[:k], 1) if hit), Fraction(0))
     hits = sum(ranking[: k or r])
     return {
         "SetP": Fraction(found, len(ranking)),

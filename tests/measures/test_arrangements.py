@@ -8,6 +8,7 @@ import numpy as np
 import oracles
 import pytest
 from graded_queries import (
+    BIASED_NAMES,
     GAIN_NAMES,
     INTERPOLATED_NAMES,
     NAMES,
@@ -30,6 +31,7 @@ from deadheat.measures import per_query, std
         *((name, [1], 600, {}, {}) for name in (*NAMES, "nDCG", "nDCG@3")),
         *((name, [1], 600, {}, {"tolerance": 1e-15}) for name in OVER_NAMES),
         *((name, [1, 2, 5], 150, {"most": 6}, {"tolerance": 1e-15}) for name in OVER_NAMES[2::4]),
+        *((name, [1], 300, {}, {"tolerance": 4e-15}) for name in BIASED_NAMES),
         *((name, [1], 400, {}, {"tolerance": 4e-15}) for name in (*INTERPOLATED_NAMES, "11pt_avg")),
         *((name, [1, 2, 5], 150, {"most": 6}, {}) for name in (*GAIN_NAMES, "mAP", "Hit@3", "AUC")),
     ],

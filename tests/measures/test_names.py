@@ -33,6 +33,8 @@ ALIASES = {
     "nDCG(dcg='exp-log2')": 'ndcg_burges nDCG(dcg="exp-log2")',
     "nDCG(dcg='exp-log2')@10": "NDCG(dcg=exp-log2)@10 ndcg_burges@10",
     "F1@7": "f1@7 F1_7 f1-score@7",
+    "RBP": "rbp rank_biased_precision RBP(p=0.8) RBP(p='0.8')",
+    "RBP(p='0.95',rel=2)@10": "RBP(rel=2,p=0.95)@10",
     "AUC": "auc ROC-AUC AUROC roc_auc",
     "mINP": "minp INP",
     "bpref": "Bpref binary_preference",

@@ -80,3 +80,13 @@ def test_a_name_or_discount_that_cannot_be_is_refused(registered: None) -> None:
             dh.evaluate(PROFILE, "wrong")
         measures.unregister("wrong")
     assert "wrong" not in measures.listing()
+
+
+def test_no_rounding_puts_an_expectation_beyond_its_bounds() -> None:
+    """Every rank counts the same, so that ties decide nothing: 49 times 1/49 is not 1 in float64."""
+    measures.register("flat", np.ones_like)
+    profile = dh.TieProfile.from_groups([[(0, 0, n, m)] for n in range(2, 60) for m in (1, n // 2)],
+                                        [n for n in range(2, 60) for _ in "ab"])  # fmt: skip
+    lower, expected, upper = measures.per_query(profile, "flat")
+    measures.unregister("flat")
+    assert lower.tolist() == expected.tolist() == upper.tolist() == profile.n_relevant.tolist()

@@ -2,7 +2,7 @@
 
 from deadheat.measures.family import ClosedForms, Counted, Family, Measure, NoRankSum, RankSum
 from deadheat.measures.names import DEFAULT_MEASURES, FAMILIES, find, listing, parse, parse_all
-from deadheat.measures.rank_discount import register, unregister
+from deadheat.measures.registering import register, unregister
 from deadheat.measures.values import all_bounds, per_query, std
 
 __all__ = [

@@ -1,7 +1,7 @@
 """The catalogue of measures, one row for each family, and its names: in come names as written, out go measures.
 
 A new measure is a row here, and closed forms in the file of its family: all code that looks measures up by name reads
-this catalogue. A user adds one by `register` (`rank_discount`). The other spellings are those of trec_eval,
+this catalogue. A user adds one by `register` (`registering`). The other spellings are those of trec_eval,
 ir_measures, ranx, torchmetrics, pytorch-metric-learning, sentence-transformers and the papers.
 """
 
@@ -20,6 +20,7 @@ from deadheat.measures.discounted_gain import GAINS, DiscountedGain
 from deadheat.measures.family import Family, Measure, key
 from deadheat.measures.first_last_hit import FirstHit, LastHit
 from deadheat.measures.interpolated import RECALLS, Interpolated, nearest, reached
+from deadheat.measures.rank_discount import PERSISTENCE, RankBiasedPrecision
 from deadheat.support import checks
 from deadheat.support.lazy import difflib
 
@@ -56,6 +57,10 @@ FAMILIES = [
     Family("F1", "must", "precision", Hits(factor=2.0, size=1.0, share=1.0),
            "2 hits / (k + R), the harmonic mean of P@k and Recall@k",
            ("F1-score",)),
+    Family("RBP", "may", "precision", RankBiasedPrecision(),
+           "(1 - p) p^(rank - 1) over the relevant items, summed; p = 0.8",
+           ("rank-biased precision",),
+           choices=PERSISTENCE),
     Family("AUC", "never", "precision", Area(),
            "share of (relevant, irrelevant) pairs with the relevant item in front",
            ("ROC AUC", "AUC ROC", "AUROC", "ROC AUC score")),
@@ -103,7 +108,6 @@ NOT_HERE = {  # measures of other programs, and what to do instead
     "infap": f"{_OPEN} AP, or for bpref, which leaves out documents without a judgement, too",
     **dict.fromkeys(("g", "ndcgrel"), f"{_OPEN} nDCG"),
     **dict.fromkeys(("bing", "rbpresid", "err"), "is not computed; ask for nDCG, or AP for two grades"),
-    "rbp": "is not computed by itself; deadheat.measures.register makes a measure of any discount of ranks",
     "acg": "is a mean of grades, no fraction, and is not computed; ask for nDCG, for which grades are gains",
     "relstring": "is the order of the documents itself, which ties leave open",
     "unj": "counts documents without a judgement and is not computed",
@@ -357,7 +361,7 @@ def _parameters(row: Family, text: str, name: str, of_alias: str | None) -> tupl
     """
     given: dict[str, str | int] = {}
     for part in text.split(","):
-        match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w-]*)\2\s*""", part)
+        match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w.-]*)\2\s*""", part)
         if match is None or match[1] in given:
             raise _wrong_parameter(row, name)
         choice = f"{match[1]}='{match[3]}'"

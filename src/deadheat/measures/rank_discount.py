@@ -1,29 +1,34 @@
-"""User-defined measures: a sum over the relevant items of a discount of ranks, such as rank-biased precision [1]_.
+"""Sums over the relevant items of a discount of their ranks: rank-biased precision [1]_, and measures of one's own.
 
-In come a name and a discount; out comes a row of the catalogue, whose name every function then accepts.
+It is a linear rank statistic, so the expectation at every rank of a tie group is the mean discount of the group.
 
 .. [1] Moffat, Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.measures import names
-from deadheat.measures.family import ClosedForms, Counted, Family, Fill, Measure, RankSum
+from deadheat.errors import InvalidValueError
+from deadheat.measures.family import Choice, ClosedForms, Counted, Fill, Measure, RankSum
 from deadheat.measures.groups import defined, distinct, filled, groups_within, last_ranks, sum_by_query
-from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 
 Over = Literal["nothing", "relevant", "best"]
 Discount = Callable[[NDArray[np.float64]], ArrayLike]
+
+# The persistence p of rank-biased precision: the chance that a reader goes on to the next item.
+PERSISTENCE = {
+    "p='0.8'": Choice("(1 - p) p^(rank - 1) over the relevant items, summed; p = 0.8"),
+    "p='0.5'": Choice("the same of an impatient reader"),
+    "p='0.95'": Choice("the same of a patient reader"),
+}
 
 
 class RankDiscount(ClosedForms):
@@ -33,7 +38,7 @@ class RankDiscount(ClosedForms):
         self.name, self.discount, self.over = name, discount, over
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        table = np.concatenate([[0.0], np.cumsum(self._table(profile))])
+        table = self._sums(self._table(profile, measure), measure)
         last = np.maximum(last_ranks(profile, measure), 0)[profile.query_of_group]
         closer, tied, m = profile.closer, profile.tied, profile.tied_relevant
 
@@ -41,15 +46,15 @@ class RankDiscount(ClosedForms):
             """Sum the discounts of those ranks after `first`, up to `stop`, that count."""
             return np.asarray(table[np.minimum(stop, last)] - table[np.minimum(first, last)])
 
-        mean = between(closer, closer + tied) * (m / tied)
-        sums = between(closer + tied - m, closer + tied), mean, between(closer, closer + m)
+        low, high = between(closer + tied - m, closer + tied), between(closer, closer + m)
+        sums = low, np.clip(between(closer, closer + tied) * m / tied, low, high), high
         every, scale = np.arange(profile.n_group), self._scale(profile.n_relevant, measure, table)
         values = [defined(profile, sum_by_query(profile, every, each) * scale) for each in sums]
         return filled(Triple(*values), out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         """Return the deviation of a linear rank statistic, from the spread of the discounts of each group's slots."""
-        discounts = self._table(profile)
+        discounts = self._table(profile, measure)
         group, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
         k, tied, m = profile.closer[group], profile.tied[group], profile.tied_relevant[group]
         one, number = distinct(slots, tied, k)
@@ -64,7 +69,7 @@ class RankDiscount(ClosedForms):
         return defined(profile, np.sqrt(sum_by_query(profile, group, variance)) * scale)
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
-        discount = np.concatenate([[0.0], self._discounts(n)])
+        discount = np.concatenate([[0.0], self._discounts(n, measure)])
         return RankSum(Counted.ONE, discount, self._scale(relevant, measure, np.cumsum(discount)))
 
     def _scale(self, relevant: Int64, measure: Measure, table: Float64) -> Float64:
@@ -76,12 +81,17 @@ class RankDiscount(ClosedForms):
         best = table[np.minimum(relevant, measure.limit or len(table) - 1)]
         return np.asarray(np.divide(1.0, best, out=np.zeros(len(best)), where=best > 0))
 
-    def _table(self, profile: TieProfile) -> Float64:
+    def _sums(self, discounts: Float64, measure: Measure) -> Float64:
+        """Return numbers of which two differ by the sum of the discounts between their ranks, from rank 0 on."""
+        return np.concatenate([[0.0], np.cumsum(discounts)])
+
+    def _table(self, profile: TieProfile, measure: Measure) -> Float64:
         """Return the discounts of all ranks that can count, from 1 on."""
         furthest = int((profile.closer + profile.tied).max(initial=0))
-        return self._discounts(max(furthest, int(profile.n_relevant.max(initial=0)), 1))
+        return self._discounts(max(furthest, int(profile.n_relevant.max(initial=0)), 1), measure)
 
-    def _discounts(self, n: int) -> Float64:
+    def _discounts(self, n: int, measure: Measure) -> Float64:
+        """Return the discounts of the ranks from 1 to n."""
         values = np.asarray(self.discount(np.arange(1.0, n + 1)), dtype=np.float64)
         if values.shape != (n,):
             raise InvalidValueError("discount", f"must give one number for each rank, but gives shape {values.shape}")
@@ -90,71 +100,25 @@ class RankDiscount(ClosedForms):
         return values
 
 
-def register(
-    name: str,
-    discount: Discount,
-    *,
-    over: Over = "nothing",
-    sentence: str = "",
-    aliases: Sequence[str] = (),
-) -> Family:
-    """Register a measure of your own: a sum over the relevant items of a discount of their ranks.
+class RankBiasedPrecision(RankDiscount):
+    """The sum of (1 - p) p^(rank - 1) over the relevant items, for one of the values of p."""
 
-    Its name, with or without ``@k``, is then accepted wherever names of measures are, in this process.
+    def __init__(self) -> None:
+        super().__init__("RBP", np.ones_like, "nothing")
 
-    Parameters
-    ----------
-    name : str
-        Letters, digits and hyphens, such as ``"RBP-80"``; none that the catalogue has.
-    discount : callable
-        Given ranks from 1 on, (n,) float64, returns the contribution of a relevant item at each rank: finite, not
-        negative, and never increasing.
-    over : {"nothing", "relevant", "best"}
-        The divisor of the sum: none, the number of relevant items, or the sum of the best order.
-    sentence : str
-        The value for a query in words, for `listing`.
-    aliases : sequence of str
-        Other spellings.
+    def _discounts(self, n: int, measure: Measure) -> Float64:
+        p = self._persistence(measure)
+        return (1.0 - p) * self._powers(p, n)
 
-    Returns
-    -------
-    Family
-        Its row of the catalogue.
+    def _sums(self, discounts: Float64, measure: Measure) -> Float64:
+        """Return -p^rank, whose differences are as accurate far down the ranking as at its head."""
+        return -self._powers(self._persistence(measure), len(discounts) + 1)
 
-    Raises
-    ------
-    InvalidValueError, InvalidTypeError
-        If an argument breaks its rule; when a value is computed, also if the discounts do.
+    def _persistence(self, measure: Measure) -> float:
+        return float(str(measure.choice).split("'")[1])
 
-    Notes
-    -----
-    Ties: the lower bound has the relevant items last in each tie group, the upper bound first, and the expectation is
-    the mean over all orders: every slot of a group has its mean discount. The bits of values depend on those of your
-    discounts. **Undefined:** NaN for a query without a relevant item.
-
-    Examples
-    --------
-    Rank-biased precision with persistence 0.8, of one relevant item that ties with one that is not:
-
-    >>> from deadheat import TieProfile, evaluate
-    >>> row = register("RBP-80", lambda rank: 0.2 * 0.8 ** (rank - 1), sentence="0.2 * 0.8^(rank - 1), summed")
-    >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)]], n_ranked=[2])
-    >>> print(evaluate(profile, "RBP-80")["RBP-80"].summary())
-    RBP-80 18.00 [16.00, 20.00] %
-    >>> unregister("RBP-80")
-    """
-    if not isinstance(name, str) or not name.replace("-", "").isalnum():
-        raise InvalidValueError("name", f"must be letters, digits and hyphens, but is {checks.shown(name)}")
-    if not callable(discount):
-        raise InvalidTypeError("discount", f"must be a function of ranks, but is {checks.shown(discount)}")
-    checks.choice(over, get_args(Over), "over")
-    forms = RankDiscount(name, discount, over)
-    others = tuple(checks.listed(aliases, "aliases", "strings"))
-    row = Family(name, "may", "precision", forms, checks.text(sentence, "sentence") if sentence else name, others)
-    names.add(row)
-    return row
-
-
-def unregister(name: str) -> None:
-    """Remove a registered measure from the catalogue."""
-    names.remove(name)
+    def _powers(self, p: float, n: int) -> Float64:
+        """Return p^0 to p^(n - 1), one after the other: the same bits on every machine."""
+        powers = np.full(n, p)
+        powers[0] = 1.0
+        return np.asarray(np.multiply.accumulate(powers))

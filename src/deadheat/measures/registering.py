@@ -1,0 +1,85 @@
+"""Measures of one's own: in come a name and a discount of ranks, out comes a row of the catalogue.
+
+Every function then accepts the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.measures import names
+from deadheat.measures.family import Family
+from deadheat.measures.rank_discount import Discount, Over, RankDiscount
+from deadheat.support import checks
+
+
+def register(
+    name: str,
+    discount: Discount,
+    *,
+    over: Over = "nothing",
+    sentence: str = "",
+    aliases: Sequence[str] = (),
+) -> Family:
+    """Register a measure of your own: a sum over the relevant items of a discount of their ranks.
+
+    Its name, with or without ``@k``, is then accepted wherever names of measures are, in this process.
+
+    Parameters
+    ----------
+    name : str
+        Letters, digits and hyphens, such as ``"nRR"``; none that the catalogue has.
+    discount : callable
+        Given ranks from 1 on, (n,) float64, returns the contribution of a relevant item at each rank: finite, not
+        negative, and never increasing.
+    over : {"nothing", "relevant", "best"}
+        The divisor of the sum: none, the number of relevant items, or the sum of the best order.
+    sentence : str
+        The value for a query in words, for `listing`.
+    aliases : sequence of str
+        Other spellings.
+
+    Returns
+    -------
+    Family
+        Its row of the catalogue.
+
+    Raises
+    ------
+    InvalidValueError, InvalidTypeError
+        If an argument breaks its rule; when a value is computed, also if the discounts do.
+
+    Notes
+    -----
+    Ties: the lower bound has the relevant items last in each tie group, the upper bound first, and the expectation is
+    the mean over all orders: every slot of a group has its mean discount. The bits of values depend on those of your
+    discounts. **Undefined:** NaN for a query without a relevant item.
+
+    Examples
+    --------
+    The reciprocal ranks of all relevant items, over those of the best order, where one ties with one that is not:
+
+    >>> from deadheat import TieProfile, evaluate
+    >>> row = register("nRR", lambda rank: 1 / rank, over="best", sentence="reciprocal ranks over the best")
+    >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)]], n_ranked=[2])
+    >>> print(evaluate(profile, "nRR")["nRR"].summary())
+    nRR 75.00 [50.00, 100.00] %
+    >>> unregister("nRR")
+    """
+    if not isinstance(name, str) or not name.replace("-", "").isalnum():
+        raise InvalidValueError("name", f"must be letters, digits and hyphens, but is {checks.shown(name)}")
+    if not callable(discount):
+        raise InvalidTypeError("discount", f"must be a function of ranks, but is {checks.shown(discount)}")
+    checks.choice(over, get_args(Over), "over")
+    forms = RankDiscount(name, discount, over)
+    others = tuple(checks.listed(aliases, "aliases", "strings"))
+    row = Family(name, "may", "precision", forms, checks.text(sentence, "sentence") if sentence else name, others)
+    names.add(row)
+    return row
+
+
+def unregister(name: str) -> None:
+    """Remove a registered measure from the catalogue."""
+    names.remove(name)
