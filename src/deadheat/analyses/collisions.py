@@ -449,6 +449,7 @@ def _searched(
     task: Task, width: Fraction | None, depth: int | None, *, rank_by_rank: bool
 ) -> tuple[Counts, str, Matrices]:
     """Return the counts, the rule of collisions and, if asked for, kind, relevance and size rank by rank."""
+    task = rows_of(task, "collisions")
     options, pair = task.options, task.pair
     (embeddings, labels), (gallery, gallery_labels) = pair.query, pair.gallery or (None, None)
     rankings = Rankings(embeddings, gallery, options)

@@ -212,12 +212,12 @@ def generalization_gap(
     """
     name = measure_names.parse(measure).name
     summary, drawing = SummaryOptions.checked(name), Drawing.checked(group_size, seed, draws)
-    sets = rows_of(train, "a gap", "train"), rows_of(test, "a gap", "test")
-    return gap_of(*sets, name, drawing, summary)
+    return gap_of(train, test, name, drawing, summary)
 
 
 def gap_of(train: Task, test: Task, measure: str, drawing: Drawing, summary: SummaryOptions) -> GeneralizationGap:
     """Return the gap between two sets, for options that are checked."""
+    train, test = rows_of(train, "a gap", "train"), rows_of(test, "a gap", "test")
     meanings = [(task.options.distance, task.options.rule.describe(task.options.distance)) for task in (train, test)]
     if meanings[0] != meanings[1]:
         came = " and ".join(f"{distance} with ties {ties}" for distance, ties in meanings)
@@ -388,11 +388,12 @@ def split_half(
     """
     name = measure_names.parse(measure).name
     drawing = Drawing.checked(group_size, seed, checks.positive_integer(draws, "draws", MOST_RESAMPLES))
-    return split_of(rows_of(task, "halves"), name, drawing, SummaryOptions.checked(name))
+    return split_of(task, name, drawing, SummaryOptions.checked(name))
 
 
 def split_of(task: Task, measure: str, drawing: Drawing, summary: SummaryOptions) -> SplitHalf:
     """Return the halves of a set, for options that are checked; the draws of `drawing` are the splits."""
+    task = rows_of(task, "halves")
     query, gallery, _ = task.pair
     n_class = len(sorted_classes(query.labels, None if gallery is None else gallery.labels).names)
     if n_class < 2 * drawing.group_size:

@@ -357,11 +357,12 @@ def grouped(
     (0.5, 0.75, 1.0)
     """
     summary, drawing = SummaryOptions.checked(measures, singletons), Drawing.checked(group_size, seed, draws)
-    return grouped_of(rows_of(task, "groups"), drawing, summary)
+    return grouped_of(task, drawing, summary)
 
 
 def grouped_of(task: Task, drawing: Drawing, summary: SummaryOptions) -> GroupedReport:
     """Return the report inside groups, for options that are checked."""
+    task = rows_of(task, "groups")
     options, (query, gallery, files) = task.options, task.pair
     classes = sorted_classes(query.labels, None if gallery is None else gallery.labels)
     n_class, size = len(classes.names), drawing.group_size

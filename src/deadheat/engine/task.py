@@ -864,8 +864,8 @@ def rows_of(task: Any, what: str, argument: str = "task", *, several: bool = Fal
         raise InvalidTypeError(argument, rule)
     task.require_rows(what, argument)
     if task.has_several_labels and not several:
-        rule = f'must have one label a row for {what}, or relevance="same", but rows have several'
-        raise InvalidTypeError(argument, rule)
+        rule = f'must be one a row for {what}, or relevance must be "same", but rows have several'
+        raise InvalidTypeError("labels" if argument == "task" else f"labels of {argument}", rule)
     return task
 
 

@@ -179,8 +179,8 @@ def test_questions_of_classes_want_one_label_a_row(question: Any) -> None:
     task = dh.Task(CODES, SEVERAL, distance="hamming")
     with pytest.raises(TypeError) as caught:
         question(task)
-    assert str(caught.value).startswith("task must have one label a row for ")
-    assert str(caught.value).endswith('or relevance="same", but rows have several')
+    assert str(caught.value).startswith("labels must be one a row for ")
+    assert str(caught.value).endswith('or relevance must be "same", but rows have several')
 
 
 def test_formats_take_several_labels() -> None:
@@ -237,3 +237,20 @@ def test_equal_sets_of_labels_are_classes_for_every_question(question: Any) -> N
         assert str(first) == str(second)
     else:
         assert first.content["profile"] == second.content["profile"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["exploit"], "labels must be one a row for an exploit"),
+        (["collisions"], "labels must be one a row for collisions"),
+        (["grouped", "--group-size", "2"], "labels must be one a row for groups"),
+        (["grouped", "--group-size", "2", "--halves", "3"], "labels must be one a row for halves"),
+        (["audit", "--relevance", "count"], 'relevance must be "any" or "same" for an audit, but is "count"'),
+    ],
+)
+def test_commands_refuse_several_labels_in_one_line(words: list[str], said: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "codes.npz", embeddings=CODES, labels=SEVERAL)
+    done = CliRunner().invoke(main, [words[0], str(tmp_path / "codes.npz"), "--distance", "hamming", *words[1:]])
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+    assert said in done.stderr

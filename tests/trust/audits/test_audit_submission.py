@@ -487,6 +487,6 @@ def test_a_plain_sort_finds_the_items_that_share_a_label() -> None:
 
 
 def test_shared_labels_are_not_counted_by_an_audit() -> None:
-    with pytest.raises(ValueError, match=r'^task must have relevance="any" or "same" for an audit, but has "count"$'):
+    with pytest.raises(ValueError, match=r'^relevance must be "any" or "same" for an audit, but is "count"$'):
         audit(SOUND, np.eye(N_CLASS)[LABELS], relevance="count")
     assert audit(SOUND, np.eye(N_CLASS)[LABELS], relevance="same")["chance"] is not None

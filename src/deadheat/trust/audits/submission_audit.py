@@ -110,15 +110,15 @@ def audit(
     All 60 rows are zero throughout (rows 0, 1, 2, 3, 4, ...) and carry no information.
     """
     summary = SummaryOptions.checked(measures, singletons, average)
-    task = rows_of(task, "an audit", several=True)
-    if task.options.relevance == "count":
-        raise InvalidValueError("task", 'must have relevance="any" or "same" for an audit, but has "count"')
     return audit_of(task, summary, checks.seed(seed))
 
 
 @plain_floats
 def audit_of(task: Task, summary: SummaryOptions, seed: int) -> Audit:
     """Return the audit of a task, for options that have been checked."""
+    task = rows_of(task, "an audit", several=True)
+    if task.options.relevance == "count":
+        raise InvalidValueError("relevance", 'must be "any" or "same" for an audit, but is "count"')
     evidence = collect(task, summary, seed)
     return Audit(most_serious_first(found for check in CHECKS for found in check(evidence)), evidence)
 
