@@ -34,7 +34,7 @@ DIM, CLASS = 128, 100
 
 @dataclass(frozen=True)
 class Rates:
-    """What one thread does in a second.
+    """The work of one thread in a second.
 
     Attributes
     ----------

@@ -229,7 +229,7 @@ def pairs(found: Iterable[Coded]) -> list[tuple[Coded, Coded]]:
 
 
 def is_open(one: Interval, other: Interval) -> bool:
-    """Whether either of two values can be the greater one, each anywhere in its interval."""
+    """Return whether either of two values can be the greater one, each anywhere in its interval."""
     return one[0] < other[1] and other[0] < one[1]
 
 

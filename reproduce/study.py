@@ -1,4 +1,4 @@
-"""What studies share: what one is given and finds, data sets that several read, and the runner.
+"""The common parts of studies: settings and findings, data sets that several read, and the runner.
 
 A study is a module with `TITLE`, its heading on the page; `SOURCE`, what was published where; `ABOUT`, what is done;
 and `run`. A part of it, like the whole, takes a `Setting` and returns an `Outcome`. `NEEDS` names the optional packages

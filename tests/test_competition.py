@@ -84,7 +84,7 @@ def test_codabench_refuses_in_one_line(name: str, tmp_path: Path) -> None:
 
 
 def evalai(path: Path) -> Any:
-    """What the platform's worker gets from the script, which it imports."""
+    """Return the value that the platform's worker gets from the script, which it imports."""
     spec = importlib.util.spec_from_file_location("evaluation_script", EXAMPLES / "evalai" / "main.py")
     assert spec is not None
     assert spec.loader is not None

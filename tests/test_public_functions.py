@@ -107,7 +107,7 @@ VALUES: list[Any] = [
 
 
 def refusal(function: Callable[..., Any], given: dict[str, Any]) -> str:
-    """What a call says that is refused; nothing where there is a result."""
+    """Return the message of a call that is refused; nothing where there is a result."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)

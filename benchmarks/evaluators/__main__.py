@@ -1,4 +1,4 @@
-"""What a metric computes, and whether it can be made to give something else.
+"""Audit metrics of other libraries: the measure that each computes, and ways to make it give something else.
 
 python -m benchmarks.evaluators --all --markdown              the table of docs/who-can-be-hacked.md
 python -m benchmarks.evaluators ranx:map                      one evaluator of the list

@@ -114,7 +114,7 @@ def test_every_form_of_codes_has_the_same_values() -> None:
 
 
 def test_precision_and_recall_are_those_of_the_ranking() -> None:
-    """Where a radius ends, no tie is open: P and Recall at as many items as are within it."""
+    """No tie is open at the end of a radius: P and Recall at as many items as are within it."""
     rng = np.random.default_rng(3)
     bits, labels = rng.random((1, 9)) < 0.5, [0]
     gallery, of_gallery = rng.random((40, 9)) < 0.5, rng.integers(0, 2, 40)

@@ -1,4 +1,4 @@
-"""What commands write: no input is overwritten, and no file of another kind."""
+"""Output files of commands: no input is overwritten, and no file of another kind."""
 
 from __future__ import annotations
 

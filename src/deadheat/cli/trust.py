@@ -93,9 +93,8 @@ def verify(receipt: Path, file: Path, **options: Any) -> int:
     the receipt. Exit status 0 for a match, 1 if anything differs, 2 if there is no verdict.
     """
     loaded = Receipt.load(receipt)
-    settings, _ = options_of(loaded)
-    del settings["relevance"]  # which only fits rows of several labels: `verified` has it
-    with shared.opened(file, options, shared.task_settings(options, **settings)) as task:
+    stated, _ = options_of(loaded)
+    with shared.opened(file, options, shared.task_settings(options, **stated)) as task:
         verification = verified(loaded, task)
     out, text = options["json_out"], json.dumps(labelled(verification.to_dict()), indent=2)
     write_texts({} if out is None else {out: text}, str(verification))

@@ -7,21 +7,18 @@ It is a linear rank statistic, so the expectation at every rank of a tie group i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidValueError
 from deadheat.measures.family import Choice, ClosedForms, Counted, Fill, Measure, RankSum
 from deadheat.measures.groups import defined, distinct, filled, groups_within, last_ranks, sum_by_query
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 
 Over = Literal["nothing", "relevant", "best"]
-Discount = Callable[[NDArray[np.float64]], ArrayLike]
 
 # The persistence p of rank-biased precision: the chance that a reader goes on to the next item.
 PERSISTENCE = {
@@ -34,11 +31,18 @@ PERSISTENCE = {
 class RankDiscount(ClosedForms):
     """The sum of discounts at the ranks of relevant items, undivided or divided by R or by that of the best order."""
 
-    def __init__(self, name: str, discount: Discount, over: Over) -> None:
-        self.name, self.discount, self.over = name, discount, over
+    over: Over = "nothing"
+
+    @abstractmethod
+    def discounts(self, n: int, measure: Measure) -> Float64:
+        """Return the discounts of the ranks from 1 to n, which never increase."""
+
+    def sums(self, n: int, measure: Measure) -> Float64:
+        """Return n + 1 numbers of which two differ by the sum of the discounts between their ranks, from rank 0 on."""
+        return np.concatenate([[0.0], np.cumsum(self.discounts(n, measure))])
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        table = self._sums(self._table(profile, measure), measure)
+        table = self.sums(_furthest(profile), measure)
         last = np.maximum(last_ranks(profile, measure), 0)[profile.query_of_group]
         closer, tied, m = profile.closer, profile.tied, profile.tied_relevant
 
@@ -54,7 +58,7 @@ class RankDiscount(ClosedForms):
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         """Return the deviation of a linear rank statistic, from the spread of the discounts of each group's slots."""
-        discounts = self._table(profile, measure)
+        discounts = self.discounts(_furthest(profile), measure)
         group, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
         k, tied, m = profile.closer[group], profile.tied[group], profile.tied_relevant[group]
         one, number = distinct(slots, tied, k)
@@ -69,7 +73,7 @@ class RankDiscount(ClosedForms):
         return defined(profile, np.sqrt(sum_by_query(profile, group, variance)) * scale)
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
-        discount = np.concatenate([[0.0], self._discounts(n, measure)])
+        discount = np.concatenate([[0.0], self.discounts(n, measure)])
         return RankSum(Counted.ONE, discount, self._scale(relevant, measure, np.cumsum(discount)))
 
     def _scale(self, relevant: Int64, measure: Measure, table: Float64) -> Float64:
@@ -81,44 +85,31 @@ class RankDiscount(ClosedForms):
         best = table[np.minimum(relevant, measure.limit or len(table) - 1)]
         return np.asarray(np.divide(1.0, best, out=np.zeros(len(best)), where=best > 0))
 
-    def _sums(self, discounts: Float64, measure: Measure) -> Float64:
-        """Return numbers of which two differ by the sum of the discounts between their ranks, from rank 0 on."""
-        return np.concatenate([[0.0], np.cumsum(discounts)])
 
-    def _table(self, profile: TieProfile, measure: Measure) -> Float64:
-        """Return the discounts of all ranks that can count, from 1 on."""
-        furthest = int((profile.closer + profile.tied).max(initial=0))
-        return self._discounts(max(furthest, int(profile.n_relevant.max(initial=0)), 1), measure)
-
-    def _discounts(self, n: int, measure: Measure) -> Float64:
-        """Return the discounts of the ranks from 1 to n."""
-        values = np.asarray(self.discount(np.arange(1.0, n + 1)), dtype=np.float64)
-        if values.shape != (n,):
-            raise InvalidValueError("discount", f"must give one number for each rank, but gives shape {values.shape}")
-        if not np.isfinite(values).all() or (values < 0).any() or (np.diff(values) > 0).any():
-            raise InvalidValueError("discount", f"of {self.name} must be finite, not negative, and never increase")
-        return values
+def _furthest(profile: TieProfile) -> int:
+    """Return the last rank that can count without a cutoff, at least 1."""
+    furthest = int((profile.closer + profile.tied).max(initial=1))
+    return max(furthest, int(profile.n_relevant.max(initial=1)))
 
 
 class RankBiasedPrecision(RankDiscount):
     """The sum of (1 - p) p^(rank - 1) over the relevant items, for one of the values of p."""
 
-    def __init__(self) -> None:
-        super().__init__("RBP", np.ones_like, "nothing")
+    def discounts(self, n: int, measure: Measure) -> Float64:
+        p = _persistence(measure)
+        return (1.0 - p) * _powers(p, n)
 
-    def _discounts(self, n: int, measure: Measure) -> Float64:
-        p = self._persistence(measure)
-        return (1.0 - p) * self._powers(p, n)
-
-    def _sums(self, discounts: Float64, measure: Measure) -> Float64:
+    def sums(self, n: int, measure: Measure) -> Float64:
         """Return -p^rank, whose differences are as accurate far down the ranking as at its head."""
-        return -self._powers(self._persistence(measure), len(discounts) + 1)
+        return -_powers(_persistence(measure), n + 1)
 
-    def _persistence(self, measure: Measure) -> float:
-        return float(str(measure.choice).split("'")[1])
 
-    def _powers(self, p: float, n: int) -> Float64:
-        """Return p^0 to p^(n - 1), one after the other: the same bits on every machine."""
-        powers = np.full(n, p)
-        powers[0] = 1.0
-        return np.asarray(np.multiply.accumulate(powers))
+def _persistence(measure: Measure) -> float:
+    return float(str(measure.choice).split("'")[1])
+
+
+def _powers(p: float, n: int) -> Float64:
+    """Return p^0 to p^(n - 1), one after the other: the same bits on every machine."""
+    powers = np.full(n, p)
+    powers[0] = 1.0
+    return np.asarray(np.multiply.accumulate(powers))

@@ -5,14 +5,35 @@ Every function then accepts the name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.measures import names
-from deadheat.measures.family import Family
-from deadheat.measures.rank_discount import Discount, Over, RankDiscount
+from deadheat.measures.family import Family, Measure
+from deadheat.measures.rank_discount import Over, RankDiscount
 from deadheat.support import checks
+from deadheat.support.arrays import Float64
+
+Discount = Callable[[NDArray[np.float64]], ArrayLike]
+
+
+class GivenDiscount(RankDiscount):
+    """The sum of the discounts that a user's function gives, which are checked whenever it is called."""
+
+    def __init__(self, name: str, discount: Discount, over: Over) -> None:
+        self.name, self.discount, self.over = name, discount, over
+
+    def discounts(self, n: int, measure: Measure) -> Float64:
+        values = np.asarray(self.discount(np.arange(1.0, n + 1)), dtype=np.float64)
+        if values.shape != (n,):
+            raise InvalidValueError("discount", f"must give one number for each rank, but gives shape {values.shape}")
+        if not np.isfinite(values).all() or (values < 0).any() or (np.diff(values) > 0).any():
+            raise InvalidValueError("discount", f"of {self.name} must be finite, not negative, and never increase")
+        return values
 
 
 def register(
@@ -73,7 +94,7 @@ def register(
     if not callable(discount):
         raise InvalidTypeError("discount", f"must be a function of ranks, but is {checks.shown(discount)}")
     checks.choice(over, get_args(Over), "over")
-    forms = RankDiscount(name, discount, over)
+    forms = GivenDiscount(name, discount, over)
     others = tuple(checks.listed(aliases, "aliases", "strings"))
     row = Family(name, "may", "precision", forms, checks.text(sentence, "sentence") if sentence else name, others)
     names.add(row)

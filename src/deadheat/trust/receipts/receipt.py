@@ -286,7 +286,10 @@ def verify(receipt: Receipt | str | os.PathLike[str], task: Task) -> Verificatio
     opened = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
     opened.require_form()
     stated, summary = options_of(opened)
-    task = _as_stated(rows_of(task, "a receipt", several=True), stated)
+    task = rows_of(task, "a receipt", several=True)
+    if task.has_several_labels:
+        stated["relevance"] = opened.content["options"].get("relevance", RELEVANCE[0])
+    task = _as_stated(task, stated)
     found = receipt_of(report_of(task, summary), task)
     stated, computed = (
         {name: part for name, part in each.content.items() if name not in ("deadheat", DIGEST)}
@@ -300,9 +303,6 @@ def verify(receipt: Receipt | str | os.PathLike[str], task: Task) -> Verificatio
 
 def _as_stated(task: Task, stated: dict[str, Any]) -> Task:
     """Return the task with the distance, the ties and the relevance of a receipt: itself if it has them."""
-    relevance = stated.pop("relevance")
-    if task.has_several_labels and relevance is not None:
-        stated["relevance"] = relevance
     other = task.replace(**stated, checkpoint=None)
     first, second = (each.options for each in (task, other))
     same = first.distance == second.distance and first.relevance == second.relevance
@@ -310,10 +310,10 @@ def _as_stated(task: Task, stated: dict[str, Any]) -> Task:
 
 
 def options_of(receipt: Receipt) -> tuple[dict[str, Any], SummaryOptions]:
-    """Return distance, ties and relevance of a receipt, as settings of a task, and its measures and means."""
+    """Return the distance and ties of a receipt, as settings of a task, and its measures and means."""
     options = receipt.content["options"]
     try:
-        stated = {name: options.get(name) for name in ("distance", "relevance")} | {"ties": _ties(options["ties"])}
+        stated = {"distance": options["distance"], "ties": _ties(options["ties"])}
         tie_rule(stated["ties"]), distance_registry.named(stated["distance"])
         return stated, SummaryOptions.checked(*(options[name] for name in ("measures", "singletons", "average")))
     except (TypeError, ValueError) as error:
