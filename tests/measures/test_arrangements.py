@@ -58,6 +58,14 @@ def test_all_zero_embeddings() -> None:
         assert len(set(values)) == 1
 
 
+def test_rank_biased_precision_is_as_accurate_far_down_as_at_the_head() -> None:
+    """At rank 60 it is 2^-60, which running sums of the discounts, near 1, would round to 0."""
+    profile = TieProfile.from_groups([[(59, 0, 1, 1)], [(59, 0, 3, 1)]], [60, 62])
+    lower, expected, upper = per_query(profile, "RBP(p='0.5')")
+    assert (lower.tolist(), upper.tolist()) == ([2.0**-60, 2.0**-62], [2.0**-60] * 2)
+    assert expected.tolist() == [2.0**-60, (2.0**-60 + 2.0**-61 + 2.0**-62) / 3]
+
+
 def test_a_perfect_ranking_is_exactly_one() -> None:
     groups = [[(a, a, 1, 1) for a in range(m)] for m in (1, 2, 3, 7, 100, 1000)] + [[(0, 0, 5000, 5000)]]
     profile = TieProfile.from_groups(groups, [10**4] * len(groups))
