@@ -1,12 +1,14 @@
 #include "pass/pass.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <system_error>
 #include <thread>
 
 #include "pass/int8_filter.h"
+#include "pass/sorted_rows.h"
 #include "pass/visit.h"
 #include "support/float_mode.h"
 
@@ -228,16 +230,24 @@ Pass::Others Pass::count(const Queries &queries, const std::vector<Section> &sec
 Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads) {
     const FreeKeptMemory at_end;
     try_int8(queries, threads);
-    std::call_once(made_ready_, [&] {
-        streamed_.resize(ranges.size());
-        threads.each(static_cast<Index>(ranges.size()), [&](Index k) {
-            streamed_[at(k)] = problem_.scores->ready_columns(0, columns_of(ranges[at(k)]), few_pass_int8_);
-        });
-    });
     std::vector<Span<const std::int64_t>> listed;
-    for (const auto &[number, of_block] : queries) listed.emplace_back(of_block);
+    std::array<bool, 2> any{};  // sorted, and counted
+    for (const auto &[number, of_block] : queries) listed.emplace_back(of_block), any[!sorts(problem_, of_block)] = true;
+    const auto make_ready = [&](int level, bool int8, std::vector<Ready> &columns) {
+        columns.resize(ranges.size());
+        threads.each(static_cast<Index>(ranges.size()), [&](Index k) {
+            columns[at(k)] = problem_.scores->ready_columns(level, columns_of(ranges[at(k)]), int8);
+        });
+    };
+    if (any[0]) std::call_once(made_last_, [&] { make_ready(problem_.scores->last(), false, sorted_); });
+    if (any[1]) std::call_once(made_first_, [&] { make_ready(0, few_pass_int8_, streamed_); });
     Others others(listed.size());
     threads.each(static_cast<Index>(listed.size()), [&](Index k) {
+        if (sorts(problem_, listed[at(k)])) {
+            others[at(k)] = sorted_groups(problem_, listed[at(k)], ranges, sorted_, groups, threads.stop);
+            done += static_cast<std::int64_t>(listed[at(k)].size()) * problem_.n_column;
+            return;
+        }
         Block block(problem_, listed[at(k)], threads.stop);
         if (block.tiled()) {
             ReadyRows left;

@@ -87,9 +87,9 @@ private:
     std::vector<OtherGroup> finish(Block &block, bool all, Groups64 groups) const;
 
     const Problem &problem_;
-    std::once_flag tried_int8_, made_ready_;
+    std::once_flag tried_int8_, made_first_, made_last_;
     bool few_pass_int8_ = false;
-    std::vector<Ready> streamed_;  // all columns, where blocks are streamed
+    std::vector<Ready> streamed_, sorted_;  // all columns, where blocks are streamed: of the first level, and of the last
 };
 
 }  // namespace deadheat
