@@ -22,7 +22,6 @@ Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std
     RelevantItems items = relevant_items(problem, queries);
     excluded_ = std::move(items.excluded);
     singles_ = std::move(items.singles);
-    tiled_ = !few_outside(problem, queries, singles_);
     std::vector<Cuts> cuts;
     if (problem.rule != nullptr) {
         decision_ = problem.rule->group(queries, items.relevant, groups_, cuts);

@@ -12,9 +12,8 @@ namespace deadheat {
 
 namespace {
 
-constexpr double LARGE_PART = 1.0 / 8;  // of the columns, relevant, from which on a row is sorted: benchmarks/rent.py
-constexpr double SLACK = 1 + 0x1p-50;   // 8u for a sum of bounds and a difference of scores
-constexpr int BITS = 11;                // of a digit; two of them order a row but for few neighbours
+constexpr double SLACK = 1 + 0x1p-50;  // 8u for a sum of bounds and a difference of scores
+constexpr int BITS = 11;               // of a digit; two of them order a row but for few neighbours
 constexpr std::uint64_t DIGITS = 1 << BITS;
 constexpr double HIGHEST = DIGITS * DIGITS - 1;
 
@@ -60,8 +59,10 @@ public:
         for (std::size_t r = 0; r < ranges.size(); ++r) {
             const Index n = ranges[r].stop - ranges[r].start;
             const Matrix<double> part{tile_.row(0) + ranges[r].start, left.n, n, n_column_};
-            scores_.products<double>(last, left, 0, columns[r], 0, part);
-            scores_.finish<double>(scores_.item_of_column.subspan(at(ranges[r].start), at(n)), part);
+            const auto items = scores_.item_of_column.subspan(at(ranges[r].start), at(n));
+            const Ready own = columns.empty() ? scores_.ready_columns(last, items) : Ready();
+            scores_.products<double>(last, left, 0, columns.empty() ? own : columns[r], 0, part);
+            scores_.finish<double>(items, part);
         }
     }
 
@@ -240,12 +241,6 @@ private:
 };
 
 }  // namespace
-
-bool sorts(const Problem &problem, Span<const std::int64_t> queries) {
-    double n = 0;
-    for (std::int64_t query : queries) n += static_cast<double>(problem.width(query));
-    return problem.rule == nullptr && n >= LARGE_PART * static_cast<double>(problem.n_column) * static_cast<double>(queries.size());
-}
 
 std::vector<OtherGroup> sorted_groups(const Problem &problem, Span<const std::int64_t> queries,
                                       const std::vector<Range> &ranges, const std::vector<Ready> &columns, Groups64 groups,

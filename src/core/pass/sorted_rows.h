@@ -8,11 +8,8 @@
 
 namespace deadheat {
 
-/// True if so much is relevant to some queries that sorting their rows is cheaper than counting between cuts.
-bool sorts(const Problem &problem, Span<const std::int64_t> queries);
-
 /// Write the compact groups of some queries, and return those that `collect_groups` does. The ranges are of all columns, and
-/// `columns` are theirs, made ready for the last level.
+/// `columns` are theirs, made ready for the last level; or none, where they take too much memory.
 std::vector<OtherGroup> sorted_groups(const Problem &problem, Span<const std::int64_t> queries,
                                       const std::vector<Range> &ranges, const std::vector<Ready> &columns, Groups64 groups,
                                       const std::atomic<bool> &stop);
