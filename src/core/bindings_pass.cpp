@@ -373,7 +373,8 @@ nb::object group_of_entries(const OwnedScores &scores, nb::object exact, Int64s 
 
 /// Work through queries along ranges of columns.
 template <auto work>
-nb::object in_ranges(OwnedPass &self, QueriesArgument queries, nb::object ranges, nb::object groups, int threads, Poll poll) {
+nb::object in_ranges(OwnedPass &self, QueriesArgument queries, nb::object ranges, nb::object groups, int threads,
+                     Poll poll) {
     const auto of_blocks = queries_of(queries);
     const auto made = ranges_of(ranges);
     const Groups64 into = groups_of(groups);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t MOST_OPEN = 1 << 18;     // items left open for a mirrored block before it decides them, if it is free
 constexpr std::size_t READY_BYTES = 64 << 20;  // what the rows of all blocks may take that are kept ready
-constexpr std::size_t READY_TO_SORT_BYTES = 96 << 20;               // and all columns, where rows are sorted
+constexpr std::size_t READY_TO_SORT_BYTES = 96 << 20;      // and all columns, where rows are sorted
 constexpr Index SORTED_ROWS = 48, SORTED_PAIRS = 1 << 20;  // that a thread scores at once: so many, or more of short ones
 
 /// Count the items left open by private counts.
@@ -226,8 +226,7 @@ Pass::Others Pass::count(const Queries &queries, const std::vector<Section> &sec
 void Pass::make_ready(int level, const std::vector<Range> &ranges, std::vector<Ready> &columns, Threads &threads) const {
     columns.resize(ranges.size());
     threads.each(static_cast<Index>(ranges.size()), [&](Index k) {
-        columns[at(k)] =
-            problem_.scores->ready_columns(level, columns_of(ranges[at(k)]), level == 0 && few_pass_int8_);
+        columns[at(k)] = problem_.scores->ready_columns(level, columns_of(ranges[at(k)]), level == 0 && few_pass_int8_);
     });
 }
 

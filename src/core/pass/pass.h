@@ -93,7 +93,8 @@ private:
     const Problem &problem_;
     std::once_flag tried_int8_, made_ready_, made_last_;
     bool few_pass_int8_ = false;
-    std::vector<Ready> streamed_, sorted_;  // all columns, for the first level where blocks are streamed, for the last to sort
+    std::vector<Ready> streamed_,
+        sorted_;  // all columns, for the first level where blocks are streamed, for the last to sort
 };
 
 }  // namespace deadheat

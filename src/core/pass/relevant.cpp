@@ -8,8 +8,8 @@ namespace deadheat {
 
 namespace {
 
-constexpr Index SMALL_CLASS = 256;        // pairs below which a class is scored pair by pair
-constexpr Index SCORED_COLUMNS = 1024;    // relevant columns that are scored at once
+constexpr Index SMALL_CLASS = 256;      // pairs below which a class is scored pair by pair
+constexpr Index SCORED_COLUMNS = 1024;  // relevant columns that are scored at once
 constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
 
 /// The places of the queries that would be ranked for themselves, if they were not left out, and their columns.

@@ -49,7 +49,11 @@ struct Writer {
 class SortedRows {
 public:
     SortedRows(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop)
-        : problem_(problem), scores_(*problem.scores), queries_(queries), stop_(stop), n_column_(problem.n_column),
+        : problem_(problem),
+          scores_(*problem.scores),
+          queries_(queries),
+          stop_(stop),
+          n_column_(problem.n_column),
           exact_(scores_.levels.back().exact) {}
 
     void score(const std::vector<Range> &ranges, const std::vector<Ready> &columns) {
@@ -143,7 +147,8 @@ private:
         std::size_t n = 0;
         for (Index column = 0; column < n_column_; ++column) {
             const double place = scale > 0 ? std::min((scores[column] - low) * scale, HIGHEST) : 0;
-            keys_[n] = static_cast<std::uint64_t>(static_cast<std::uint32_t>(place)) << 32 | static_cast<std::uint64_t>(column);
+            keys_[n] =
+                static_cast<std::uint64_t>(static_cast<std::uint32_t>(place)) << 32 | static_cast<std::uint64_t>(column);
             n += counts_[at(column)].ranked > 0;
         }
         keys_.resize(n), spare_.resize(n);
