@@ -269,6 +269,11 @@ struct OwnedPass {
             problem.junk = nb::cast<Matrix<const bool>>(junk);
             problem.items = {nb::cast<Int64s>(items), nb::cast<Int64s>(starts)};
         }
+        const nb::object labels = fields("query_labels"), of_items = fields("item_labels");
+        if (!labels.is_none()) {
+            problem.query_labels = nb::cast<Matrix<const std::uint64_t>>(labels);
+            problem.item_labels = nb::cast<Matrix<const std::uint64_t>>(of_items);
+        }
         const nb::object placed = fields("patterns");
         fields.done();
         if (placed.is_none()) return;

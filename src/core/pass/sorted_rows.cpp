@@ -76,7 +76,10 @@ public:
         for (Index i = 0; i < tile_.rows; ++i) {
             if (stop_) throw Stopped();
             const std::int64_t query = queries_[at(i)];
-            if (i == 0 || problem_.query_class[at(query)] != number) count_class(number = problem_.query_class[at(query)]);
+            if (problem_.has_several_labels())
+                count_sharing(query);
+            else if (i == 0 || problem_.query_class[at(query)] != number)
+                count_class(number = problem_.query_class[at(query)]);
             take_out(query, -1);
             sort(tile_.row(i));
             closer_.resize(items_.size() + 1);
@@ -100,12 +103,22 @@ private:
                 static_cast<std::int32_t>(problem_.class_count[at(k)]);
     }
 
+    /// The same for a query with several labels.
+    void count_sharing(std::int64_t query) {
+        counts_.assign(at(n_column_), {});
+        for (std::size_t item = 0; item < problem_.ranked.size(); ++item) {
+            if (!problem_.ranked[item]) continue;
+            const Counts one{1, problem_.is_relevant(query, static_cast<std::int64_t>(item))};
+            counts_[at(problem_.column_of_item[item])] += one;
+        }
+    }
+
     /// Add to the counts, by −1 or 1, what does not count for one query: itself and junk.
     void take_out(std::int64_t query, std::int32_t by) {
         const auto add = [&](std::int64_t item) {
             Counts &counts = counts_[at(problem_.column_of_item[at(item)])];
             counts.ranked += by;
-            if (problem_.gallery_class[at(item)] == problem_.query_class[at(query)]) counts.relevant += by;
+            if (problem_.is_relevant(query, item)) counts.relevant += by;
         };
         const std::int64_t own = problem_.itself.empty() ? -1 : problem_.itself[at(query)];
         if (own >= 0 && problem_.ranked[at(own)]) add(own);

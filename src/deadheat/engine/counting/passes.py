@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.candidates import Relevance, Sharing
 from deadheat.engine.counting.layout import ColumnRange, Layout, mirrored
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
@@ -146,6 +146,8 @@ class CountingPass:
 
     def large(self, blocks: list[Int64]) -> set[int]:
         """Return the numbers of the blocks whose queries have so much relevant that their rows are sorted."""
+        if isinstance(self.problem.relevance, Sharing):
+            return set(range(len(blocks)))
         if not isinstance(self.problem.rule, Exact):
             return set()
         width, least = self.problem.width, LARGE_PART * self.problem.n_column

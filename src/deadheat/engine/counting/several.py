@@ -1,10 +1,12 @@
 """Tie profiles of rows with several labels each: an item is relevant if it shares a label with the query.
 
 Relevant pairs are never listed as a whole. Codes under Hamming distance become histograms, distance by shared labels,
-from which groups are read off; any other distance takes one counting pass for each chunk of queries.
+from which groups are read off; under any other distance, rows that are mostly relevant are sorted, with the core looking
+at the labels of each pair, and the other queries take a counting pass for each chunk of them.
 
     codes, bits of labels ──core──> histogram of each query ──> groups
-    rows, bits of labels ──chunks of queries──> pairs ──one pass a grade──> profiles ──joined──> profile
+    rows, bits of labels ──sorted rows──────────────────────────────────────────> groups
+                         ──chunks of queries──> pairs ──one pass a grade──> profiles ──joined──> profile
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deadheat._core as _core
-from deadheat.engine.counting.candidates import Candidates, Judged
+from deadheat.engine.counting import passes
+from deadheat.engine.counting.candidates import Candidates, Judged, Sharing
 from deadheat.engine.counting.judged import joined_grades
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
@@ -141,14 +144,23 @@ def _by_passes(
     """Return the profile of any distance, from counting passes over chunks of queries."""
     grades = np.arange(1, 1 + (max(1, int(labels.sizes().max(initial=1))) if counted else 1))
     profiles: list[TieProfile] = []
-    groups = None if counted else _Groups(_n_sharing(labels, gallery_labels))
+    n_sharing = _n_sharing(labels, gallery_labels)
+    groups = None if counted else _Groups(n_sharing)
+    many = (n_sharing >= passes.LARGE_PART * len(gallery_labels)) & (not counted) & isinstance(options.rule, Exact)
 
     def profile_of(query: Int64, item: Int64) -> TieProfile:
         relevance = Judged.of(query, item, candidates)
         return CountingPass(distance, options.rule, relevance).run(options.threads, False)
 
     with Reporting(options.progress, distance.n_query) as report:
-        for queries, query, item, grade in _chunks(labels, gallery_labels, candidates, counted):
+        if groups is not None and many.any():
+            relevance = Sharing.of(labels.words, gallery_labels.words, np.where(many, n_sharing, 0), candidates)
+            part = CountingPass(distance, options.rule, relevance).run(options.threads, False)
+            report(int(many.sum()))
+            if many.all():
+                return part
+            groups.add(np.flatnonzero(many), part)
+        for queries, query, item, grade in _chunks(np.flatnonzero(~many), labels, gallery_labels, candidates, counted):
             if groups is not None:
                 groups.add(queries, profile_of(query, item))
             else:
@@ -157,7 +169,7 @@ def _by_passes(
                 parts = [profile_of(query[grade == value], item[grade == value]) for value in grades.tolist()]
                 whole = joined_grades(parts, grades, n_relevant) if len(parts) > 1 else parts[0]
                 profiles.append(whole[queries])
-            report(len(range(distance.n_query)[queries]))
+            report(len(queries))
     if groups is not None:
         return groups.profile(candidates.n_ranked(), options.rule.bounds_only)
     return _with_grades(TieProfile.joined(profiles), counted)
@@ -180,9 +192,8 @@ class _Groups:
         self._starts, self._others = offsets[:-1], [np.empty((3, 0), dtype=np.int64)]
         self._n_group, self._n_relevant = np.zeros((2, len(most)), dtype=np.int64)
 
-    def add(self, queries: slice, part: TieProfile) -> None:
+    def add(self, rows: Int64, part: TieProfile) -> None:
         """Take the groups of some queries from a profile."""
-        rows = np.arange(len(self._starts))[queries]
         assert part.compact is not None
         closer, _, tied, tied_relevant = part.compact.arrays(rows)
         self._n_group[rows], self._n_relevant[rows] = part.compact.lengths[rows], part.n_relevant[rows]
@@ -193,27 +204,28 @@ class _Groups:
 
     def profile(self, n_ranked: Int64, bounds_only: bool) -> TieProfile:
         """Return the profile of all queries."""
-        groups = CompactGroups(self._starts, self._n_group, self._closer, np.concatenate(self._others, axis=1))
+        others = np.concatenate(self._others, axis=1)
+        others = others.take(np.argsort(others[0]), axis=1)
+        groups = CompactGroups(self._starts, self._n_group, self._closer, others)
         return TieProfile.of_compact(groups, n_ranked, self._n_relevant, bounds_only)
 
 
 def _chunks(
-    labels: LabelSets, gallery_labels: LabelSets, candidates: Candidates, counted: bool
-) -> Iterator[tuple[slice, Int64, Int64, Int64]]:
+    queries: Int64, labels: LabelSets, gallery_labels: LabelSets, candidates: Candidates, counted: bool
+) -> Iterator[tuple[Int64, Int64, Int64, Int64]]:
     """Yield chunks of queries, and their relevant pairs: query, item and grade."""
-    n_query, step = len(labels), max(1, CELLS // len(gallery_labels))
     begin, pairs = 0, [np.empty((3, 0), dtype=np.int64)]
-    for start in range(0, n_query, step):
-        some = slice(start, min(start + step, n_query))
+    for part in slices(len(queries), max(1, CELLS // len(gallery_labels))):
+        some = queries[part]
         common = labels.shared(gallery_labels, some) if counted else labels.shares(gallery_labels, some)
         common[:, ~candidates.ranked] = 0
-        for place, item in _left_out(np.arange(n_query)[some], candidates):
+        for place, item in _left_out(some, candidates):
             common[place, item] = 0
         row, item = np.nonzero(common)
-        pairs.append(np.stack([row + some.start, item, common[row, item].astype(np.int64)]))
-        if sum(each.shape[1] for each in pairs) >= PAIRS or some.stop == n_query:
-            yield slice(begin, some.stop), *np.concatenate(pairs, axis=1)
-            begin, pairs = some.stop, [np.empty((3, 0), dtype=np.int64)]
+        pairs.append(np.stack([some[row], item, common[row, item].astype(np.int64)]))
+        if sum(each.shape[1] for each in pairs) >= PAIRS or part.stop >= len(queries):
+            yield queries[begin : part.stop], *np.concatenate(pairs, axis=1)
+            begin, pairs = part.stop, [np.empty((3, 0), dtype=np.int64)]
 
 
 def _with_grades(profile: TieProfile, counted: bool) -> TieProfile:
