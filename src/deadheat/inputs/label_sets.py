@@ -42,7 +42,7 @@ class LabelSets:
     def __getitem__(self, rows: Any) -> LabelSets:
         return LabelSets(self.words[rows], self.names)
 
-    def shared(self, other: LabelSets, rows: slice | Int64) -> Int64:
+    def shared(self, other: LabelSets, rows: slice) -> Int64:
         """Return how many labels some of the rows share with every row of another, (n_row, n_other).
 
         Examples

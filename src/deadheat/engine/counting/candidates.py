@@ -151,14 +151,14 @@ class Judged(Relevance):
 
 @dataclass(frozen=True)
 class Sharing(Relevance):
-    """Relevance by a shared label, for queries whose rows are sorted: the core looks at each pair, and none is listed.
+    """Relevance by a shared label, for passes that sort rows: the core looks at the labels of each pair.
 
     Classes are unused here.
     """
 
     labels: NDArray[np.uint64]  # (n_query, n_word), bits
     gallery_labels: NDArray[np.uint64]
-    n_sharing: Int64  # (n_query,), items that share a label, ranked or not; 0 for queries that are left to another pass
+    n_sharing: Int64  # (n_query,), items that share a label, ranked or not
 
     @classmethod
     def of(

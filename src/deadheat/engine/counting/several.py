@@ -1,11 +1,11 @@
 """Tie profiles of rows with several labels each: an item is relevant if it shares a label with the query.
 
 Relevant pairs are never listed as a whole. Codes under Hamming distance become histograms, distance by shared labels,
-from which groups are read off; under any other distance, rows that are mostly relevant are sorted, with the core looking
-at the labels of each pair, and the other queries take a counting pass for each chunk of them.
+from which groups are read off. Under any other distance the row of each query is sorted, and the core looks at the
+labels of each pair. Graded relevance, and rules that round, take counting passes for each chunk of queries.
 
     codes, bits of labels ──core──> histogram of each query ──> groups
-    rows, bits of labels ──sorted rows──────────────────────────────────────────> groups
+    rows, bits of labels ──core──> sorted row of each query ──> groups
                          ──chunks of queries──> pairs ──one pass a grade──> profiles ──joined──> profile
 """
 
@@ -18,19 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deadheat._core as _core
-from deadheat.engine.counting import passes
 from deadheat.engine.counting.candidates import Candidates, Judged, Sharing
 from deadheat.engine.counting.judged import joined_grades
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
-from deadheat.engine.profiles.profile import CompactGroups, TieProfile
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Exact
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.label_sets import LabelSets
-from deadheat.support import scratch
-from deadheat.support.arrays import Int64, offsets_of, slices, spread
+from deadheat.support.arrays import Int64, offsets_of, slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Reporting, Workers
 
@@ -56,6 +54,9 @@ def profile_of_sets(
         n_level = 1 + (max(1, int(labels.sizes().max(initial=1))) if counted else 1)
         words = labels.words, gallery_labels.words
         return _with_grades(_by_histograms(distance, *words, candidates, options, n_level), counted)
+    if isinstance(options.rule, Exact) and not counted:
+        relevance = Sharing.of(labels.words, gallery_labels.words, _n_sharing(labels, gallery_labels), candidates)
+        return CountingPass(distance, options.rule, relevance).run(options.threads, options.progress)
     return _by_passes(distance, labels, gallery_labels, candidates, options, counted)
 
 
@@ -141,37 +142,22 @@ def _by_passes(
     options: CountingOptions,
     counted: bool,
 ) -> TieProfile:
-    """Return the profile of any distance, from counting passes over chunks of queries."""
+    """Return the profile of graded relevance, or under a rule that rounds, from passes over chunks of queries."""
     grades = np.arange(1, 1 + (max(1, int(labels.sizes().max(initial=1))) if counted else 1))
     profiles: list[TieProfile] = []
-    n_sharing = _n_sharing(labels, gallery_labels)
-    groups = None if counted else _Groups(n_sharing)
-    many = (n_sharing >= passes.LARGE_PART * len(gallery_labels)) & (not counted) & isinstance(options.rule, Exact)
 
     def profile_of(query: Int64, item: Int64) -> TieProfile:
         relevance = Judged.of(query, item, candidates)
         return CountingPass(distance, options.rule, relevance).run(options.threads, False)
 
     with Reporting(options.progress, distance.n_query) as report:
-        if groups is not None and many.any():
-            relevance = Sharing.of(labels.words, gallery_labels.words, np.where(many, n_sharing, 0), candidates)
-            part = CountingPass(distance, options.rule, relevance).run(options.threads, False)
-            report(int(many.sum()))
-            if many.all():
-                return part
-            groups.add(np.flatnonzero(many), part)
-        for queries, query, item, grade in _chunks(np.flatnonzero(~many), labels, gallery_labels, candidates, counted):
-            if groups is not None:
-                groups.add(queries, profile_of(query, item))
-            else:
-                n_relevant = np.zeros((distance.n_query, len(grades)), dtype=np.int64)
-                np.add.at(n_relevant, (query, grade - 1), 1)
-                parts = [profile_of(query[grade == value], item[grade == value]) for value in grades.tolist()]
-                whole = joined_grades(parts, grades, n_relevant) if len(parts) > 1 else parts[0]
-                profiles.append(whole[queries])
-            report(len(queries))
-    if groups is not None:
-        return groups.profile(candidates.n_ranked(), options.rule.bounds_only)
+        for queries, query, item, grade in _chunks(labels, gallery_labels, candidates, counted):
+            n_relevant = np.zeros((distance.n_query, len(grades)), dtype=np.int64)
+            np.add.at(n_relevant, (query, grade - 1), 1)
+            parts = [profile_of(query[grade == value], item[grade == value]) for value in grades.tolist()]
+            whole = joined_grades(parts, grades, n_relevant) if len(parts) > 1 else parts[0]
+            profiles.append(whole[queries])
+            report(len(range(distance.n_query)[queries]))
     return _with_grades(TieProfile.joined(profiles), counted)
 
 
@@ -183,49 +169,23 @@ def _n_sharing(labels: LabelSets, gallery_labels: LabelSets) -> Int64:
     return bins[:, 1].astype(np.int64)
 
 
-class _Groups:
-    """The groups of all queries in few bytes, chunk by chunk; each query has room for as many as it can have."""
-
-    def __init__(self, most: Int64) -> None:
-        offsets = offsets_of(most)
-        (self._closer,) = scratch.arrays(1, int(offsets[-1]), np.int32)
-        self._starts, self._others = offsets[:-1], [np.empty((3, 0), dtype=np.int64)]
-        self._n_group, self._n_relevant = np.zeros((2, len(most)), dtype=np.int64)
-
-    def add(self, rows: Int64, part: TieProfile) -> None:
-        """Take the groups of some queries from a profile."""
-        assert part.compact is not None
-        closer, _, tied, tied_relevant = part.compact.arrays(rows)
-        self._n_group[rows], self._n_relevant[rows] = part.compact.lengths[rows], part.n_relevant[rows]
-        places = spread(self._starts[rows], self._n_group[rows])
-        self._closer[places] = closer
-        self._others.append(CompactGroups.others_of(places, tied, tied_relevant))
-        scratch.let_go(self._closer)
-
-    def profile(self, n_ranked: Int64, bounds_only: bool) -> TieProfile:
-        """Return the profile of all queries."""
-        others = np.concatenate(self._others, axis=1)
-        others = others.take(np.argsort(others[0]), axis=1)
-        groups = CompactGroups(self._starts, self._n_group, self._closer, others)
-        return TieProfile.of_compact(groups, n_ranked, self._n_relevant, bounds_only)
-
-
 def _chunks(
-    queries: Int64, labels: LabelSets, gallery_labels: LabelSets, candidates: Candidates, counted: bool
-) -> Iterator[tuple[Int64, Int64, Int64, Int64]]:
+    labels: LabelSets, gallery_labels: LabelSets, candidates: Candidates, counted: bool
+) -> Iterator[tuple[slice, Int64, Int64, Int64]]:
     """Yield chunks of queries, and their relevant pairs: query, item and grade."""
+    n_query, step = len(labels), max(1, CELLS // len(gallery_labels))
     begin, pairs = 0, [np.empty((3, 0), dtype=np.int64)]
-    for part in slices(len(queries), max(1, CELLS // len(gallery_labels))):
-        some = queries[part]
+    for start in range(0, n_query, step):
+        some = slice(start, min(start + step, n_query))
         common = labels.shared(gallery_labels, some) if counted else labels.shares(gallery_labels, some)
         common[:, ~candidates.ranked] = 0
-        for place, item in _left_out(some, candidates):
+        for place, item in _left_out(np.arange(n_query)[some], candidates):
             common[place, item] = 0
         row, item = np.nonzero(common)
-        pairs.append(np.stack([some[row], item, common[row, item].astype(np.int64)]))
-        if sum(each.shape[1] for each in pairs) >= PAIRS or part.stop >= len(queries):
-            yield queries[begin : part.stop], *np.concatenate(pairs, axis=1)
-            begin, pairs = part.stop, [np.empty((3, 0), dtype=np.int64)]
+        pairs.append(np.stack([row + some.start, item, common[row, item].astype(np.int64)]))
+        if sum(each.shape[1] for each in pairs) >= PAIRS or some.stop == n_query:
+            yield slice(begin, some.stop), *np.concatenate(pairs, axis=1)
+            begin, pairs = some.stop, [np.empty((3, 0), dtype=np.int64)]
 
 
 def _with_grades(profile: TieProfile, counted: bool) -> TieProfile:
