@@ -6,14 +6,14 @@
 #include <limits>
 #include <utility>
 
+#include "bounds.h"
 #include "pass/grouping.h"
 
 namespace deadheat {
 
 namespace {
 
-constexpr double SLACK = 1 + 0x1p-50;  // 8u for a sum of bounds and a difference of scores
-constexpr int BITS = 11;               // of a digit; two of them order a row but for few neighbours
+constexpr int BITS = 11;  // of a digit; two of them order a row but for few neighbours
 constexpr std::uint64_t DIGITS = 1 << BITS;
 constexpr double HIGHEST = DIGITS * DIGITS - 1;
 
@@ -219,7 +219,7 @@ private:
         for (std::size_t begin = 0, end = 0; begin < items_.size(); begin = end) {
             bool any = counts_of(items_[begin].column).relevant > 0;
             for (end = begin + 1; end < items_.size(); ++end) {
-                if (items_[end].score - items_[end - 1].score > 2 * bound * SLACK) break;
+                if (items_[end].score - items_[end - 1].score > 2 * bound * bounds::APART) break;
                 any |= counts_of(items_[end].column).relevant > 0;
             }
             if (end - begin > 1 && any) runs_.emplace_back(begin, end), n += end - begin;
