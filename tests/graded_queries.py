@@ -18,10 +18,12 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import parse, per_query, std
 
 BIASED_NAMES = ["RBP", "RBP@3", "RBP(p='0.5')@20", "RBP(p='0.95')"]
+ALL_NAMES = ["All@1", "All@3", "All@5", "All@20"]
 SET_NAMES = ["bpref", "SetP", "SetR", "SetRelP", "SetAP", "SetF"]
 NAMES = [
     *("mAP", "mAP@1", "mAP@3", "MAP@R", "R-Precision", "P@1", "P@3", "P@20", "Recall@1", "Recall@4"),
     *("Hit@1", "Hit@3", "Hit@20", "MRR", "MRR@2", "F1@1", "F1@3", "F1@20", "AUC", "mINP"),
+    *ALL_NAMES,
     *SET_NAMES,
 ]
 INTERPOLATED_NAMES = ["IPrec@0", "IPrec@0.3", "IPrec@1", "iprec_at_recall@0.3"]  # to about 12 digits
@@ -123,6 +125,8 @@ def value(name: str, grades: Sequence[int], missing: Sequence[int]) -> Any:
         return oracles.reciprocal_rank(ranking) * int(k is None or any(ranking[:k]))
     if measure.family == "Hit":
         return oracles.hit_at(ranking, k)
+    if measure.family == "All":
+        return Fraction(int(sum(ranking[:k]) == r))
     if measure.family == "bpref":
         return bpref(ranking, r)
     if measure.family == "RBP":

@@ -24,8 +24,8 @@ FINE = {query: {doc: score + j / 100 for j, (doc, score) in enumerate(row.items(
 QRELS = {f"q{i}": {f"d{j}": int(grade) for j, grade in enumerate(row)} for i, row in enumerate(GRADES)}
 FOUND = np.argsort(RNG.random((N, 20)), axis=1)[:, :5]
 LINKS = dh.Task.from_ranks(*np.sort(RNG.integers(1, 30, (2, N)), axis=0), np.full(N, 40)).profile
-NAMES = ["mAP", "MAP@R", "R-Precision", "P@5", "Recall@5", "Hit@5", "MRR", "nDCG@5", "F1@5", "RBP", "AUC", "mINP",
-         "bpref", "IPrec@0.5", "11pt_avg", "mAP(over='hits')@5", "mAP(over='possible')@5",
+NAMES = ["mAP", "MAP@R", "R-Precision", "P@5", "Recall@5", "Hit@5", "All@5", "MRR", "nDCG@5", "F1@5", "RBP", "AUC",
+         "mINP", "bpref", "IPrec@0.5", "11pt_avg", "mAP(over='hits')@5", "mAP(over='possible')@5",
          "Recall(over='possible')@5"]  # fmt: skip
 
 HIDDEN = RNG.random(GRID.shape) < 0.1

@@ -1,4 +1,4 @@
-// What the core adds to bounds and estimates for its own roundings: every constant, and why it is enough.
+// Constants that the core adds to bounds and estimates for its own roundings, and why each is enough.
 //
 // The bounds of scores come from src/deadheat/engine/distances/bounds.py, which has their proofs; they have eight roundings
 // to spare. Here u is 2^-53 and, where it says so, 2^-24. A bound or a score that was computed with n roundings is off by a
@@ -68,7 +68,7 @@ constexpr double OF_ESTIMATES = 0x1p-46;
 /// size in a product, a sum or a step of Newton's; here are 2^8 u².
 constexpr double OF_DOUBLE = 0x1p-98;
 
-/// More than what a product of two numbers loses where subnormal ones count as zero.
+/// A bound, with much to spare, on the loss of a product of two numbers where subnormal ones count as zero.
 constexpr double LOST = 0x1p-1000;
 
 /// More than the roundings of a bound itself, as a part of it.

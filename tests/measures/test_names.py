@@ -26,6 +26,7 @@ ALIASES = {
     "P@10": "p@10 Precision@10 precision_at_10 P_10",
     "Recall@3": "R@3 recall_3 recall_at_3 RECALL@3",
     "Hit@1": "Success@1 CMC@1 HitRate@1 hits@1 hit_rate@1 success_1 Rank-1 rank1 HR@1 accuracy@1",
+    "All@5": "all@5 recall_all@5 all_recall@5 full_recall@5",
     "MRR": "RR recip_rank mean_reciprocal_rank reciprocal-rank RetrievalMRR",
     "MRR@10": "RR@10 mrr@10",
     "nDCG": "NDCG ndcg RetrievalNormalizedDCG nDCG(dcg='log2')",
@@ -83,7 +84,7 @@ def test_fields() -> None:
     measure = parse("nDCG(dcg='exp-log2')@10")
     assert (measure.family, measure.cutoff, measure.kind, measure.choice) == ("nDCG", 10, "precision", "dcg='exp-log2'")
     assert {name for name in NAMES if parse(name).kind == "recall"} == {
-        "Recall@1", "Recall@4", "Hit@1", "Hit@3", "Hit@20", "SetR",
+        "Recall@1", "Recall@4", "Hit@1", "Hit@3", "Hit@20", "All@1", "All@3", "All@5", "All@20", "SetR",
     }  # fmt: skip
 
 

@@ -101,7 +101,7 @@ struct Problem {
 
     bool has_junk() const { return junk.rows > 0; }
     bool has_several_labels() const { return query_labels.rows > 0; }
-    /// Whether an item is of the class of a query or, with several labels, shares one with it.
+    /// Return whether an item is of the class of a query or, with several labels, shares one with it.
     bool is_relevant(std::int64_t query, std::int64_t item) const {
         if (!has_several_labels()) return gallery_class[at(item)] == query_class[at(query)];
         const std::uint64_t *mine = query_labels.row(query), *theirs = item_labels.row(item);

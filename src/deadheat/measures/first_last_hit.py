@@ -1,8 +1,10 @@
-"""Measures of the first or the last hit: Hit@k, MRR and MRR@k of the first relevant item, mINP [1]_ of the last.
+"""Measures of the first or the last hit: Hit@k, MRR and MRR@k of the first relevant item, mINP [1]_, All@k of the last.
 
 Tie groups come in, and only the first, or the last, of them matters: a loop finds its best and its worst value. Where
 these differ, mean and deviation are those of a function of one order statistic, the slot of the first, or last,
-relevant item of a group in random order. Hit@k is "Recall@K" of metric learning, Success@k, CMC@k.
+relevant item of a group in random order. Hit@k is "Recall@K" of metric learning, Success@k, CMC@k. All@k is 1 if the
+last relevant item is among the first k: of a group of t items, m of them relevant, all m are in its first s slots with
+probability C(s, m) / C(t, m).
 
 .. [1] Ye et al. 2021, Deep learning for person re-identification: a survey and outlook.
 """
@@ -17,7 +19,7 @@ import numpy as np
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum
-from deadheat.measures.groups import defined, distinct, in_threads, kernel_arrays, last_ranks, reciprocal_ranks
+from deadheat.measures.groups import defined, distinct, filled, in_threads, kernel_arrays, last_ranks, reciprocal_ranks
 from deadheat.support.arrays import Float64, Int64, pieces
 from deadheat.support.triple import Triple
 
@@ -108,6 +110,47 @@ class LastHit(HitPosition):
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         return RankSum(Counted.LAST, reciprocal_ranks(n), relevant.astype(np.float64))
+
+
+class AllHits(ClosedForms):
+    """The value 1 if all relevant items are within the cutoff, else 0; 0 too if one was not retrieved."""
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        slots, m, tied = self._last_groups(profile, measure)
+        surely, perhaps = ((slots >= each).astype(np.float64) for each in (tied, m))
+        return filled(Triple(*(defined(profile, each) for each in (surely, _chances(slots, m, tied), perhaps))), out)
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        chances = _chances(*self._last_groups(profile, measure))
+        return defined(profile, np.sqrt(chances * (1 - chances)))
+
+    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
+        return RankSum(Counted.LAST, np.ones(n + 1), np.ones(len(relevant)))
+
+    def _last_groups(self, profile: TieProfile, measure: Measure) -> Int64:
+        """Return slots within the cutoff, `tied_relevant` and `tied` of the last group of each query, (3, n_query).
+
+        A query that did not retrieve all of its relevant items has no slot.
+        """
+        found = np.tile([[0], [1], [1]], profile.n_query)
+        query = np.flatnonzero(np.diff(profile.offsets))
+        group = profile.offsets[query + 1] - 1
+        m, tied = profile.tied_relevant[group], profile.tied[group]
+        slots = np.clip(measure.limit - profile.closer[group], 0, tied)
+        slots[profile.closer_relevant[group] + m < profile.n_relevant[query]] = 0
+        found[:, query] = slots, m, tied
+        return found
+
+
+def _chances(slots: Int64, m: Int64, tied: Int64) -> Float64:
+    """Return C(slots, m) / C(tied, m) for some groups, as a product of the fewer factors, one by one."""
+    one, number = distinct(slots, m, tied)
+    chances = np.empty(len(one))
+    for i, (s, r, t) in enumerate(zip(slots[one], m[one], tied[one], strict=True)):
+        top, n = (s, r) if r <= t - s else (t - r, t - s)
+        factors = (top - np.arange(n)) / (t - np.arange(n))  # one of them is 0 where s < r
+        chances[i] = np.multiply.accumulate(factors)[-1] if n else 1.0
+    return chances[number]
 
 
 def moments(
