@@ -26,11 +26,13 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.measures import trapezoid
 from deadheat.measures.family import Choice, ClosedForms, Counted, Fill, Measure, RankSum, not_a_rank_sum
 from deadheat.measures.groups import (
     POSSIBLE,
     defined,
     distinct,
+    filled,
     groups_within,
     kernel_arrays,
     most_found,
@@ -44,6 +46,7 @@ OVER = {
     "over='relevant'": Choice("over R"),
     HITS: Choice("the same over the hits, 0 without one: mAP@k of learning to hash", ("mAP over hits",)),
     POSSIBLE: Choice("the same over min(k, R): mAP@k of recommender systems", ("apk", "mapk")),
+    trapezoid.TRAPEZOID: trapezoid.CHOICE,
 }
 
 _EVERY_RANK = 2**62
@@ -56,6 +59,8 @@ class AveragePrecision(ClosedForms):
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         if measure.choice == HITS:
             return _OverHits(profile, measure).loop(out)
+        if measure.choice == trapezoid.TRAPEZOID:
+            return filled(trapezoid.bounds(profile, measure.limit), out)
         groups, limit = kernel_arrays(profile, most_found(profile.n_relevant, measure)), measure.limit
         return lambda first, last: _core.average_precisions(first, last, groups, limit, out)
 
@@ -63,13 +68,16 @@ class AveragePrecision(ClosedForms):
         """Return the deviation: a group's sum is a polynomial of degree two in a uniformly drawn slice of its slots."""
         if measure.choice == HITS:
             return _OverHits(profile, measure).deviation()
+        if measure.choice == trapezoid.TRAPEZOID:  # no closed form: known where ties change nothing
+            lower, _, upper = trapezoid.bounds(profile, measure.limit)
+            return np.where(lower < upper, np.nan, defined(profile, np.zeros(profile.n_query)))
         mixed, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
         variance = sum_by_query(profile, mixed, _variances(*_arrays(profile, mixed), slots))
         with np.errstate(invalid="ignore"):
             return np.sqrt(variance) / defined(profile, most_found(profile.n_relevant, measure))
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
-        if measure.choice == HITS:
+        if measure.choice in (HITS, trapezoid.TRAPEZOID):
             raise not_a_rank_sum(measure)
         return RankSum(Counted.SO_FAR, reciprocal_ranks(n), 1.0 / most_found(relevant, measure))
 
