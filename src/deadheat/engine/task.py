@@ -25,7 +25,8 @@ from deadheat.inputs import labels as input_labels
 from deadheat.inputs.files import paths_given
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.label_sets import LabelSets, numbered
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_labels, open_pair
+from deadheat.inputs.pair_rules import PairRules, Rule, open_rules
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples, open_labels, open_pair, open_rows
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from deadheat.engine.counting import judged as judgements
-    from deadheat.engine.counting import links, neighbors, runs, scored
+    from deadheat.engine.counting import links, neighbors, runs, scored, within
     from deadheat.engine.counting.cluster import Cluster
     from deadheat.engine.counting.runs import RunTables, ScoreDtype
     from deadheat.inputs.trec import Path, Table
@@ -45,6 +46,7 @@ else:
     neighbors = lazy("deadheat.engine.counting.neighbors")
     runs = lazy("deadheat.engine.counting.runs")
     scored = lazy("deadheat.engine.counting.scored")
+    within = lazy("deadheat.engine.counting.within")
 
 Order = Literal["descending", "ascending"]
 
@@ -193,6 +195,65 @@ class Task:
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
             _source=files,
         )  # fmt: skip
+
+    @classmethod
+    @plain_floats
+    def from_metadata(
+        cls,
+        embeddings: EmbeddingsLike,
+        metadata: Any,
+        *,
+        positives: Rule,
+        negatives: Rule,
+        distance: DistanceName = "cosine",
+        ties: TiesName | Ties = "exact",
+        threads: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Task:
+        """Make a task of rows whose positive and negative pairs are given by rules on columns of metadata.
+
+        A pair is positive, or negative, if it is equal in every column under ``"same"`` and unequal in every one under
+        ``"different"``. All other pairs are junk. It is leave one out.
+
+        Parameters
+        ----------
+        embeddings : (n, dim) array, or another form that `Task` takes
+        metadata : data frame or dict of columns
+            Columns of integers or strings, (n,), without missing values; others are not looked at.
+        positives, negatives : dict
+            ``{"same": columns, "different": columns}``, a name or a list of names each, or one of the two. A column
+            that positives have under "same" must be one that negatives have under "different". The first are the
+            labels of the task.
+        distance, ties, threads, progress
+            As for `Task`.
+
+        Notes
+        -----
+        The profile is that of the mask of junk, of which a part is written at a time; other questions than measures,
+        a checkpoint and a device need it whole. Undefined: a row without a positive is a singleton.
+
+        Examples
+        --------
+        A control that ties with the replicate on the other plate; the one on the same plate is no positive:
+
+        >>> metadata = {"compound": ["a", "a", "a", "DMSO"], "plate": [1, 1, 2, 2]}
+        >>> task = Task.from_metadata(
+        ...     [[1, 0], [1, 0], [0, 1], [0, 1]], metadata,
+        ...     positives={"same": "compound", "different": "plate"}, negatives={"different": "compound"},
+        ... )
+        >>> task.profile.n_relevant, task.profile[0].tied
+        (array([1, 1, 2, 0]), array([2]))
+        """
+        rows = open_rows(embeddings, "embeddings")
+        labels, junk = open_rules(metadata, len(rows), positives, negatives)
+        return cls.of_pair(
+            Pair(Samples(rows, labels), None),
+            junk=junk,
+            distance=distance,
+            ties=ties,
+            threads=threads,
+            progress=progress,
+        )
 
     # -----------------------------------------------------------------------------------------------------------------
     # from what somebody else has ranked
@@ -751,7 +812,11 @@ class Task:
     @cached_property
     def profile(self) -> TieProfile:
         """The counts that every measure is computed from; counted once."""
-        return profile_rows(self.pair, self.options)
+        options = self.options
+        at_once = any(each is not None for each in (options.checkpoint, options.device, options.cluster))
+        if isinstance(options.junk, PairRules) and not at_once:
+            return within.profile_by_rules(self.pair, options)
+        return profile_rows(self.pair, options)
 
     @property
     def labels(self) -> NDArray[Any] | None:

@@ -50,7 +50,7 @@ def bounds(profile: TieProfile, limit: int) -> Triple[Float64]:
     expected = m * (1 + (slots - 1) * (m - 1) / np.maximum(tied - 1, 1)) / tied
     of_first = [np.where(all_relevant, upper, 0.0), np.where(all_relevant, upper, expected), upper]
     before += [sum_by_query(profile, first, each) for each in of_first]
-    late = first[~all_relevant & (m > 1)] if limit > 1 else first[:0]  # the worst order has an irrelevant item first
+    late = first[~all_relevant & (m > 1)]  # the worst order has an irrelevant item first
     less_one = [each[late] for each in (k, n, profile.tied - 1, profile.tied_relevant - 1)]
     before[0] += _sums(profile, late, limit - 1, *less_one)[0]
     with np.errstate(invalid="ignore"):

@@ -253,7 +253,9 @@ def plain_sorts(task: Task, report: Report, summary: SummaryOptions, seed: int) 
     queries = _some_queries(report.profile, n_gallery, seed)
     own = queries if pair.gallery is None else None if options.exclude is None else np.asarray(options.exclude[queries])
     junk = options.junk
-    own_options = replace(options, junk=junk if junk is None or junk.ndim == 1 else junk[queries], exclude=own)
+    if junk is not None and junk.ndim == 2:
+        junk = junk[np.ix_(queries, np.arange(n_gallery))]
+    own_options = replace(options, junk=junk, exclude=own)
     rankings = Rankings(_taken(pair.query.embeddings, queries), items.embeddings, own_options)
     labels = pair.query.labels[queries]
     shuffled = map(np.argsort, random_orders(n_gallery, thresholds.SHUFFLES, seed, _SHUFFLED))

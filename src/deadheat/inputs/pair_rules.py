@@ -1,0 +1,105 @@
+"""Positive and negative pairs of rows by rules on columns of metadata; all other pairs are junk.
+
+a frame, rules ──columns numbered──> labels (what positives share) and `PairRules` (the mask of junk, in parts)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import labels as input_labels
+from deadheat.inputs.conversion import is_frame
+from deadheat.support import checks
+from deadheat.support.arrays import Bool, Int64, slices
+
+_FEWEST = 256  # rows of a part, if it need not be smaller
+
+Rule = Mapping[str, str | Sequence[str]]
+Numbers = tuple[Int64, list[Int64]]  # (n,) each: equal in the pairs of a rule, and different in them
+
+
+class PairRules:
+    """The mask of junk between n rows, (n, n): True for pairs that no rule has, neither positive nor negative.
+
+    It is written for the rows and columns that are asked for, as by `np.ix_`; `np.asarray` writes all of it.
+    """
+
+    ndim, dtype = 2, np.dtype(np.bool_)
+
+    def __init__(self, positives: Numbers, negatives: Numbers) -> None:
+        self._rules, self.shape = (positives, negatives), (len(positives[0]),) * 2
+
+    def __getitem__(self, places: Any) -> Bool:
+        rows, columns = places
+        junk = np.ones((), dtype=np.bool_)
+        for same, different in self._rules:
+            broken = same[rows] != same[columns]
+            for number in different:
+                broken |= number[rows] == number[columns]
+            junk = junk & broken
+        return np.asarray(junk)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self[np.ix_(*map(np.arange, self.shape))]
+
+    def parts(self, most: int) -> list[tuple[Int64, Int64]]:
+        """Return all rows in parts of at most `most`, each with every column that is not junk to all of the part."""
+        (shared, _), (key, _) = self._rules
+        order, parts, begin = np.lexsort((shared, key)), [], 0
+        for end in [*(np.flatnonzero(np.diff(key[order])) + 1).tolist(), len(key)]:
+            if end - begin >= _FEWEST or end == len(key):
+                parts += [order[begin:end][some] for some in slices(end - begin, most)]
+                begin = end
+        return [(p, np.flatnonzero(np.isin(key, key[p]) | np.isin(shared, shared[p]))) for p in parts]
+
+
+def open_rules(metadata: Any, n: int, positives: Rule, negatives: Rule) -> tuple[NDArray[Any], PairRules]:
+    """Return a label for each of `n` rows, which positives share, and the junk between them.
+
+    Examples
+    --------
+    >>> metadata = {"compound": ["a", "a", "b"], "plate": [1, 1, 1]}
+    >>> labels, junk = open_rules(metadata, 3, {"same": "compound"}, {"same": "plate", "different": "compound"})
+    >>> labels, int(np.asarray(junk).sum())
+    (array(['a', 'a', 'b'], dtype=object), 0)
+    """
+    sides = [_columns(rule, name) for rule, name in ((positives, "positives"), (negatives, "negatives"))]
+    (same, _), (_, different) = sides
+    if not set(same) & set(different):
+        rule = "must have a column under 'different' that positives have under 'same', so that no pair is both"
+        raise InvalidValueError("negatives", f"{rule}, but have {checks.few(different)} and {checks.few(same)}")
+    if not isinstance(metadata, Mapping) and not is_frame(metadata):
+        came = f"is of type {type(metadata).__name__}"
+        raise InvalidTypeError("metadata", f"must be a data frame or a dictionary of columns, but {came}")
+    held = list(getattr(metadata, "column_names", getattr(metadata, "columns", metadata)))  # Arrow's have values
+    columns = {}
+    for name in dict.fromkeys(name for rule in sides for side in rule for name in side):
+        if name not in held:
+            raise InvalidValueError("metadata", f"must have the columns of the rules, but has no {checks.shown(name)}")
+        columns[name] = input_labels.labels(metadata[name], n, f"metadata[{name!r}]", "embeddings")
+    numbers = {name: input_labels.label_codes(column)[0] for name, column in columns.items()}
+    rules = []
+    for names, others in sides:
+        rows = np.stack([np.zeros(n, dtype=np.int64), *(numbers[name] for name in names)])
+        key = np.unique(rows, axis=1, return_inverse=True)[1].ravel()
+        rules.append((key, [numbers[name] for name in others]))
+    labels = columns[same[0]]
+    if len(same) > 1:
+        labels = np.array([str(values) for values in zip(*(columns[name].tolist() for name in same), strict=True)])
+    return labels, PairRules(*rules)
+
+
+def _columns(rule: Any, name: str) -> tuple[list[str], list[str]]:
+    """Return the names of the columns that are the same, and of those that are different."""
+    given = checks.mapping(rule, name, "a dictionary with 'same' and 'different'")
+    odd = next((key for key in given if key not in ("same", "different")), None)
+    if odd is not None:
+        raise InvalidValueError(name, f"must have no other names than 'same' and 'different', but has {odd!r}")
+    sides = (given.get(side, ()) for side in ("same", "different"))
+    same, different = ([side] if isinstance(side, str) else checks.listed(side, name, "columns") for side in sides)
+    return same, different
