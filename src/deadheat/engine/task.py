@@ -78,10 +78,11 @@ class Task:
         themselves.
     gallery_labels : (n_gallery,) integers or strings, optional
         In any form that `labels` can have. By default they are in the files of the gallery.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation"}
         Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
         Hamming takes codes: -1 and 1, or 0 and 1, of any type, or bool; uint8 always has eight bits packed in each. A
-        padded last byte needs no option, since bits that are equal in all codes change no distance.
+        padded last byte needs no option, since bits that are equal in all codes change no distance. Correlation
+        is the cosine of rows less their means, for rows that float64 centres exactly: integers, and mostly float32.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
         The rule for ties. "exact": items tie at exactly the same distance. "float16", "bfloat16" or "float32" (or
         another name of one of them, such as "fp16" or "half"): items tie if their similarities or distances are equal
@@ -415,7 +416,7 @@ class Task:
             path of a file, a pattern, or a list of paths.
         gallery : (n_gallery, dim) array, optional
             The items themselves, in any form that `embeddings` can have.
-        distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation"}
             Of embeddings and gallery, as in `Task`.
         query_ids : sequence of str, optional
             Names of the queries, for the profile.

@@ -228,14 +228,14 @@ def _draws(task: Task, n_gallery: int, summary: SummaryOptions, seed: int) -> Ra
     gallery_labels = None if pair.gallery is None else pair.gallery.labels
     return random_baseline(
         pair.query.labels, gallery_labels, draws=draws, measure=summary.measures[0], seed=seed, threads=options.threads,
-        distance="cosine" if options.distance == "hamming" else cast(DistanceName, options.distance),
+        distance="cosine" if options.distance in ("hamming", "correlation") else cast(DistanceName, options.distance),
     )  # fmt: skip
 
 
 def _precision(distance: str, parts: dict[str, Rows]) -> float:
     """Return the precision of float32 as a difference of distances; 0 for bits."""
     query, gallery = parts["embeddings"].length, parts.get("gallery", parts["embeddings"]).length
-    scales = {"cosine": 1.0, "inner_product": query * gallery, "hamming": 0.0}
+    scales = {"cosine": 1.0, "correlation": 1.0, "inner_product": query * gallery, "hamming": 0.0}
     return thresholds.PRECISION * scales.get(distance, max(query, gallery))
 
 
