@@ -213,25 +213,24 @@ class Task:
     ) -> Task:
         """Make a task of rows whose positive and negative pairs are given by rules on columns of metadata.
 
-        A pair is positive, or negative, if it is equal in every column under ``"same"`` and unequal in every one under
-        ``"different"``. All other pairs are junk. It is leave one out.
+        A pair is positive, or negative, if it is equal in all columns under ``"same"`` and unequal in all under
+        ``"different"``. Every other pair is junk. It is leave one out.
 
         Parameters
         ----------
-        embeddings : (n, dim) array, or another form that `Task` takes
-        metadata : data frame or dict of columns
-            Columns of integers or strings, (n,), without missing values; others are not looked at.
+        embeddings : (n, dim) array, or in another form that `Task` takes
+        metadata : data frame or dict
+            Columns of integers or strings, (n,), none of them missing in the columns of the rules.
         positives, negatives : dict
-            ``{"same": columns, "different": columns}``, a name or a list of names each, or one of the two. A column
-            that positives have under "same" must be one that negatives have under "different". The first are the
-            labels of the task.
+            Names of columns under "same", "different" or both, one or a list. A column that positives have under "same"
+            is one that negatives have under "different". The columns under "same" of positives are the labels.
         distance, ties, threads, progress
-            As for `Task`.
+            As in `Task`.
 
         Notes
         -----
-        The profile is that of the mask of junk, of which a part is written at a time; other questions than measures,
-        a checkpoint and a device need it whole. Undefined: a row without a positive is a singleton.
+        The profile is that of a mask of junk, of which a part is written at a time. A checkpoint, a device, an executor
+        and questions other than measures need all of it in memory.
 
         Examples
         --------

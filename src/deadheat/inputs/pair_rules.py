@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import labels as input_labels
 from deadheat.inputs.conversion import is_frame
+from deadheat.inputs.labels import labels
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64, slices
 
 _FEWEST = 256  # rows of a part, if it need not be smaller
 
 Rule = Mapping[str, str | Sequence[str]]
-Numbers = tuple[Int64, list[Int64]]  # (n,) each: equal in the pairs of a rule, and different in them
+Numbers = tuple[Int64, list[Int64]]  # of rows: equal in every pair of a rule, and unequal
 
 
 class PairRules:
-    """The mask of junk between n rows, (n, n): True for pairs that no rule has, neither positive nor negative.
+    """The mask of junk between n rows, (n, n): True for pairs that are neither positive nor negative.
 
     It is written for the rows and columns that are asked for, as by `np.ix_`; `np.asarray` writes all of it.
     """
@@ -36,15 +36,14 @@ class PairRules:
 
     def __getitem__(self, places: Any) -> Bool:
         rows, columns = places
-        junk = np.ones((), dtype=np.bool_)
+        broken = []
         for same, different in self._rules:
-            broken = same[rows] != same[columns]
+            broken.append(same[rows] != same[columns])
             for number in different:
-                broken |= number[rows] == number[columns]
-            junk = junk & broken
-        return np.asarray(junk)
+                broken[-1] |= number[rows] == number[columns]
+        return np.asarray(broken[0] & broken[1])
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Bool:
         return self[np.ix_(*map(np.arange, self.shape))]
 
     def parts(self, most: int) -> list[tuple[Int64, Int64]]:
@@ -68,8 +67,7 @@ def open_rules(metadata: Any, n: int, positives: Rule, negatives: Rule) -> tuple
     >>> labels, int(np.asarray(junk).sum())
     (array(['a', 'a', 'b'], dtype=object), 0)
     """
-    sides = [_columns(rule, name) for rule, name in ((positives, "positives"), (negatives, "negatives"))]
-    (same, _), (_, different) = sides
+    (same, other), (negative_same, different) = _sides(positives, "positives"), _sides(negatives, "negatives")
     if not set(same) & set(different):
         rule = "must have a column under 'different' that positives have under 'same', so that no pair is both"
         raise InvalidValueError("negatives", f"{rule}, but have {checks.few(different)} and {checks.few(same)}")
@@ -78,28 +76,30 @@ def open_rules(metadata: Any, n: int, positives: Rule, negatives: Rule) -> tuple
         raise InvalidTypeError("metadata", f"must be a data frame or a dictionary of columns, but {came}")
     held = list(getattr(metadata, "column_names", getattr(metadata, "columns", metadata)))  # Arrow's have values
     columns = {}
-    for name in dict.fromkeys(name for rule in sides for side in rule for name in side):
+    for name in dict.fromkeys([*same, *other, *negative_same, *different]):
         if name not in held:
             raise InvalidValueError("metadata", f"must have the columns of the rules, but has no {checks.shown(name)}")
-        columns[name] = input_labels.labels(metadata[name], n, f"metadata[{name!r}]", "embeddings")
-    numbers = {name: input_labels.label_codes(column)[0] for name, column in columns.items()}
-    rules = []
-    for names, others in sides:
-        rows = np.stack([np.zeros(n, dtype=np.int64), *(numbers[name] for name in names)])
-        key = np.unique(rows, axis=1, return_inverse=True)[1].ravel()
-        rules.append((key, [numbers[name] for name in others]))
-    labels = columns[same[0]]
-    if len(same) > 1:
-        labels = np.array([str(values) for values in zip(*(columns[name].tolist() for name in same), strict=True)])
-    return labels, PairRules(*rules)
+        columns[name] = labels(metadata[name], n, f"metadata[{name!r}]", "embeddings")
+
+    def numbers(*names: str) -> Int64:
+        known: dict[Any, int] = {}
+        rows = zip([0] * n, *(columns[name].tolist() for name in names), strict=True)
+        return np.array([known.setdefault(row, len(known)) for row in rows], dtype=np.int64)
+
+    junk = PairRules(
+        (numbers(*same), [numbers(name) for name in other]),
+        (numbers(*negative_same), [numbers(name) for name in different]),
+    )
+    if len(same) == 1:
+        return columns[same[0]], junk
+    return np.array([str(row) for row in zip(*(columns[name].tolist() for name in same), strict=True)]), junk
 
 
-def _columns(rule: Any, name: str) -> tuple[list[str], list[str]]:
-    """Return the names of the columns that are the same, and of those that are different."""
+def _sides(rule: Any, name: str) -> list[list[str]]:
+    """Return the names of the columns that a rule has under "same", and of those under "different"."""
     given = checks.mapping(rule, name, "a dictionary with 'same' and 'different'")
     odd = next((key for key in given if key not in ("same", "different")), None)
     if odd is not None:
         raise InvalidValueError(name, f"must have no other names than 'same' and 'different', but has {odd!r}")
     sides = (given.get(side, ()) for side in ("same", "different"))
-    same, different = ([side] if isinstance(side, str) else checks.listed(side, name, "columns") for side in sides)
-    return same, different
+    return [[side] if isinstance(side, str) else checks.listed(side, name, "names of columns") for side in sides]

@@ -10,7 +10,7 @@ import oracles
 import pytest
 
 import deadheat as dh
-from deadheat.engine.distances.correlation import centred
+from deadheat.engine.distances.cosine import centred
 
 
 def centred_integers(rows: Any) -> list[list[int]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deadheat.engine.distances.cityblock import Cityblock
-from deadheat.engine.distances.correlation import Correlation, centred
-from deadheat.engine.distances.cosine import Cosine
+from deadheat.engine.distances.cosine import Correlation, Cosine, centred
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.euclidean import Euclidean
 from deadheat.engine.distances.hamming import Hamming
