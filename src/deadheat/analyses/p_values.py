@@ -25,8 +25,6 @@ from deadheat.support.triple import Triple
 
 _ROUNDING = 2.0**-40  # up to which means are equal, as in the permutation test
 
-Kinds = tuple[tuple[int, int, int], ...]  # numbers of relevant items, of ranked items, and of queries with these
-
 
 @plain_floats
 def p_values(
@@ -98,8 +96,11 @@ def _test(mean: Triple[float], numbers: Int64, n: int, seed: int) -> tuple[Tripl
 
 
 @lru_cache(maxsize=64)
-def _null(kinds: Kinds, n: int, seed: int) -> tuple[Float64, bool]:
-    """Return the means of queries in every order, or in n random orders, ascending, and whether it is every one."""
+def _null(kinds: tuple[tuple[int, ...], ...], n: int, seed: int) -> tuple[Float64, bool]:
+    """Return the means in every order, or in n random orders, ascending, and whether it is every one.
+
+    `kinds` are numbers of relevant items, of ranked items, and of the queries that have these.
+    """
     (n_relevant, n_ranked, _), *others = kinds
     if not others and (n_order := math.comb(n_ranked, n_relevant)) <= n:
         every = chain.from_iterable(combinations(range(1, n_ranked + 1), n_relevant))

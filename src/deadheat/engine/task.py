@@ -200,17 +200,10 @@ class Task:
     @classmethod
     @plain_floats
     def from_metadata(
-        cls,
-        embeddings: EmbeddingsLike,
-        metadata: Any,
-        *,
-        positives: Rule,
-        negatives: Rule,
-        distance: DistanceName = "cosine",
-        ties: TiesName | Ties = "exact",
-        threads: int | None = None,
+        cls, embeddings: EmbeddingsLike, metadata: Any, *, positives: Rule, negatives: Rule,
+        distance: DistanceName = "cosine", ties: TiesName | Ties = "exact", threads: int | None = None,
         progress: bool | Progress = False,
-    ) -> Task:
+    ) -> Task:  # fmt: skip
         """Make a task of rows whose positive and negative pairs are given by rules on columns of metadata.
 
         A pair is positive, or negative, if it is equal in all columns under ``"same"`` and unequal in all under

@@ -58,15 +58,7 @@ class PairRules:
 
 
 def open_rules(metadata: Any, n: int, positives: Rule, negatives: Rule) -> tuple[NDArray[Any], PairRules]:
-    """Return a label for each of `n` rows, which positives share, and the junk between them.
-
-    Examples
-    --------
-    >>> metadata = {"compound": ["a", "a", "b"], "plate": [1, 1, 1]}
-    >>> labels, junk = open_rules(metadata, 3, {"same": "compound"}, {"same": "plate", "different": "compound"})
-    >>> labels, int(np.asarray(junk).sum())
-    (array(['a', 'a', 'b'], dtype=object), 0)
-    """
+    """Return a label for each of `n` rows, which positives share, and the junk between them."""
     (same, other), (negative_same, different) = _sides(positives, "positives"), _sides(negatives, "negatives")
     if not set(same) & set(different):
         rule = "must have a column under 'different' that positives have under 'same', so that no pair is both"
