@@ -65,7 +65,7 @@ def test_each_query_against_every_order(seed: int) -> None:
         assert [p.upper[i], p.expected[i], p.lower[i]] == share
     for of_p, of_q in zip(p, q, strict=True):
         assert_allclose(of_q, adjusted(of_p.tolist()), rtol=1e-15)
-    assert "exact in 7 of 7 rows" in str(result)
+    assert "p is of every order in 7 of 7 rows." in str(result)
 
 
 def test_classes_of_equal_numbers_have_one_order() -> None:
@@ -94,7 +94,7 @@ def test_classes_of_several_numbers_are_drawn() -> None:
     assert result.per_row["mAP"].lower[0] == pytest.approx(float(mean), rel=1e-15)
     assert abs(result.per_row["p"].lower[0] - share) < 5 * (share * (1 - share) / n) ** 0.5
     assert 1 < share * len(exact) < len(exact)
-    assert "exact in 0 of 1 rows; else of 20000 random orders, seed 5." in str(result)
+    assert "p is of every order in 0 of 1 rows, and of 20,000 random orders (seed 5) in the others." in str(result)
 
 
 def test_random_orders_are_all_equally_likely_and_add_the_observed_one() -> None:
