@@ -14,7 +14,7 @@ from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.measures import values as measure_values
 from deadheat.measures.groups import found
-from deadheat.reports.breakdown import Breakdown
+from deadheat.reports.breakdown import Breakdown, plain_label
 from deadheat.reports.statistics.intervals import MOST_RESAMPLES
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
@@ -79,7 +79,7 @@ def p_values(
     per_row = {name: Triple(*np.array(each).T) for name, each in (("mAP", mean), ("p", p))}
     control = require("scipy.stats", "stats", "adjusting p-values").false_discovery_control
     per_row["q"] = Triple(*(each if np.isnan(each).any() else control(each) for each in per_row["p"]))
-    rows = {by: labels[queries[first]].tolist(), "queries": sizes.tolist()}
+    rows = {by: [*map(plain_label, labels[queries[first]])], "queries": sizes.tolist()}
     drawn = "" if all(exact) else f", and of {n:,} random orders (seed {seed}) in the others"
     about = f"p is of every order in {sum(exact)} of {len(exact)} rows{drawn}."
     return Breakdown(rows, per_row, (about,))

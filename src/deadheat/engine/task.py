@@ -239,14 +239,8 @@ class Task:
         """
         rows = open_rows(embeddings, "embeddings")
         labels, junk = open_rules(metadata, len(rows), positives, negatives)
-        return cls.of_pair(
-            Pair(Samples(rows, labels), None),
-            junk=junk,
-            distance=distance,
-            ties=ties,
-            threads=threads,
-            progress=progress,
-        )
+        settings: Any = {"distance": distance, "ties": ties, "threads": threads, "progress": progress}
+        return cls.of_pair(Pair(Samples(rows, labels), None), junk=junk, **settings)
 
     # -----------------------------------------------------------------------------------------------------------------
     # from what somebody else has ranked
@@ -805,11 +799,10 @@ class Task:
     @cached_property
     def profile(self) -> TieProfile:
         """The counts that every measure is computed from; counted once."""
-        options = self.options
-        at_once = any(each is not None for each in (options.checkpoint, options.device, options.cluster))
-        if isinstance(options.junk, PairRules) and not at_once:
-            return within.profile_by_rules(self.pair, options)
-        return profile_rows(self.pair, options)
+        elsewhere = self.options.checkpoint, self.options.device, self.options.cluster
+        if isinstance(self.options.junk, PairRules) and elsewhere == (None, None, None):
+            return within.profile_by_rules(self.pair, self.options)
+        return profile_rows(self.pair, self.options)
 
     @property
     def labels(self) -> NDArray[Any] | None:

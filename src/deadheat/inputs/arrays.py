@@ -95,11 +95,8 @@ def junk_mask(values: Any, n_query: int, n_gallery: int) -> Any:
     """Check the mask of items to ignore: bool, (n_gallery,) for all queries or (n_query, n_gallery), or by rules."""
     if values is None:
         return None
-    mask = (
-        values
-        if isinstance(values, PairRules)
-        else plain(values, "junk", ragged="must be a mask, but its rows differ in length or kind")
-    )
+    ragged = "must be a mask, but its rows differ in length or kind"
+    mask = values if isinstance(values, PairRules) else plain(values, "junk", ragged=ragged)
     if mask.shape not in ((n_gallery,), (n_query, n_gallery)):
         rule = f"must have shape ({n_gallery},) or ({n_query}, {n_gallery})"
         raise InvalidValueError("junk", f"{rule}, but has shape {mask.shape}")
