@@ -138,6 +138,32 @@ def test_profiles_of_cells() -> None:
     assert (float(lower), float(upper)) == (pytest.approx(value.lower, rel=1e-15), 1)
 
 
+@pytest.mark.slow
+def test_copairs_agrees_where_nothing_ties(tmp_path: Any) -> None:
+    copairs, pandas = pytest.importorskip("copairs.map"), pytest.importorskip("pandas")
+    rng, every = np.random.default_rng(0), np.arange(200)
+    metadata = pandas.DataFrame({"compound": rng.integers(0, 15, 200), "plate": rng.integers(0, 4, 200)})
+    metadata["control"] = metadata["compound"] == 0
+    metadata["reference"] = np.where(metadata["control"], every, -1)
+    rows, same, different = rng.normal(size=(200, 20)), ["compound", "reference"], ["control", "reference"]
+    theirs = copairs.average_precision(metadata, rows, same, ["plate"], ["plate"], different, progress_bar=False)
+    task = dh.Task.from_metadata(
+        rows, metadata, positives={"same": same, "different": "plate"},
+        negatives={"same": "plate", "different": different},
+    )  # fmt: skip
+    with_positives = theirs["n_pos_pairs"] > 0
+    values = dh.evaluate(task, "mAP")["mAP"].per_query
+    assert_array_equal(values.lower, values.upper)
+    assert_array_equal(with_positives, ~np.isnan(values.lower))
+    assert_allclose(values.lower[with_positives], theirs["average_precision"][with_positives], rtol=1e-6)
+    options = {"null_size": 100_000, "threshold": 0.05, "seed": 0, "progress_bar": False, "cache_dir": tmp_path}
+    found = copairs.mean_average_precision(theirs[with_positives], ["compound"], **options)
+    ours = dh.p_values(dh.Task.from_profile(task.profile, metadata["compound"]))
+    assert ours.rows["class"] == found["compound"].tolist()
+    assert np.abs(ours.per_row["p"].lower - found["p_value"]).max() < 0.01
+    assert np.abs(ours.per_row["q"].lower - found["corrected_p_value"]).max() < 0.02
+
+
 def three_of_constant(n_relevant: int, n_ranked: int) -> tuple[Fraction, Fraction, Fraction]:
     null = every(n_relevant, n_ranked)
     return min(null), sum(null, Fraction(0)) / len(null), max(null)
