@@ -68,8 +68,9 @@ def test_no_two_families_share_a_name() -> None:
 def test_the_listing_has_a_row_for_each_family_and_each_choice_but_the_default() -> None:
     rows = listing().splitlines()[2:-2]
     assert len(rows) == 1 + len(FAMILIES) + sum(max(len(row.choices) - 1, 0) for row in FAMILIES)
-    assert [row.split("  ")[0] for row in rows[:6]] == [
-        "name", "mAP, mAP@k", "mAP(over='hits')@k", "mAP(over='possible')@k", "MAP@R", "R-Precision"
+    assert [row.split("  ")[0] for row in rows[:7]] == [
+        "name", "mAP, mAP@k", "mAP(over='hits')@k", "mAP(over='possible')@k", "mAP(interpolation='trapezoid')@k",
+        "MAP@R", "R-Precision",
     ]  # fmt: skip
     found = {row.split("  ")[0]: re.split(" {2,}", row)[1:] for row in rows}
     assert found["Hit@k"] == ["Success@k", "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k"]
@@ -113,8 +114,8 @@ def test_fields() -> None:
         ("nDCG_burges(dcg='log2')", "the parameter of nDCG must be dcg='log2' or dcg='exp-log2', but got"),
         (
             "mAP(over='none')@10",
-            "mAP takes over='relevant', over='hits' or over='possible', and rel=1, rel=2, ..., the least grade that is "
-            "relevant, as its parameters, but got",
+            "mAP takes over='relevant', over='hits', over='possible' or interpolation='trapezoid', and rel=1, rel=2, "
+            "..., the least grade that is relevant, as its parameters, but got",
         ),
         ("mAP(over='hits',over='possible')@10", "mAP takes over='relevant'"),
         ("mAP(rel=2,rel=3)", "mAP takes over='relevant'"),

@@ -25,7 +25,8 @@ from deadheat.inputs import labels as input_labels
 from deadheat.inputs.files import paths_given
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.label_sets import LabelSets, numbered
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_labels, open_pair
+from deadheat.inputs.pair_rules import PairRules, Rule, open_rules
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples, open_labels, open_pair, open_rows
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from deadheat.engine.counting import judged as judgements
-    from deadheat.engine.counting import links, neighbors, runs, scored
+    from deadheat.engine.counting import links, neighbors, runs, scored, within
     from deadheat.engine.counting.cluster import Cluster
     from deadheat.engine.counting.runs import RunTables, ScoreDtype
     from deadheat.inputs.trec import Path, Table
@@ -45,6 +46,7 @@ else:
     neighbors = lazy("deadheat.engine.counting.neighbors")
     runs = lazy("deadheat.engine.counting.runs")
     scored = lazy("deadheat.engine.counting.scored")
+    within = lazy("deadheat.engine.counting.within")
 
 Order = Literal["descending", "ascending"]
 
@@ -76,10 +78,11 @@ class Task:
         themselves.
     gallery_labels : (n_gallery,) integers or strings, optional
         In any form that `labels` can have. By default they are in the files of the gallery.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation"}
         Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
         Hamming takes codes: -1 and 1, or 0 and 1, of any type, or bool; uint8 always has eight bits packed in each. A
-        padded last byte needs no option, since bits that are equal in all codes change no distance.
+        padded last byte needs no option, since bits that are equal in all codes change no distance. Correlation
+        is the cosine of rows less their means, for rows that float64 centres exactly: integers, and mostly float32.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
         The rule for ties. "exact": items tie at exactly the same distance. "float16", "bfloat16" or "float32" (or
         another name of one of them, such as "fp16" or "half"): items tie if their similarities or distances are equal
@@ -193,6 +196,51 @@ class Task:
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
             _source=files,
         )  # fmt: skip
+
+    @classmethod
+    @plain_floats
+    def from_metadata(
+        cls, embeddings: EmbeddingsLike, metadata: Any, *, positives: Rule, negatives: Rule,
+        distance: DistanceName = "cosine", ties: TiesName | Ties = "exact", threads: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Task:  # fmt: skip
+        """Make a task of rows whose positive and negative pairs are given by rules on columns of metadata.
+
+        A pair is positive, or negative, if it is equal in all columns under ``"same"`` and unequal in all under
+        ``"different"``. Every other pair is junk. It is leave one out.
+
+        Parameters
+        ----------
+        embeddings : (n, dim) array, or in another form that `Task` takes
+        metadata : data frame or dict
+            Columns of integers or strings, (n,), none of them missing in the columns of the rules.
+        positives, negatives : dict
+            Names of columns under "same", "different" or both, one or a list. A column that positives have under "same"
+            is one that negatives have under "different". The columns under "same" of positives are the labels.
+        distance, ties, threads, progress
+            As in `Task`.
+
+        Notes
+        -----
+        The profile is that of a mask of junk, of which a part is written at a time. A checkpoint, a device, an executor
+        and questions other than measures need all of it in memory.
+
+        Examples
+        --------
+        A control that ties with the replicate on the other plate; the one on the same plate is no positive:
+
+        >>> metadata = {"compound": ["a", "a", "a", "DMSO"], "plate": [1, 1, 2, 2]}
+        >>> task = Task.from_metadata(
+        ...     [[1, 0], [1, 0], [0, 1], [0, 1]], metadata,
+        ...     positives={"same": "compound", "different": "plate"}, negatives={"different": "compound"},
+        ... )
+        >>> task.profile.n_relevant, task.profile[0].tied
+        (array([1, 1, 2, 0]), array([2]))
+        """
+        rows = open_rows(embeddings, "embeddings")
+        labels, junk = open_rules(metadata, len(rows), positives, negatives)
+        settings: Any = {"distance": distance, "ties": ties, "threads": threads, "progress": progress}
+        return cls.of_pair(Pair(Samples(rows, labels), None), junk=junk, **settings)
 
     # -----------------------------------------------------------------------------------------------------------------
     # from what somebody else has ranked
@@ -354,7 +402,7 @@ class Task:
             path of a file, a pattern, or a list of paths.
         gallery : (n_gallery, dim) array, optional
             The items themselves, in any form that `embeddings` can have.
-        distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation"}
             Of embeddings and gallery, as in `Task`.
         query_ids : sequence of str, optional
             Names of the queries, for the profile.
@@ -751,6 +799,9 @@ class Task:
     @cached_property
     def profile(self) -> TieProfile:
         """The counts that every measure is computed from; counted once."""
+        elsewhere = self.options.checkpoint, self.options.device, self.options.cluster
+        if isinstance(self.options.junk, PairRules) and elsewhere == (None, None, None):
+            return within.profile_by_rules(self.pair, self.options)
         return profile_rows(self.pair, self.options)
 
     @property

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import plain
+from deadheat.inputs.pair_rules import PairRules
 
 _UNMASKED = "to leave items out, use junk"
 _ROWS_AT_ONCE = 1 << 22  # elements checked in one go, so that a check needs little memory
@@ -90,11 +91,12 @@ def require_same_dim(query: Any, gallery: Any) -> None:
         raise InvalidValueError("embeddings and gallery", f"must have the same dim, but have {came}")
 
 
-def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray[np.bool_] | None:
-    """Check the mask of items to ignore: bool, (n_gallery,) for all queries or (n_query, n_gallery)."""
+def junk_mask(values: Any, n_query: int, n_gallery: int) -> Any:
+    """Check the mask of items to ignore: bool, (n_gallery,) for all queries or (n_query, n_gallery), or by rules."""
     if values is None:
         return None
-    mask = plain(values, "junk", ragged="must be a mask, but its rows differ in length or kind")
+    ragged = "must be a mask, but its rows differ in length or kind"
+    mask = values if isinstance(values, PairRules) else plain(values, "junk", ragged=ragged)
     if mask.shape not in ((n_gallery,), (n_query, n_gallery)):
         rule = f"must have shape ({n_gallery},) or ({n_query}, {n_gallery})"
         raise InvalidValueError("junk", f"{rule}, but has shape {mask.shape}")

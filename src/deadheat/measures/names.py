@@ -157,10 +157,9 @@ def listing() -> str:
 
     Examples
     --------
-    >>> print("\\n".join(listing().splitlines()[5:8]))
-    mAP(over='possible')@k     apk@k                     the same over min(k, R): mAP@k of recommender systems
-    MAP@R                      AP@R                      the same with k = R
-    R-Precision                Rprec                     hits / R with k = R
+    >>> print("\\n".join(listing().splitlines()[7:9]))
+    MAP@R                             AP@R                      the same with k = R
+    R-Precision                       Rprec                     hits / R with k = R
     """
     cells = [("name", "also", "value for a query")]
     for row in FAMILIES:
@@ -379,6 +378,8 @@ def _parameters(row: Family, text: str, name: str, of_alias: str | None) -> tupl
         else:
             raise _wrong_parameter(row, name)
     rel = given.pop("rel", 1)
+    if len(given) > 1:
+        raise _wrong_parameter(row, name)
     return next(map(str, given.values()), of_alias), int(rel)
 
 

@@ -228,14 +228,14 @@ def _draws(task: Task, n_gallery: int, summary: SummaryOptions, seed: int) -> Ra
     gallery_labels = None if pair.gallery is None else pair.gallery.labels
     return random_baseline(
         pair.query.labels, gallery_labels, draws=draws, measure=summary.measures[0], seed=seed, threads=options.threads,
-        distance="cosine" if options.distance == "hamming" else cast(DistanceName, options.distance),
+        distance="cosine" if options.distance in ("hamming", "correlation") else cast(DistanceName, options.distance),
     )  # fmt: skip
 
 
 def _precision(distance: str, parts: dict[str, Rows]) -> float:
     """Return the precision of float32 as a difference of distances; 0 for bits."""
     query, gallery = parts["embeddings"].length, parts.get("gallery", parts["embeddings"]).length
-    scales = {"cosine": 1.0, "inner_product": query * gallery, "hamming": 0.0}
+    scales = {"cosine": 1.0, "correlation": 1.0, "inner_product": query * gallery, "hamming": 0.0}
     return thresholds.PRECISION * scales.get(distance, max(query, gallery))
 
 
@@ -253,7 +253,9 @@ def plain_sorts(task: Task, report: Report, summary: SummaryOptions, seed: int) 
     queries = _some_queries(report.profile, n_gallery, seed)
     own = queries if pair.gallery is None else None if options.exclude is None else np.asarray(options.exclude[queries])
     junk = options.junk
-    own_options = replace(options, junk=junk if junk is None or junk.ndim == 1 else junk[queries], exclude=own)
+    if junk is not None and junk.ndim == 2:
+        junk = junk[np.ix_(queries, np.arange(n_gallery))]
+    own_options = replace(options, junk=junk, exclude=own)
     rankings = Rankings(_taken(pair.query.embeddings, queries), items.embeddings, own_options)
     labels = pair.query.labels[queries]
     shuffled = map(np.argsort, random_orders(n_gallery, thresholds.SHUFFLES, seed, _SHUFFLED))
