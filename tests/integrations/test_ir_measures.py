@@ -16,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from integrations.needs import needs
 
+import deadheat as dh
+
 pytestmark = [
     needs("ir_measures", "pytrec_eval"),
     pytest.mark.filterwarnings("ignore:ast\\.:DeprecationWarning"),  # of ir_measures' parser under Python 3.12
@@ -143,13 +145,13 @@ def test_what_is_supported() -> None:
             ours.provider.calc_aggregate([measure], {"q": {"a": 1}}, {"q": {"a": 1.0}})
 
 
-def test_score_dtype() -> None:
+def test_scores_are_rounded_first() -> None:
     ours = module()
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.500000001}}
     assert ours.provider.calc_aggregate([ours.RR_upper], qrels, run) == {ours.RR_upper: 0.5}
     assert ours.DeadheatProvider("float32").calc_aggregate([ours.RR_upper], qrels, run) == {ours.RR_upper: 1}
-    with pytest.raises(ValueError, match="score_dtype must be one of float32, float64"):
-        ours.DeadheatProvider("float16")
+    with pytest.raises(ValueError, match="ties must have expected values, but a tolerance has none"):
+        ours.DeadheatProvider(dh.Tolerance(0.1))
 
 
 def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:

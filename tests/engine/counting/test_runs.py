@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat.engine.profiles.parts import at_level
 from deadheat.engine.task import Task
+from deadheat.engine.ties.rounded import Rounded
 from deadheat.measures import per_query
 from deadheat.reports.evaluating import evaluate
 
@@ -195,18 +196,16 @@ def test_only_queries_in_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "tied"),  # with the first, as they are, as float64, as float32
+    ("scores", "tied"),  # with the first, as they are, as float32, as float16
     [
-        ([0.5, 0.500000001], [1, 1, 2]), ([2**60, 2**60 + 1], [1, 2, 2]), ([2**24, 2**24 + 1], [1, 1, 2]),
-        ([1e39, 1e40], [1, 1, 2]),  # infinite as float32
-        ([10**400, 10**401], [1, 2, 2]), ([-1e-60, 0.0, -0.0], [1, 1, 3]),
+        ([0.5, 0.500000001], [1, 2, 2]), ([2**60, 2**60 + 1], [1, 2, 2]), ([2**24, 2**24 + 1], [1, 2, 2]),
+        ([1e39, 1e40], [1, 2, 2]),  # infinite as float32
+        ([10**400, 10**401], [1, 2, 2]), ([-1e-60, 0.0, -0.0], [1, 3, 3]), ([1.0, 1.0001], [1, 1, 2]),
     ],
 )  # fmt: skip
 def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> None:
     run = {"q": dict(zip("abc", scores, strict=False))}
-    found = [
-        Task.from_run(run, {"q": {"a": 1}}, score_dtype=dtype).profile.tied[0] for dtype in (None, "float64", "float32")
-    ]
+    found = [Task.from_run(run, {"q": {"a": 1}}, ties=ties).profile.tied[0] for ties in ("exact", "float32", "float16")]
     assert found == tied
 
 
@@ -217,7 +216,8 @@ def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> N
         ({"rel": 1.5}, TypeError, "rel must be an integer"),
         ({"judged_only": 1}, TypeError, "judged_only must be True or False, but is 1"),
         ({"complete": "no"}, TypeError, "complete must be True or False, but is 'no'"),
-        ({"score_dtype": "float16"}, ValueError, "score_dtype must be one of float32, float64, but is 'float16'"),
+        ({"ties": "float64"}, ValueError, "ties must be one of exact, float16, bfloat16, float32, but is 'float64'"),
+        ({"ties": Rounded("float16", of="distance")}, ValueError, "ties must leave out of= where scores are given"),
     ],
 )
 def test_refuses_bad_options(option: Any, error: type[Exception], message: str) -> None:

@@ -16,10 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import deadheat._core as _core
+from deadheat.engine.literals import TiesName
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties import given
+from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.tolerance import Tolerance
+from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays
 from deadheat.support import checks
-from deadheat.support.arrays import Bool, Int64, offsets_of, slices, spread
+from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, slices, spread
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Workers
 
@@ -35,11 +40,12 @@ def profile_scores(
     *,
     order: Literal["descending", "ascending"] = "descending",
     junk: ArrayLike | None = None,
+    ties: TiesName | Ties = "exact",
     threads: int | None = None,
 ) -> TieProfile:
     """Count the tie groups of a matrix of scores: `deadheat.Task.from_scores`."""
     checks.choice(order, ("descending", "ascending"), "order")
-    n_thread = checks.thread_count(threads)
+    n_thread, rule = checks.thread_count(threads), given.rule_of(ties)
     matrix = arrays.scores(scores, "scores")
     grades = arrays.relevance(relevant, matrix.shape)
     mask = arrays.junk_mask(junk, *matrix.shape)
@@ -48,10 +54,14 @@ def profile_scores(
     def count_block(rows: slice) -> KeyedGroups:
         ignored = False if mask is None else mask if mask.ndim == 1 else mask[rows]
         arrays.require_counted(matrix[rows], ignored, "scores", rows.start)
-        return count_keys(keys_of(matrix[rows], order), _block_of_grades(grades, mask, rows), grade_values)
+        block, of_block = given.compared(matrix[rows], rule, "scores"), _block_of_grades(grades, mask, rows)
+        if isinstance(rule, Tolerance):
+            return count_within(block if order == "descending" else -block, of_block, grade_values, rule.eps)
+        return count_keys(keys_of(block, order), of_block, grade_values)
 
     with Workers(n_thread) as workers:
-        return assemble(workers.each(count_block, _blocks(*matrix.shape)), grade_values)
+        blocks = workers.each(count_block, _blocks(*matrix.shape))
+    return assemble(blocks, grade_values, bounds_only=rule.bounds_only)
 
 
 def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TieProfile:
@@ -151,11 +161,33 @@ def count_keys(keys: Int64, grades: Int64, grade_values: Int64) -> KeyedGroups:
     return KeyedGroups(n_group, n_ranked, groups[:filled].copy(), by_grade[:filled].copy())
 
 
+def count_within(scores: Float64, grades: Int64, grade_values: Int64, eps: float) -> KeyedGroups:
+    """Count the groups of a tolerance in the rows of two (n_query, n_item) arrays; the highest score is the best.
+
+    Relevant items group by their scores. Irrelevant ones tie with a group within `eps`, and windows may overlap.
+    """
+    if len(grade_values) > 1:
+        raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
+    n_group, groups = np.zeros(len(scores), dtype=np.int64), [np.empty((4, 0), dtype=np.int64)]
+    for i, (row, grade) in enumerate(zip(scores, grades, strict=True)):
+        values, relevant = np.unique(-row[grade > 0], return_counts=True)
+        others = np.sort(row[grade == 0])
+        low, high = given.window(-values, eps)
+        near = len(others) - np.searchsorted(others, high, "right")
+        within = len(others) - np.searchsorted(others, low, "left")
+        before = np.cumsum(relevant) - relevant
+        groups.append(np.stack([near + before, before, within - near + relevant, relevant]))
+        n_group[i] = len(values)
+    listed = np.ascontiguousarray(np.concatenate(groups, axis=1).T)
+    return KeyedGroups(n_group, np.count_nonzero(grades >= 0, axis=1), listed, listed[:, 3:].copy())
+
+
 def assemble(
     blocks: list[KeyedGroups],
     grade_values: Int64,
     relevant_by_grade: Int64 | None = None,
     query_ids: tuple[str, ...] | None = None,
+    bounds_only: bool = False,
 ) -> TieProfile:
     """Join blocks into a profile; relevant items are those in the groups, unless their numbers are given."""
     n_group, n_ranked, groups, by_grade = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
@@ -169,5 +201,5 @@ def assemble(
         offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, relevant_by_grade.sum(axis=1), grade_values,
         tied_by_grade=by_grade if graded else None,
         relevant_by_grade=relevant_by_grade if graded else None,
-        query_ids=query_ids,
+        query_ids=query_ids, bounds_only=bounds_only,
     )  # fmt: skip
