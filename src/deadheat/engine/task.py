@@ -630,7 +630,7 @@ class Task:
         run: Path | Table,
         qrels: Path | Table,
         *,
-        rel: int = 1,
+        rel: float | None = None,
         judged_only: bool = False,
         complete: bool = True,
         score_dtype: ScoreDtype | None = None,
@@ -647,11 +647,12 @@ class Task:
             the rank is not read.
         qrels : path, dict, data frame or iterable of named tuples
             Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
-            ``relevance``; also a ranx ``Qrels``. Grades are integers; 0 and less, and documents that are not listed,
-            are irrelevant. Queries that the qrels do not have are left out, and a report says how many.
-        rel : int
-            The least grade that is relevant (trec_eval's ``-l``), for measures that do not give their own. The gains of
-            nDCG are the grades, whatever `rel` is, as in trec_eval.
+            ``relevance``; also a ranx ``Qrels``. Grades are numbers such as 2 or 0.25; 0, integers below, and documents
+            that are not listed, are irrelevant. Queries that the qrels do not have are left out, and a report says how
+            many.
+        rel : int or float, optional
+            The least gain that is relevant (trec_eval's ``-l``), for measures that do not give their own; by default
+            every gain above 0. The gains of nDCG are the grades, whatever `rel` is, as in trec_eval.
         judged_only : bool
             Whether documents without a judgement are taken out of the run (trec_eval's ``-J``). A grade below 0 is no
             judgement, as there.

@@ -19,6 +19,7 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName, TiesName
+from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError, NotInGalleryWarning
@@ -40,7 +41,7 @@ else:
     distributed_running = lazy("deadheat.engine.counting.distributed.running")
 
 Ids = Sequence[Hashable]
-Grades = Mapping[Any, Mapping[Any, int]]  # of what is relevant to each query, by id
+Grades = Mapping[Any, Mapping[Any, float]]  # of what is relevant to each query, by id
 
 
 @plain_floats
@@ -102,7 +103,8 @@ def profile_of_judged(
 
     With a cluster in the options, `rows` are sources for its workers.
     """
-    query, item, grade = _pairs(relevant, query_ids, gallery_ids)
+    query, item, of_pairs = _pairs(relevant, query_ids, gallery_ids)
+    grade, gains = leveled(query, of_pairs, len(query_ids))
     itself = options.exclude
     if itself is not None:
         item = np.where(item == itself[query], -1, item)
@@ -122,8 +124,8 @@ def profile_of_judged(
     n_relevant = np.zeros((len(query_ids), len(grades)), dtype=np.int64)
     np.add.at(n_relevant, (query, np.searchsorted(grades, grade)), 1)
     if not graded:
-        return replace(parts[0], n_relevant=n_relevant[:, 0], check=False)
-    return joined_grades(parts, grades, n_relevant)
+        return replace(parts[0], n_relevant=n_relevant[:, 0], gains=gains, check=False)
+    return replace(joined_grades(parts, grades, n_relevant), gains=gains, check=False)
 
 
 def joined_grades(parts: list[TieProfile], grades: Int64, n_relevant: Int64) -> TieProfile:
@@ -145,15 +147,15 @@ def joined_grades(parts: list[TieProfile], grades: Int64, n_relevant: Int64) -> 
     )  # fmt: skip
 
 
-def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> Int64:
-    """Return query, item and grade of each relevant pair; −1 for an item that is not in the gallery."""
+def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, Int64, list[float]]:
+    """Return query, item and gain of each relevant pair; −1 for an item that is not in the gallery."""
     place = {name: row for row, name in enumerate(gallery_ids)}
     pairs = [
-        (row, place.get(item, -1), grade)
-        for row, name in enumerate(query_ids)
-        for item, grade in relevant.get(name, {}).items()
+        (row, place.get(item, -1)) for row, name in enumerate(query_ids) for item in relevant.get(name, {})
     ]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 3).T
+    gains = [gain for name in query_ids for gain in relevant.get(name, {}).values()]
+    query, item = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return query, item, gains
 
 
 def _unique(ids: Any, n: int, name: str) -> list[str]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from deadheat.engine.counting.scored import assemble, count_keys, keys_of
+from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
@@ -29,7 +30,7 @@ _DTYPES = ("float32", "float64")
 class RunOptions(NamedTuple):
     """The options of `deadheat.Task.from_run`, checked."""
 
-    rel: int = 1
+    rel: float | None = None
     judged_only: bool = False
     complete: bool = True
     score_dtype: ScoreDtype | None = None
@@ -41,7 +42,9 @@ class RunOptions(NamedTuple):
         if score_dtype is not None:
             checks.choice(score_dtype, _DTYPES, "score_dtype")
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
-        return cls(checks.positive_integer(rel, "rel", 2**63 - 1), only, whole, score_dtype, most)
+        if rel is not None and checks.real_number(rel, "rel") <= 0:
+            raise InvalidValueError("rel", f"must be above 0, but is {rel}")
+        return cls(int(rel) if rel is not None and rel == int(rel) else rel, only, whole, score_dtype, most)
 
 
 class RunTables(NamedTuple):
@@ -79,23 +82,24 @@ def open_both(run: Path | Table, qrels: Path | Table) -> tuple[Checked, Checked]
 
 def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], options: RunOptions) -> TieProfile:
     """Return the profile of some queries, at least one, with all grades, whatever ``options.rel`` is."""
-    relevant = {query: {d: grade for d, grade in judged.get(query, {}).items() if grade > 0} for query in queries}
-    grades = {grade for row in relevant.values() for grade in row.values()}
-    grade_values = np.array(sorted(grades) or [1], dtype=np.int64)
+    relevant = [{d: grade for d, grade in judged.get(query, {}).items() if grade > 0} for query in queries]
+    of_query = np.repeat(np.arange(len(queries)), [len(row) for row in relevant])
+    grades, gains = leveled(of_query, [grade for row in relevant for grade in row.values()], len(queries))
+    grade_values = np.unique(grades) if len(grades) else np.ones(1, dtype=np.int64)
     by_grade = np.zeros((len(queries), len(grade_values)), dtype=np.int64)
-    for counts, row in zip(by_grade, relevant.values(), strict=True):
-        np.add.at(counts, np.searchsorted(grade_values, list(row.values())), 1)
-    blocks = []
-    for query in queries:
+    np.add.at(by_grade, (of_query, np.searchsorted(grade_values, grades)), 1)
+    blocks, grade = [], iter(grades.tolist())
+    for query, row in zip(queries, relevant, strict=True):
+        grade_of = dict(zip(row, islice(grade, len(row)), strict=True))
         known, ranked = judged.get(query, {}), scores.get(query, {})
         if options.max_docs is not None and len(ranked) > options.max_docs:
             ranked = _first(options.max_docs, ranked, known, query, options.score_dtype)
         if options.judged_only:
             ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
         keys = keys_of_numbers(list(ranked.values()), options.score_dtype)
-        of_ranked = np.fromiter(map(relevant[query].get, ranked, repeat(0)), np.int64, len(ranked))
+        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(0)), np.int64, len(ranked))
         blocks.append(count_keys(keys[None], of_ranked[None], grade_values))
-    return assemble(blocks, grade_values, by_grade, tuple(queries))
+    return assemble(blocks, grade_values, by_grade, tuple(queries), gains)
 
 
 def profile_judged_documents(
