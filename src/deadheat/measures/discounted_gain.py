@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 from itertools import pairwise
 
@@ -102,8 +102,13 @@ def _power_less_one(gain: float) -> float:
     if gain.is_integer():
         return math.ldexp(1.0, int(gain)) - 1
     exact = Decimal(gain)
-    with localcontext(Context(prec=60 + max(0, -exact.adjusted()), rounding=ROUND_HALF_EVEN, traps=[])):
-        return float((exact * Decimal(2).ln()).exp() - 1)
+    context = Context(prec=60 + max(0, -exact.adjusted()), rounding=ROUND_HALF_EVEN, traps=[])
+    return float(context.subtract(context.exp(context.multiply(exact, _ln2(context.prec))), 1))
+
+
+@lru_cache
+def _ln2(digits: int) -> Decimal:
+    return Context(prec=digits, rounding=ROUND_HALF_EVEN, traps=[]).ln(2)
 
 
 def _of_like_gains(gains: Float64, first: int, last: int) -> Iterator[tuple[int, int, Float64]]:

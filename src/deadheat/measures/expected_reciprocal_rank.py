@@ -5,9 +5,9 @@ ir_measures. ERR@k is the sum over ranks r up to k of R / r times the product of
 
 Where i stands just before j, the two add R_i / r + (1 - R_i) R_j / (r + 1) to the sum, times what does not depend on
 their order; to exchange them adds (R_j - R_i) (1 / r - 1 / (r + 1)). So the orders by gain are the bounds, also where a
-cutoff lies between the two. Behind a whole group the product is the same in every order, so groups count separately:
-in a group of n items, the chance that the reader passes t of them or stops at the t-th is a mean over all draws of t
-items, which is built up item by item, without a difference.
+cutoff lies between the two. Behind a whole group the product is the same in every order, so groups count separately.
+The mean chance over all orders of a group to pass its first t items, or to stop at the t-th, is a mean over all draws
+of t items, and is built up item by item, without a difference.
 
 .. [1] Chapelle, Metzler, Zhang, Grinspan 2009, Expected reciprocal rank for graded relevance.
 """
@@ -126,20 +126,20 @@ def _any(group: _Group) -> float:
 
 
 def _variance(group: _Group) -> float:
-    """Return the variance of the same over all orders, as a quadratic form of the chances to pass t items.
+    """Return the variance of the same over all orders, as a quadratic form of U_t, the chance to stop by slot t.
 
-    With Q_t that to pass t items, the sum over t of (Q_(t-1) - Q_t) / rank is a constant less one of d_t Q_t.
+    The sum over t of (U_t - U_(t-1)) / rank is one of weights times U_t. The means are built up as those of `_any` are.
     """
     t = np.arange(group.slots + 1)
-    both, one = np.ones((len(t), len(t))), np.ones(len(t))  # the means of Q_s Q_t, s <= t, and of Q_t
+    s = t[:, None]
+    both, one = np.zeros((len(t), len(t))), np.zeros(len(t))  # the means of U_s U_t, s <= t, and of U_t
     for n, chance in enumerate(group.chances, 1 + group.tied - len(group.chances)):
-        x, later = 1 - chance, np.maximum(n - t, 0) / n
-        one = t / n * x * np.concatenate([[0.0], one[:-1]]) + later * one
-        shifted = np.pad(both[:, :-1], ((0, 0), (1, 0)))
-        shifted_both = np.pad(both[:-1, :-1], ((1, 0), (1, 0)))
-        both = t[:, None] / n * x**2 * shifted_both + np.maximum(t - t[:, None], 0) / n * x * shifted + later * both
-    covariances = np.triu(both - np.multiply.outer(one, one))
+        x, later, one_less = 1 - chance, np.maximum(n - t, 0) / n, np.concatenate([[0.0], one[:-1]])
+        within = chance**2 + chance * x * (one_less[:, None] + one_less) + x**2 * np.pad(both, ((1, 0), (1, 0)))[:-1, :-1]
+        between = chance * one[:, None] + x * np.pad(both, ((0, 0), (1, 0)))[:, :-1]
+        both = s / n * within + np.maximum(t - s, 0) / n * between + later * both
+        one = t / n * (chance + x * one_less) + later * one
     weights = 1.0 / (group.closer + t[1:])
     weights[:-1] -= weights[1:]
-    terms = covariances[1:, 1:] * np.multiply.outer(weights, weights)
-    return math.fsum([*terms.ravel(), *np.triu(terms, 1).ravel()])
+    terms = (both - np.multiply.outer(one, one))[1:, 1:] * np.multiply.outer(weights, weights)
+    return math.fsum([*np.triu(terms).ravel(), *np.triu(terms, 1).ravel()])
