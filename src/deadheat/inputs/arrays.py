@@ -166,7 +166,8 @@ GAIN = "0, or from 1e-100 to 1e100, as nDCG with negative gains is no fraction o
 
 def gains_allowed(values: Any) -> Any:
     """Return whether each number is a gain whose sums have the accuracy of others; NaN and infinities are none."""
-    return (values == 0) | ((values >= 1e-100) & (values <= 1e100))
+    least, most = np.float64(1e-100), np.float64(1e100)  # which float32 cannot hold
+    return (values == 0) | ((values >= least) & (values <= most))
 
 
 def gain(value: Any, name: str) -> float:

@@ -107,9 +107,9 @@ def _blocks(n_query: int, n_gallery: int) -> list[slice]:
 
 def _leveled(gains: Any, junk: Bool | None) -> tuple[Any, Float64 | None]:
     """Return `leveled` of a matrix of gains, dense or sparse; those of junk are 0."""
-    grades = gains.astype(np.int64)
-    if hasattr(gains, "tocoo"):  # whose entries are in the order of those of `grades`
-        entries = gains.tocoo()
+    is_sparse = hasattr(gains, "tocoo")
+    if is_sparse:
+        entries = gains.tocoo()  # in the order of the data of `gains`
         query, item, given = entries.row, entries.col, entries.data.astype(np.float64)
     else:
         query, item = np.nonzero(gains)
@@ -117,7 +117,8 @@ def _leveled(gains: Any, junk: Bool | None) -> tuple[Any, Float64 | None]:
     if junk is not None:
         given[junk[item] if junk.ndim == 1 else junk[query, item]] = 0.0
     grade, table = leveled(query, given, gains.shape[0])
-    if hasattr(gains, "tocoo"):
+    grades = gains.copy() if is_sparse else np.zeros(gains.shape, dtype=np.int64)
+    if is_sparse:
         grades.data = grade
     else:
         grades[query, item] = grade
