@@ -138,7 +138,9 @@ def test_values_of_gdeval_are_between_the_bounds() -> None:
 
     rng = np.random.default_rng(4)
     tables = rng.integers(0, 4, (2, 30, 9)) - np.array([0, 1])[:, None, None]
-    run, qrels = ({str(i + 1): dict(zip("abcdefghi", row, strict=True)) for i, row in enumerate(t.tolist())} for t in tables)
+    run, qrels = (
+        {str(i + 1): dict(zip("abcdefghi", row, strict=True)) for i, row in enumerate(t.tolist())} for t in tables
+    )
     qrels["1"]["a"] = 4
     ours, measures = module(), parsed(["ERR@1", "ERR@5", "nDCG(dcg='exp-log2')@5"])
     theirs = by_query(ir_measures.gdeval.iter_calc(measures, qrels, run))
@@ -167,7 +169,14 @@ def test_what_is_supported() -> None:
     from ir_measures import AP, RBP, NumRel, P, nDCG
 
     ours = module()
-    for measure in (AP @ 5, P(rel=2) @ 5, nDCG(gains={1: 0.5}) @ 5, ir_measures.ERR @ 10, NumRel(rel=2), ours.RR_upper(judged_only=True)):
+    for measure in (
+        AP @ 5,
+        P(rel=2) @ 5,
+        nDCG(gains={1: 0.5}) @ 5,
+        ir_measures.ERR @ 10,
+        NumRel(rel=2),
+        ours.RR_upper(judged_only=True),
+    ):
         assert ours.provider.supports(measure), measure
     for measure in (RBP, AP(rel=0), P @ 0, nDCG(gains={1: -0.5}), ir_measures.ERR):
         assert not ours.provider.supports(measure), measure

@@ -71,7 +71,7 @@ class _Group(NamedTuple):
 
 def _chances(profile: TieProfile) -> Float64:
     """Return the chance that each grade satisfies the reader, (n_query, n_grade)."""
-    return exponential(profile.gain_table.astype(np.float64), _HIGHEST, "ERR") / 2**_HIGHEST
+    return np.asarray(exponential(profile.gain_table.astype(np.float64), _HIGHEST, "ERR") / 2**_HIGHEST)
 
 
 def _groups(profile: TieProfile, query: int, cutoff: int, chances: Float64) -> list[_Group]:
@@ -135,7 +135,9 @@ def _variance(group: _Group) -> float:
     both, one = np.zeros((len(t), len(t))), np.zeros(len(t))  # the means of U_s U_t, s <= t, and of U_t
     for n, chance in enumerate(group.chances, 1 + group.tied - len(group.chances)):
         x, later, one_less = 1 - chance, np.maximum(n - t, 0) / n, np.concatenate([[0.0], one[:-1]])
-        within = chance**2 + chance * x * (one_less[:, None] + one_less) + x**2 * np.pad(both, ((1, 0), (1, 0)))[:-1, :-1]
+        within = (
+            chance**2 + chance * x * (one_less[:, None] + one_less) + x**2 * np.pad(both, ((1, 0), (1, 0)))[:-1, :-1]
+        )
         between = chance * one[:, None] + x * np.pad(both, ((0, 0), (1, 0)))[:, :-1]
         both = s / n * within + np.maximum(t - s, 0) / n * between + later * both
         one = t / n * (chance + x * one_less) + later * one

@@ -159,7 +159,9 @@ def test_profiles_are_kept_sliced_joined_added_and_cut(tmp_path: Path) -> None:
 
 def test_profiles_that_contradict_themselves() -> None:
     profile = TieProfile.from_groups([[(0, 0, 1, 1)]], n_ranked=[1])
-    arrays = {name: getattr(profile, name) for name in ("offsets", "closer", "closer_relevant", "tied", "tied_relevant")}
+    arrays = {
+        name: getattr(profile, name) for name in ("offsets", "closer", "closer_relevant", "tied", "tied_relevant")
+    }
     of_queries = {name: getattr(profile, name) for name in ("n_ranked", "n_relevant")}
     for gains, rule in (
         ([[0.5, 1.0]], "gains must be .n_query, n_grade."),

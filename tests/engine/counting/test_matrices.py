@@ -195,7 +195,13 @@ def test_sparse_relevance_with_zeros_and_repeats_or_wrong_numbers() -> None:
         ),
         ([[1, 2]], [1, 0], {}, ValueError, "relevant must have the shape of scores"),
         ([[1, 2]], [[1], [1, 2]], {}, ValueError, "relevant must be a matrix"),
-        ([[1, 2]], [["1", "0"]], {}, TypeError, "relevant must be bool, or gains of at most 64 bits, but has dtype <U1"),
+        (
+            [[1, 2]],
+            [["1", "0"]],
+            {},
+            TypeError,
+            "relevant must be bool, or gains of at most 64 bits, but has dtype <U1",
+        ),
         *(
             ([[1, 2]], [[odd, 0.5]], {}, ValueError, f"relevant must hold gains of 0, or from .*ideal, but holds {odd}")
             for odd in (-0.5, np.nan, np.inf)

@@ -118,7 +118,10 @@ BAD_RUNS = [
 BAD_QRELS = [
     ("q 0 a\n", r"my\.qrels, line 1: a line must have 4 fields \(qid iter docid rel\), but has 3"),
     *(
-        (f"q 0 a {odd}\n", rf"my\.qrels, line 1: rel must be an integer, or a gain of 0, or from 1e-100 .* but is {odd}")
+        (
+            f"q 0 a {odd}\n",
+            rf"my\.qrels, line 1: rel must be an integer, or a gain of 0, or from 1e-100 .* but is {odd}",
+        )
         for odd in ("-1.5", "nan", "inf", "1e-101")
     ),
     ("q 0 a yes\n", r"my\.qrels, line 1: rel must be a number, but is 'yes'"),
@@ -284,7 +287,12 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
         ({"q": {"a": "1"}}, {"q": {"a": 1}}, TypeError, "run, query 'q', document 'a': score must be a number"),
         ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "score must be a number, but is None"),
         ({"q": {"a": float("nan")}}, {"q": {"a": 1}}, ValueError, "document 'a': score must be finite, but is nan"),
-        ({"q": {"a": 1}}, {"q": {"a": -1.5}}, ValueError, "qrels, query 'q', document 'a': rel must be an integer, or a gain"),
+        (
+            {"q": {"a": 1}},
+            {"q": {"a": -1.5}},
+            ValueError,
+            "qrels, query 'q', document 'a': rel must be an integer, or a gain",
+        ),
         ({"q": {"a": 1}}, {"q": {"a": 2**63}}, ValueError, r"rel must be below 2\^63"),
         ({"q": {"a": 1}}, {"r": {"a": 1}}, ValueError, "run and qrels must have a query in common"),
         ([("q", "a", 1)], JUDGED, TypeError, r"run must have query_id, doc_id, score, but has tuple \('q', 'a', 1\)"),

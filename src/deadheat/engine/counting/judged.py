@@ -150,9 +150,7 @@ def joined_grades(parts: list[TieProfile], grades: Int64, n_relevant: Int64) -> 
 def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, Int64, list[float]]:
     """Return query, item and gain of each relevant pair; −1 for an item that is not in the gallery."""
     place = {name: row for row, name in enumerate(gallery_ids)}
-    pairs = [
-        (row, place.get(item, -1)) for row, name in enumerate(query_ids) for item in relevant.get(name, {})
-    ]
+    pairs = [(row, place.get(item, -1)) for row, name in enumerate(query_ids) for item in relevant.get(name, {})]
     gains = [gain for name in query_ids for gain in relevant.get(name, {}).values()]
     query, item = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return query, item, gains

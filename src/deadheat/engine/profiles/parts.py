@@ -49,7 +49,7 @@ def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
     >>> profile.closer, profile.tied, profile.tied_relevant, profile.n_relevant
     (array([1, 3]), array([2, 1]), array([1, 1]), array([2]))
     """
-    if _has_all(profile, rel):
+    if rel is None or _has_all(profile, rel):
         return profile
     counted = profile.gain_table >= rel
     grades = np.flatnonzero(counted.any(axis=0))
@@ -78,10 +78,8 @@ def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
     )
 
 
-def _has_all(profile: TieProfile, rel: float | None) -> bool:
+def _has_all(profile: TieProfile, rel: float) -> bool:
     """Return whether every relevant item is of this gain at least."""
-    if rel is None:
-        return True
     return bool(np.all((profile.gain_table >= rel) | (profile.counts_by_grade[1] == 0)))
 
 
@@ -96,7 +94,7 @@ def judged_at_level(profile: TieProfile, rel: float | None) -> TieProfile:
     >>> judged_at_level(profile, 1).n_ranked, judged_at_level(profile, 2).n_ranked
     (array([3]), array([4]))
     """
-    if _has_all(profile, rel):
+    if rel is None or _has_all(profile, rel):
         return profile
     lower = at_level(profile, rel)
     found, still = (
