@@ -115,8 +115,8 @@ def test_fields() -> None:
         ("nDCG_burges(dcg='log2')", "the parameter of nDCG must be dcg='log2' or dcg='exp-log2', but got"),
         (
             "mAP(over='none')@10",
-            "mAP takes over='relevant', over='hits' or over='possible', and rel=2, rel=0.5, ..., the least gain that is "
-            "relevant, as its parameters, but got",
+            "mAP takes over='relevant', over='hits' or over='possible', and rel=2, rel=0.5, ..., the least gain that "
+            "is relevant, as its parameters, but got",
         ),
         ("mAP(over='hits',over='possible')@10", "mAP takes over='relevant'"),
         ("mAP(rel=2,rel=3)", "mAP takes over='relevant'"),

@@ -140,8 +140,9 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
 
     ``AP`` and the others are the exact expectation over all orders of tied documents, ``AP_lower`` and ``AP_upper``
     the least and the greatest value. Supported are AP, P, R, RR, Rprec, Success, nDCG, ERR, Bpref, IPrec, SetP, SetR,
-    SetF (with ``beta`` 1) and SetAP, with ``cutoff``, ``rel`` from 1 on, ``judged_only``, ``dcg``, ``gains``, ``recall`` and
-    ``relative`` where ir_measures has them, and NumQ, NumRel and NumRet. The four set measures do not depend on ties.
+    SetF (with ``beta`` 1) and SetAP, with ``cutoff``, ``rel`` from 1 on, ``judged_only``, ``dcg``, ``gains``,
+    ``recall`` and ``relative`` where ir_measures has them, and NumQ, NumRel and NumRet. The four set measures do not
+    depend on ties.
 
     Parameters
     ----------

@@ -261,12 +261,12 @@ def _ndcg_of_gains(report: Report, gains: str, rel: float | None) -> Triple[Floa
 
 
 _LARGEST_GAIN = 2**53
-_WITH_PARAMETERS: dict[str, Callable[[Report, str, int], Triple[Float64]]] = {
+_WITH_PARAMETERS: dict[str, Callable[[Report, str, float | None], Triple[Float64]]] = {
     "11pt_avg": _average_precision_at,
     "set_F": _weighted_f,
     "ndcg": _ndcg_of_gains,
 }
-_MADE: dict[str, Callable[[Report, float, int], Triple[Float64]]] = {
+_MADE: dict[str, Callable[[Report, float, float | None], Triple[Float64]]] = {
     "relative_P": _relative_precision,
     "Rprec_mult": _multiple,
     "Rndcg": _at_levels,

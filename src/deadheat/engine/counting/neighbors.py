@@ -19,10 +19,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.ranking import PAIRS, looked_up, tie_groups
+from deadheat.engine.counting.ranking import looked_up, pair_groups
 from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
@@ -31,7 +30,7 @@ from deadheat.inputs import arrays, conversion, item_ids
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_labels
 from deadheat.support import checks
-from deadheat.support.arrays import Array, Float64, Int64, offsets_of, slices
+from deadheat.support.arrays import Array, Float64, Int64, offsets_of
 from deadheat.support.floats import plain_floats
 
 _LOWEST = np.iinfo(np.int64).max  # above every key, so that a row without any has no last score
@@ -86,7 +85,7 @@ def profile_neighbors(
         given = returned._replace(values=item_ids.score_rows(scores, rows, "scores")[there])
         keys = _ordered_keys(given, order)
     else:
-        keys = _exact_keys(exact, returned, known.codes)
+        keys = -pair_groups(exact, returned.row, known.codes)
     names = (
         None if query_ids is None else tuple(map(str, checks.listed(query_ids, "query_ids", "a name for each query")))
     )
@@ -110,15 +109,6 @@ def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
         hint = 'order="ascending" is for distances' if falling else 'order="descending" is for similarities'
         raise InvalidValueError("scores", f"{rule}{'highest' if falling else 'lowest'}, but {came}; {hint}")
     return keys
-
-
-def _exact_keys(distance: Distance, returned: item_ids.Rows, items: Int64) -> Int64:
-    """Return keys that compare as the exact closeness of returned items does, in each row."""
-    columns = returned.matrix(distance.columns.column_of_item[items], -1)
-    keys = np.empty_like(columns)
-    for some in slices(len(columns), max(1, PAIRS // columns.shape[1])):
-        keys[some] = -tie_groups(distance, np.arange(len(columns))[some], columns[some])
-    return np.asarray(keys[returned.row, returned.place])
 
 
 def _profile(
@@ -242,15 +232,15 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     grade, gains = leveled(of_query, grade[kept], n_query)
     grade_values = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
     known = of_listed >= 0
-    counts = np.zeros((2, n_query, len(grade_values)), dtype=np.int64)
+    in_gallery, every = np.zeros((2, n_query, len(grade_values)), dtype=np.int64)
     number = np.searchsorted(grade_values, grade)
-    np.add.at(counts[0], (of_query[known], number[known]), 1)
-    np.add.at(counts[1], (of_query, number), 1)
+    np.add.at(in_gallery, (of_query[known], number[known]), 1)
+    np.add.at(every, (of_query, number), 1)
     n_code = int(max(codes.max(initial=-1), of_listed.max(initial=-1))) + 1
     pairs = of_query[known] * n_code + of_listed[known]
     grades = looked_up(pairs, grade[known], query * n_code + codes, 0)
     grades[codes == own[query]] = _JUNK
-    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), *counts, gains)
+    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains)
 
 
 def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Array]:

@@ -117,7 +117,7 @@ def _leveled(gains: Any, junk: Bool | None) -> tuple[Any, Float64 | None]:
     if junk is not None:
         given[junk[item] if junk.ndim == 1 else junk[query, item]] = 0.0
     grade, table = leveled(query, given, gains.shape[0])
-    grades = gains.copy() if is_sparse else np.zeros(gains.shape, dtype=np.int64)
+    grades: Any = gains.copy() if is_sparse else np.zeros(gains.shape, dtype=np.int64)
     if is_sparse:
         grades.data = grade
     else:

@@ -4,7 +4,7 @@ Relevant pairs are never listed as a whole. Codes under Hamming distance become 
 from which groups are read off; any other distance takes one counting pass for each chunk of queries.
 
     codes, bits of labels ──core──> histogram of each query ──> groups
-    rows, bits of labels ──chunks of queries──> pairs ──one pass a grade──> profiles ──joined──> profile
+    rows, bits of labels ──chunks of queries──> pairs ──one pass each──> profiles ──joined──> profile
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import Candidates, Judged
-from deadheat.engine.counting.judged import joined_grades
+from deadheat.engine.counting.judged import with_grades
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.profiles.profile import CompactGroups, TieProfile
@@ -154,8 +155,10 @@ def _by_passes(
             else:
                 n_relevant = np.zeros((distance.n_query, len(grades)), dtype=np.int64)
                 np.add.at(n_relevant, (query, grade - 1), 1)
-                parts = [profile_of(query[grade == value], item[grade == value]) for value in grades.tolist()]
-                whole = joined_grades(parts, grades, n_relevant) if len(parts) > 1 else parts[0]
+                whole = profile_of(query, item)
+                if len(grades) > 1:
+                    group = pair_groups(distance, query, item, options.rule)
+                    whole = with_grades(whole, query, group, grade - 1, grades, n_relevant)
                 profiles.append(whole[queries])
             report(len(range(distance.n_query)[queries]))
     if groups is not None:
