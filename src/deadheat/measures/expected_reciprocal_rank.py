@@ -5,9 +5,9 @@ ir_measures. ERR@k is the sum over ranks r up to k of R / r times the product of
 
 Where i stands just before j, the two add R_i / r + (1 - R_i) R_j / (r + 1) to the sum, times what does not depend on
 their order; to exchange them adds (R_j - R_i) (1 / r - 1 / (r + 1)). So the orders by gain are the bounds, also where a
-cutoff lies between the two. Behind a whole group the product is the same in every order, so groups count separately.
-The mean chance over all orders of a group to pass its first t items, or to stop at the t-th, is a mean over all draws
-of t items, and is built up item by item, without a difference.
+cutoff lies between the two. Behind a whole group the product is the same in every order, so groups count separately. In
+one, the sum is that of U_t, the chance to stop by slot t, times 1 / rank less that of the next slot that counts. The
+means of U_t, and of products of two, are built up item by item, without a difference.
 
 .. [1] Chapelle, Metzler, Zhang, Grinspan 2009, Expected reciprocal rank for graded relevance.
 """
@@ -15,6 +15,7 @@ of t items, and is built up item by item, without a difference.
 from __future__ import annotations
 
 import math
+import operator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy as np
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.discounted_gain import exponential
 from deadheat.measures.family import Fill, Measure, NoRankSum
-from deadheat.support.arrays import Float64
+from deadheat.support.arrays import Float64, Int64
 
 _HIGHEST = 4
 
@@ -38,35 +39,24 @@ class ExpectedReciprocalRank(NoRankSum):
         def fill(first: int, last: int) -> None:
             for query in range(first, last):
                 groups = _groups(profile, query, measure.limit, chances[query])
-                lower, expected, upper = (
-                    math.fsum(group.passed * stopped(group) for group in groups) for stopped in (_last, _any, _first)
+                values = [(group.worst(), group.mean(), group.best()) for group in groups] or [(0.0, 0.0, 0.0)]
+                passed = [group.passed for group in groups]
+                lower, mean, upper = (
+                    math.fsum(map(operator.mul, passed, of_groups)) for of_groups in zip(*values, strict=True)
                 )
                 known = profile.n_relevant[query] > 0
-                out[:, query] = (lower, min(max(expected, lower), upper), upper) if known else math.nan
+                out[:, query] = (lower, min(max(mean, lower), upper), upper) if known else math.nan
 
         return fill
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """Return the deviation, from the covariances of the chances to pass the first items of each group."""
-        chances = _chances(profile)
-        deviation = np.full(profile.n_query, math.nan)
+        """Return the deviation: the variances of groups add up."""
+        chances, deviation = _chances(profile), np.full(profile.n_query, math.nan)
         for query in np.flatnonzero(profile.n_relevant).tolist():
             groups = _groups(profile, query, measure.limit, chances[query])
-            variances = [group.passed**2 * _variance(group) for group in groups if group.mixed]
+            variances = [group.passed**2 * group.variance() for group in groups if group.mixed]
             deviation[query] = math.sqrt(max(math.fsum(variances), 0.0))
         return deviation
-
-
-class _Group(NamedTuple):
-    passed: float  # the chance that a reader comes to the group
-    chances: list[float]  # to stop at its relevant items, ascending
-    closer: int
-    tied: int
-    slots: int  # within the cutoff
-
-    @property
-    def mixed(self) -> bool:
-        return len(self.chances) < self.tied or self.chances[0] < self.chances[-1]
 
 
 def _chances(profile: TieProfile) -> Float64:
@@ -88,60 +78,64 @@ def _groups(profile: TieProfile, query: int, cutoff: int, chances: Float64) -> l
     return groups
 
 
-def _first(group: _Group) -> float:
-    """Return the sum over the slots of a group of the chance to stop there, over its rank, for the best order."""
-    return _stopped(group, group.chances[::-1], 0)
+class _Group(NamedTuple):
+    """A tie group, and its part of the sum for a reader who comes to it, over all orders."""
+
+    passed: float  # the chance that a reader comes to the group
+    chances: list[float]  # to stop at its relevant items, ascending
+    closer: int
+    tied: int
+    slots: int  # within the cutoff
+
+    @property
+    def mixed(self) -> bool:
+        return len(self.chances) < self.tied or self.chances[0] < self.chances[-1]
+
+    def worst(self) -> float:
+        return self._in_order(self.chances, self.tied - len(self.chances))
+
+    def best(self) -> float:
+        return self._in_order(self.chances[::-1], 0)
+
+    def _in_order(self, chances: list[float], others: int) -> float:
+        terms, passed = [], 1.0
+        ranks = range(self.closer + others + 1, self.closer + self.slots + 1)
+        for rank, chance in zip(ranks, chances, strict=False):
+            terms.append(chance * passed / rank)
+            passed *= 1.0 - chance
+        return math.fsum(terms)
+
+    def mean(self) -> float:
+        if not self.mixed:
+            return self.best()
+        t, means = np.arange(self.slots + 1), np.zeros(self.slots + 1)
+        for n, chance in enumerate(self.chances, 1 + self.tied - len(self.chances)):
+            means = _with_one_more(means, t, n, chance)
+        return math.fsum(means[1:] * self._weights())
+
+    def variance(self) -> float:
+        t = np.arange(self.slots + 1)
+        s = t[:, None]
+        products, means = np.zeros((len(t), len(t))), np.zeros(len(t))  # of U_s and U_t for s <= t
+        for n, chance in enumerate(self.chances, 1 + self.tied - len(self.chances)):
+            x, less = 1 - chance, np.concatenate([[0.0], means[:-1]])
+            shifted = np.pad(products, ((1, 0), (1, 0)))
+            within = chance**2 + chance * x * (less[:, None] + less) + x**2 * shifted[:-1, :-1]
+            between = chance * means[:, None] + x * shifted[1:, :-1]
+            beyond = np.maximum(n - t, 0) / n * products
+            products = s / n * within + np.maximum(t - s, 0) / n * between + beyond
+            means = _with_one_more(means, t, n, chance)
+        weights = self._weights()
+        terms = (products - np.multiply.outer(means, means))[1:, 1:] * np.multiply.outer(weights, weights)
+        return math.fsum([*np.triu(terms).ravel(), *np.triu(terms, 1).ravel()])
+
+    def _weights(self) -> Float64:
+        """Return 1 / rank, less that of the next slot within the cutoff."""
+        ranks = self.closer + np.arange(1.0, self.slots + 1)
+        return np.asarray(1.0 / ranks / np.append(ranks[:-1] + 1, 1.0))
 
 
-def _last(group: _Group) -> float:
-    """Return the same for the worst order."""
-    return _stopped(group, group.chances, group.tied - len(group.chances))
-
-
-def _stopped(group: _Group, chances: list[float], others: int) -> float:
-    """Return the same for an order, behind some other items."""
-    terms, passed = [], 1.0
-    for rank, chance in zip(range(group.closer + others + 1, group.closer + group.slots + 1), chances, strict=False):
-        terms.append(chance * passed / rank)
-        passed *= 1.0 - chance
-    return math.fsum(terms)
-
-
-def _any(group: _Group) -> float:
-    """Return the mean of the same over all orders.
-
-    Item by item: the new one is at slot t, or at an earlier one, or at a later one.
-    """
-    if not group.mixed:
-        return _first(group)
-    slot = np.arange(1.0, group.slots + 1)
-    passing, stops = np.ones(group.slots), np.zeros(group.slots)  # the first t - 1 items, and at the t-th
-    for n, chance in enumerate(group.chances, 1 + group.tied - len(group.chances)):
-        before, later = (slot - 1) / n, np.maximum(n - slot, 0) / n
-        shifted = np.concatenate([[0.0], stops[:-1]])
-        stops = chance * passing / n + before * (1 - chance) * shifted + later * stops
-        shifted = np.concatenate([[0.0], passing[:-1]])
-        passing = before * (1 - chance) * shifted + np.maximum(n + 1 - slot, 0) / n * passing
-    return math.fsum(stops / (group.closer + slot))
-
-
-def _variance(group: _Group) -> float:
-    """Return the variance of the same over all orders, as a quadratic form of U_t, the chance to stop by slot t.
-
-    The sum over t of (U_t - U_(t-1)) / rank is one of weights times U_t. The means are built up as those of `_any` are.
-    """
-    t = np.arange(group.slots + 1)
-    s = t[:, None]
-    both, one = np.zeros((len(t), len(t))), np.zeros(len(t))  # the means of U_s U_t, s <= t, and of U_t
-    for n, chance in enumerate(group.chances, 1 + group.tied - len(group.chances)):
-        x, later, one_less = 1 - chance, np.maximum(n - t, 0) / n, np.concatenate([[0.0], one[:-1]])
-        within = (
-            chance**2 + chance * x * (one_less[:, None] + one_less) + x**2 * np.pad(both, ((1, 0), (1, 0)))[:-1, :-1]
-        )
-        between = chance * one[:, None] + x * np.pad(both, ((0, 0), (1, 0)))[:, :-1]
-        both = s / n * within + np.maximum(t - s, 0) / n * between + later * both
-        one = t / n * (chance + x * one_less) + later * one
-    weights = 1.0 / (group.closer + t[1:])
-    weights[:-1] -= weights[1:]
-    terms = (both - np.multiply.outer(one, one))[1:, 1:] * np.multiply.outer(weights, weights)
-    return math.fsum([*np.triu(terms).ravel(), *np.triu(terms, 1).ravel()])
+def _with_one_more(means: Float64, t: Int64, n: int, chance: float) -> Float64:
+    """Return the mean chances to stop by slot t in n items, from those without one: it is up to slot t, or beyond."""
+    less = np.concatenate([[0.0], means[:-1]])
+    return np.asarray(t / n * (chance + (1 - chance) * less) + np.maximum(n - t, 0) / n * means)
