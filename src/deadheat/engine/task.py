@@ -255,8 +255,8 @@ class Task:
         ----------
         scores : (n_query, n_gallery) array of floats, integers or bool
             Up to 64 bits, in any byte and memory order. Finite, of either sign; anything under `junk`.
-        relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool or integers
-            The relevance of each item, whatever its score; integers are grades: 0 is irrelevant.
+        relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool, integers or floats
+            The relevance of each item, whatever its score; numbers are gains, such as 2 or 0.25: 0 is irrelevant.
         order : {"descending", "ascending"}
             Whether the best score is the highest, or, as for distances, the lowest.
         junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
@@ -431,7 +431,7 @@ class Task:
             Embeddings of the documents, in any form that `queries` can have.
         qrels : path, dict, data frame or iterable of named tuples
             Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
-            ``relevance``; also a ranx ``Qrels``. Grades are integers; 0 and less, and documents that are not listed,
+            ``relevance``; also a ranx ``Qrels``. Grades are as in `from_run`: 0 and less, and documents not listed,
             are irrelevant. Queries that have no embedding do not count.
         query_ids : (n_query,) strings
             The id of each query in the qrels; each once.

@@ -248,7 +248,7 @@ def _ndcg_of_gains(report: Report, gains: str, rel: float | None) -> Triple[Floa
         rule = "takes gains above 0 of grades from 1 on, of moderate size, as in ndcg.1=3,2=9"
         raise InvalidValueError("ndcg", f"{rule}, but got {gains}")
     if profile.gains is not None:
-        raise InvalidValueError("ndcg", f"takes gains of whole grades, but the qrels have gains, with {gains}")
+        raise InvalidValueError("ndcg", f"takes gains of whole grades, but got {gains} where some are not whole")
     if profile.tied_by_grade is None or profile.relevant_by_grade is None:
         return report["nDCG"].per_query  # of one grade, whose gain cancels out
     grades, place = np.unique(new, return_inverse=True)

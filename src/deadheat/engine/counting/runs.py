@@ -57,7 +57,9 @@ class RunTables(NamedTuple):
 
     @classmethod
     def of(cls, scores: Checked, judged: Checked, options: RunOptions) -> RunTables:
-        """Return the tables with the queries that count."""
+        """Return the tables with the queries that count; a `rel` of 1 is the default where grades are whole."""
+        if options.rel == 1 and all(type(grade) is int for row in judged.values() for grade in row.values()):
+            options = options._replace(rel=None)
         return cls(scores, judged, [query for query in judged if options.complete or query in scores], options)
 
     @plain_floats

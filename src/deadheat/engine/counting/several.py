@@ -10,6 +10,7 @@ from which groups are read off; any other distance takes one counting pass for e
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -221,13 +222,10 @@ def _chunks(
 
 def _with_grades(profile: TieProfile, counted: bool) -> TieProfile:
     """Return the profile with the grades that occur, as one of scores has them."""
-    if not counted or profile.relevant_by_grade is None or profile.tied_by_grade is None:
+    if not counted or profile.relevant_by_grade is None:
         return profile
     there = np.flatnonzero(profile.relevant_by_grade.any(axis=0))
     grades = profile.grades[there] if len(there) else np.ones(1, dtype=np.int64)
     plain = grades.tolist() == [1]
-    return TieProfile(
-        profile.offsets, profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant, profile.n_ranked,
-        profile.n_relevant, grades, tied_by_grade=None if plain else profile.tied_by_grade[:, there],
-        relevant_by_grade=None if plain else profile.relevant_by_grade[:, there], check=False,
-    )  # fmt: skip
+    by_grade = [None if plain else counts[:, there] for counts in profile.counts_by_grade]
+    return replace(profile, grades=grades, tied_by_grade=by_grade[0], relevant_by_grade=by_grade[1], check=False)
