@@ -160,6 +160,8 @@ def test_real_gains() -> None:
     measures = parsed(["nDCG@1", "AP", "NumRel"])
     values = module().provider.calc_aggregate(measures, qrels, run)
     assert [round(values[measure], 6) for measure in measures] == [0.333333, 0.416667, 1]
+    below = module().provider.calc_aggregate(measures, {"q": {"a": 0.5}}, run)
+    assert [below[measure] for measure in measures] == [1, 0, 0]
     graded = parsed(["nDCG(gains={1:0.5,2:1.5})@1"])
     assert module().provider.calc_aggregate(graded, {"q": {"a": 1, "b": 2}}, run)[graded[0]] == values[measures[0]]
 

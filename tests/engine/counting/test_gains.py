@@ -14,8 +14,10 @@ import pytest
 
 import deadheat as dh
 from deadheat import Task, TieProfile
+from deadheat.engine.counting.scored import profile_lists
 from deadheat.engine.profiles import parts
 from deadheat.measures import per_query, std
+from deadheat.measures.discounted_gain import exponential
 
 GAINS = [0.0, 0.0, 0.25, 0.75, 1.0, 1.5]
 NAMES = ["nDCG", "nDCG@2", "nDCG(dcg='exp-log2')@3", "ERR@3", "AP", "AP(rel=0.75)", "P(rel=1)@2", "MRR(rel=1.25)"]
@@ -181,10 +183,25 @@ def test_a_tolerance_has_no_groups_for_gains() -> None:
         Task.from_judged(*codes, tables(codes, gains)[1], *ids, distance="hamming", ties=dh.Tolerance(1))
 
 
+def test_rounded_distances_and_lists_of_different_lengths() -> None:
+    """Whole distances beyond 2048, which float16 rounds to even numbers; lists of 1 to 9 items."""
+    rng = np.random.default_rng(5)
+    queries, gallery = rng.integers(0, 9, (6, 1)), rng.integers(2040, 2070, (9, 1))
+    gains = rng.choice(GAINS, (6, 9))
+    qrels = {f"q{i}": {f"d{j}": g for j, g in enumerate(row)} for i, row in enumerate(gains.tolist())}
+    ids = list(qrels), [f"d{j}" for j in range(9)]
+    rounded = (gallery.T - queries).astype(np.float16)
+    expected = Task.from_scores(rounded, gains, order="ascending").profile
+    assert Task.from_judged(queries, gallery, qrels, *ids, distance="euclidean", ties="float16").profile == expected
+    lengths = [9, 1, 3, 8, 2, 1]
+    run = {f"q{i}": {f"d{j}": -float(rounded[i, j]) for j in range(n)} for i, n in enumerate(lengths)}
+    whole = Task.from_run(run, {q: {d: qrels[q][d] for d in row} for q, row in run.items()}).profile
+    flat = [np.concatenate([row[:n] for row, n in zip(rows, lengths, strict=True)]) for rows in (-rounded, gains)]
+    assert profile_lists(*flat, np.array(lengths)) == whole
+
+
 def test_powers_of_gains_are_rounded_once() -> None:
     """2^g - 1, also near 0, where a difference of two floats has no digit left."""
-    from deadheat.measures.discounted_gain import exponential
-
     for gain in (0.5, 0.25, 1.75, 1023 / 1024, 3.0, 100.0):
         assert exponential(np.array([gain]), 500, "a gain")[0] == float(graded_queries.two_to(gain) - 1)
     tiny = Fraction(1e-30) * Fraction("0.693147180559945309417232121458176568")
