@@ -108,7 +108,6 @@ def _chosen(has: Callable[[str], bool], argument: str, came: str) -> tuple[str, 
 Path: TypeAlias = str | os.PathLike[str]
 Checked: TypeAlias = dict[str, dict[str, Any]]
 
-_HIGHEST = np.iinfo(np.int64).max
 _EXACT = 2**53  # below, a whole float is one integer
 _BLOCK = 1 << 20  # bytes of lines that are read together
 
@@ -181,10 +180,10 @@ class _Form:
         for i in np.flatnonzero(slow).tolist():
             text = block[slice(*places[i, 4:])]
             try:
-                values[i] = self.kind(text)
+                values[i] = self.check((float if b"." in text else self.kind)(text))
             except ValueError:
-                return None  # a grade such as 1.0 among them
-            if b"_" in text or not math.isfinite(values[i]) or (self.kind is int and values[i] > _HIGHEST):
+                return None
+            if b"_" in text:
                 return None
         return values
 
