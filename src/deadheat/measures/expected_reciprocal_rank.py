@@ -26,6 +26,7 @@ from deadheat.measures.family import Fill, Measure, NoRankSum
 from deadheat.support.arrays import Float64, Int64
 
 _HIGHEST = 4
+_MOST_SLOTS = 1000  # of a mixed group, whose variance takes time with the square of it
 
 
 class ExpectedReciprocalRank(NoRankSum):
@@ -50,7 +51,7 @@ class ExpectedReciprocalRank(NoRankSum):
         return fill
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """Return the deviation: the variances of groups add up."""
+        """Return the deviation: the variances of groups add up; NaN if more than 1000 slots of a mixed one count."""
         chances, deviation = _chances(profile), np.full(profile.n_query, math.nan)
         for query in np.flatnonzero(profile.n_relevant).tolist():
             groups = _groups(profile, query, measure.limit, chances[query])
@@ -114,6 +115,8 @@ class _Group(NamedTuple):
         return math.fsum(means[1:] * self._weights())
 
     def variance(self) -> float:
+        if self.slots > _MOST_SLOTS:
+            return math.nan
         t = np.arange(self.slots + 1)
         s = t[:, None]
         products, means = np.zeros((len(t), len(t))), np.zeros(len(t))  # of U_s and U_t for s <= t

@@ -210,3 +210,21 @@ def test_powers_of_gains_are_rounded_once() -> None:
         per_query(Task.from_scores([[1, 2]], [[500.5, 0.5]]).profile, "nDCG(dcg='exp-log2')")
     with pytest.raises(ValueError, match="ERR takes grades up to 4, but one is 5"):
         per_query(Task.from_scores([[1, 2]], [[5, 1]]).profile, "ERR@10")
+
+
+def test_err_of_a_large_group_is_close_to_that_of_random_orders() -> None:
+    """500 items tied, 40 of them relevant; beyond 1000 slots there is no deviation."""
+    rng = np.random.default_rng(2)
+    gains = np.zeros(500)
+    gains[:40] = rng.choice([0.5, 1, 2.5, 4], 40)
+    profile = Task.from_scores(np.zeros((1, 500)), gains[None]).profile
+    chances = (2**gains - 1) / 16
+    drawn = []
+    for _ in range(4000):
+        row = rng.permutation(chances)[:100]
+        drawn.append((row * np.cumprod(np.append(1, 1 - row[:-1])) / np.arange(1, 101)).sum())
+    assert abs(per_query(profile, "ERR@100").expected[0] - np.mean(drawn)) < 4 * np.std(drawn) / np.sqrt(4000)
+    assert std(profile, "ERR@100")[0] == pytest.approx(np.std(drawn), rel=0.1)
+    wide = Task.from_scores(np.zeros((1, 1100)), np.pad(gains, (0, 600))[None]).profile
+    assert np.isfinite([std(wide, "ERR@1000")[0], per_query(wide, "ERR@1100").expected[0]]).all()
+    assert np.isnan(std(wide, "ERR@1001")[0])
