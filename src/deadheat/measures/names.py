@@ -248,17 +248,6 @@ def parse(name: str) -> Measure:
     return row.measure(_cutoff(row, cutoff, name), choice, rel)
 
 
-def at_level(name: str, rel: float | None) -> Measure:
-    """Return the measure that a name stands for where gains from `rel` on are relevant, unless the name says another.
-
-    Examples
-    --------
-    >>> at_level("AP", 2).name, at_level("AP(rel=3)", 2).name, at_level("nDCG", 2).name
-    ('mAP(rel=2)', 'mAP(rel=3)', 'nDCG')
-    """
-    return parse(name).at_level(rel)
-
-
 def parse_all(
     names: str | Iterable[str] | None, top_k: int | None = None, rel: float | None = None
 ) -> tuple[Measure, ...]:
@@ -271,7 +260,7 @@ def parse_all(
     top_k : int, optional
         The cutoff of all of them, whose names then have none.
     rel : int or float, optional
-        The least gain that is relevant, as in `at_level`.
+        The least gain that is relevant, for names that give none.
 
     Raises
     ------
@@ -291,7 +280,7 @@ def parse_all(
     listed = checks.listed(given, "measures", "names, such as 'mAP,Hit@1' or a list of them")
     if top_k is not None:
         listed = [_at(name, checks.positive_integer(top_k, "top_k")) for name in listed]
-    measures = dict.fromkeys(at_level(name, rel) for name in listed)
+    measures = dict.fromkeys(parse(name).at_level(rel) for name in listed)
     if not measures:
         raise InvalidValueError("measures", "must name at least one measure, but got none")
     return tuple(measures)

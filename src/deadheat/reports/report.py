@@ -137,7 +137,7 @@ class Report(TabularResult, ByName[Result]):
 
     def own_name(self, name: str) -> str:
         """Return the name that the table has for a measure; raises ValueError for an unknown name."""
-        return measures_names.at_level(name, self.rel).name
+        return measures_names.parse(name).at_level(self.rel).name
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)

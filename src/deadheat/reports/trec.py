@@ -185,7 +185,7 @@ def _multiple(report: Report, factor: float, rel: float | None) -> Triple[Float6
 def _at_levels(report: Report, cutoff: float, rel: float | None) -> Triple[Float64]:
     """Return the mean of nDCG@k over every k where the best order changes its grade, and the end if it is beyond."""
     profile = report.profile
-    by_grade = profile.n_relevant[:, None] if profile.relevant_by_grade is None else profile.relevant_by_grade
+    by_grade = profile.counts_by_grade[1]
     total = [np.zeros(profile.n_query) for _ in range(3)]
     points = np.zeros(profile.n_query)
     ends = [by_grade[:, grade:].sum(axis=1) for grade in reversed(range(by_grade.shape[1]))]

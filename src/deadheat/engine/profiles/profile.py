@@ -341,7 +341,7 @@ class TieProfile:
         for queries in pieces(np.diff(self.offsets)):
             first, last = self.offsets[[queries.start, queries.stop]]
             large = first + np.flatnonzero(self.tied[first:last] > 1)
-            mixed = large[(self._by_grade[large] != self.tied[large, None]).all(axis=1)]
+            mixed = large[(self.counts_by_grade[0][large] != self.tied[large, None]).all(axis=1)]
             n_query = len(np.unique(np.searchsorted(self.offsets, mixed, side="right")))
             largest = int(self.tied[mixed].max(initial=found.largest))
             found = Ties(found.mixed_groups + len(mixed), found.queries + n_query, largest)
@@ -363,11 +363,6 @@ class TieProfile:
         return {name: None if array is None else array[index] for name, array in arrays.items()}
 
     @property
-    def _by_grade(self) -> Int64:
-        """Relevant items of each group by grade, also if relevance is binary."""
-        return self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
-
-    @property
     def gain_table(self) -> Float64:
         """The gain that each grade stands for in each query, (n_query, n_grade), also if gains are the grades."""
         return np.broadcast_to(self.grades, (self.n_query, len(self.grades))) if self.gains is None else self.gains
@@ -375,8 +370,9 @@ class TieProfile:
     @property
     def counts_by_grade(self) -> tuple[Int64, Int64]:
         """The relevant items of groups and of queries by grade, also if relevance is binary."""
-        of_queries = self.n_relevant[:, None] if self.relevant_by_grade is None else self.relevant_by_grade
-        return self._by_grade, of_queries
+        if self.tied_by_grade is None or self.relevant_by_grade is None:
+            return self.tied_relevant[:, None], self.n_relevant[:, None]
+        return self.tied_by_grade, self.relevant_by_grade
 
     @property
     def is_cut(self) -> Bool:
@@ -389,7 +385,7 @@ class TieProfile:
         if self.n_ordered is None:
             return self
         lengths, groups, by_grade = _best_first(
-            self.is_cut, self._by_grade, {name: getattr(self, name) for name in OF_GROUPS}
+            self.is_cut, self.counts_by_grade[0], {name: getattr(self, name) for name in OF_GROUPS}
         )
         new: dict[str, Any] = {**groups, "offsets": offsets_of(lengths)[self.offsets], "n_ordered": None}
         return replace(self, tied_by_grade=None if self.tied_by_grade is None else by_grade, **new)
