@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 from itertools import pairwise
 
@@ -26,6 +25,7 @@ from deadheat.measures.family import Choice, ClosedForms, Counted, Fill, Measure
 from deadheat.measures.groups import distinct, groups_within, kernel_arrays, last_ranks, sum_by_query
 from deadheat.support import scratch
 from deadheat.support.arrays import Float64, Int64, pieces
+from deadheat.support.lazy import decimal
 
 # The gains of a grade g, as ir_measures calls them: g itself, which is the default, or 2^g - 1.
 EXPONENTIAL = "dcg='exp-log2'"
@@ -101,14 +101,18 @@ def exponential(gains: Float64, most: int, name: str) -> Float64:
 def _power_less_one(gain: float) -> float:
     if gain.is_integer():
         return math.ldexp(1.0, int(gain)) - 1
-    exact = Decimal(gain)
-    context = Context(prec=60 + max(0, -exact.adjusted()), rounding=ROUND_HALF_EVEN, traps=[])
+    exact = decimal.Decimal(gain)
+    context = _context(60 + max(0, -exact.adjusted()))
     return float(context.subtract(context.exp(context.multiply(exact, _ln2(context.prec))), 1))
 
 
+def _context(digits: int) -> decimal.Context:
+    return decimal.Context(prec=digits, rounding=decimal.ROUND_HALF_EVEN, traps=[])
+
+
 @lru_cache
-def _ln2(digits: int) -> Decimal:
-    return Context(prec=digits, rounding=ROUND_HALF_EVEN, traps=[]).ln(2)
+def _ln2(digits: int) -> decimal.Decimal:
+    return _context(digits).ln(2)
 
 
 def _of_like_gains(gains: Float64, first: int, last: int) -> Iterator[tuple[int, int, Float64]]:
