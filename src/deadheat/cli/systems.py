@@ -53,8 +53,8 @@ FILES = (
         help="Read the gallery's labels from this file: once for all systems, or once for each."),
 )  # fmt: skip
 JUDGING = (
-    option("TREC run", "-l", "--rel", type=INTEGER, default=1,
-        help="Count documents of this grade and above as relevant."),
+    option("TREC run", "-l", "--rel", type=REAL,
+        help="Count documents of this gain and above as relevant. Default: of any above 0."),
     option("TREC run", "-J", "--judged-only", is_flag=True, help="Take documents without a judgement out of the run."),
     option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N",
         help="Count only the first N documents of each query."),

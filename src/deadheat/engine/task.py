@@ -307,8 +307,8 @@ class Task:
         ----------
         scores : (n_query, n_gallery) array of floats, integers or bool
             Up to 64 bits, in any byte and memory order. Finite, of either sign; anything under `junk`.
-        relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool or integers
-            The relevance of each item, whatever its score; integers are grades: 0 is irrelevant.
+        relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool, integers or floats
+            The relevance of each item, whatever its score; numbers are gains, such as 2 or 0.25: 0 is irrelevant.
         order : {"descending", "ascending"}
             Whether the best score is the highest, or, as for distances, the lowest.
         junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
@@ -486,7 +486,7 @@ class Task:
             Embeddings of the documents, in any form that `queries` can have.
         qrels : path, dict, data frame or iterable of named tuples
             Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
-            ``relevance``; also a ranx ``Qrels``. Grades are integers; 0 and less, and documents that are not listed,
+            ``relevance``; also a ranx ``Qrels``. Grades are as in `from_run`: 0 and less, and documents not listed,
             are irrelevant. Queries that have no embedding do not count.
         query_ids : (n_query,) strings
             The id of each query in the qrels; each once.
@@ -691,7 +691,7 @@ class Task:
         run: Path | Table,
         qrels: Path | Table,
         *,
-        rel: int = 1,
+        rel: float | None = None,
         judged_only: bool = False,
         complete: bool = True,
         ties: TiesName | Ties = "exact",
@@ -708,11 +708,12 @@ class Task:
             the rank is not read.
         qrels : path, dict, data frame or iterable of named tuples
             Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
-            ``relevance``; also a ranx ``Qrels``. Grades are integers; 0 and less, and documents that are not listed,
-            are irrelevant. Queries that the qrels do not have are left out, and a report says how many.
-        rel : int
-            The least grade that is relevant (trec_eval's ``-l``), for measures that do not give their own. The gains of
-            nDCG are the grades, whatever `rel` is, as in trec_eval.
+            ``relevance``; also a ranx ``Qrels``. Grades are numbers such as 2 or 0.25; 0, integers below, and documents
+            that are not listed, are irrelevant. Queries that the qrels do not have are left out, and a report says how
+            many.
+        rel : int or float, optional
+            The least gain that is relevant (trec_eval's ``-l``), for measures that do not give their own; by default
+            every gain above 0. The gains of nDCG are the grades, whatever `rel` is, as in trec_eval.
         judged_only : bool
             Whether documents without a judgement are taken out of the run (trec_eval's ``-J``). A grade below 0 is no
             judgement, as there.

@@ -136,9 +136,9 @@ def _default(task: Task | TieProfile, measures: Measures) -> Measures:
     return runs.MEASURES if measures is None and isinstance(task, Task) and task.run is not None else measures
 
 
-def _level(task: Task | TieProfile) -> int:
-    """Return the least grade that is relevant."""
-    return task.run.options.rel if isinstance(task, Task) and task.run is not None else 1
+def _level(task: Task | TieProfile) -> float | None:
+    """Return the least gain that is relevant; None for every one above 0."""
+    return task.run.options.rel if isinstance(task, Task) and task.run is not None else None
 
 
 def _as_task(task: Task | TieProfile, settings: dict[str, Any]) -> Task:
