@@ -254,3 +254,25 @@ def test_commands_refuse_several_labels_in_one_line(words: list[str], said: str,
     done = CliRunner().invoke(main, [words[0], str(tmp_path / "codes.npz"), "--distance", "hamming", *words[1:]])
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("n_bit", [1, 3, 15, 16, 31, 63, 64, 65, 127, 130, 300])
+def test_codes_compared_bit_by_bit_have_the_histograms_of_codes_compared_one_by_one(
+    n_bit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(n_bit)
+    codes, labels = rng.random((1300, n_bit)) < rng.random(n_bit), np.sort(rng.integers(0, 3, 1300)) * 7
+    codes[:, 0] = True  # a bit that no two differ in
+    gallery = codes[200:], labels[200:]
+    settings: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((codes, labels), {}),
+        ((codes[:200], rng.integers(0, 4, 200) * 7, *gallery), {"exclude": rng.integers(-1, 1100, 200)}),
+        ((codes[:200], labels[:200], *gallery), {"junk": rng.random(1100) < 0.2, "exclude": np.full(200, -1)}),
+        ((codes, labels), {"junk": rng.random((1300, 1300)) < 0.2}),
+    ]
+    for data, options in settings:
+        found = {}
+        for least in (0, 1 << 60):
+            monkeypatch.setattr(several, "LARGE_CLASS", least)
+            found[least] = dh.Task(*data, distance="hamming", **options).profile.digest()
+        assert len(set(found.values())) == 1

@@ -36,6 +36,7 @@ from deadheat.support.progress import Reporting, Workers
 
 PAIRS = 1 << 19  # relevant pairs of a counting pass: 50 MB with all that it makes of them
 CELLS = 1 << 21  # pairs of a query and an item whose labels are compared at once
+LARGE_CLASS = 1024  # items of a class on average, from which on codes are compared bit by bit: two vectors of them
 BINS = 1 << 22  # of the histograms of a block of queries
 
 
@@ -83,11 +84,18 @@ def _by_histograms(
     n_bin = distance.dim + 1
     ranked = slice(None) if candidates.ranked.all() else np.flatnonzero(candidates.ranked)
     codes, of_items = distance.items[ranked], gallery_labels[ranked]
+    in_order = one and LARGE_CLASS * len(np.unique(of_items)) <= len(of_items)
+    if in_order:
+        order = np.argsort(of_items[:, 0], kind="stable")
+        codes, of_items = codes[order], of_items[order]
 
     def profile_of(queries: slice) -> TieProfile:
         rows = np.arange(distance.n_query)[queries]
         bins = np.zeros((len(rows), n_bin * n_level), dtype=np.int32)
-        _core.label_histograms(distance.queries[queries], codes, labels[queries], of_items, one, n_level, bins)
+        if in_order:
+            _core.class_histograms(distance.queries[queries], codes, labels[queries], of_items, bins)
+        else:
+            _core.label_histograms(distance.queries[queries], codes, labels[queries], of_items, one, n_level, bins)
         for place, item in _left_out(rows, candidates):
             mine, theirs = labels[rows[place]], gallery_labels[item]
             common = (mine == theirs)[:, 0].astype(np.int64) if one else _ones(mine & theirs)
