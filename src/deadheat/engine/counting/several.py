@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import Candidates, Judged
 from deadheat.engine.counting.judged import joined_grades
+from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.distances.distance import Distance
@@ -141,7 +142,7 @@ def _by_passes(
     """Return the profile of any distance, from counting passes over chunks of queries."""
     grades = np.arange(1, 1 + (max(1, int(labels.sizes().max(initial=1))) if counted else 1))
     profiles: list[TieProfile] = []
-    groups = None if counted else _Groups(_n_sharing(labels, gallery_labels))
+    groups = None if counted else _Groups(LabelRelevance(labels, gallery_labels).n_relevant())
 
     def profile_of(query: Int64, item: Int64) -> TieProfile:
         relevance = Judged.of(query, item, candidates)
@@ -161,14 +162,6 @@ def _by_passes(
     if groups is not None:
         return groups.profile(candidates.n_ranked(), options.rule.bounds_only)
     return _with_grades(TieProfile.joined(profiles), counted)
-
-
-def _n_sharing(labels: LabelSets, gallery_labels: LabelSets) -> Int64:
-    """Return how many items share a label with each query, (n_query,)."""
-    bins, nothing = np.zeros((len(labels), 2), dtype=np.int32), np.empty((1, 0), dtype=np.uint64)
-    query, item = (np.repeat(nothing, len(sets), axis=0) for sets in (labels, gallery_labels))
-    _core.label_histograms(query, item, labels.words, gallery_labels.words, False, 2, bins)
-    return bins[:, 1].astype(np.int64)
 
 
 class _Groups:
