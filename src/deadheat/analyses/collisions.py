@@ -351,7 +351,8 @@ def collisions(
     Parameters
     ----------
     task : Task
-        Made of embeddings, with ties that are exact or rounded. The collisions come rank by rank, in memory that grows
+        Made of embeddings, with ties that are exact or rounded. Where rows have several labels, items that share one
+        with the query are relevant; grades make no difference. The collisions come rank by rank, in memory that grows
         with n_query · depth, 6 bytes each.
     distances : list of str, optional
         Return the counts alone, for each of these distances instead of the task's, in memory that does not grow with

@@ -284,7 +284,7 @@ def proven(model: Model, measure: Measure, side: Side) -> Order | None:
 def search(model: Model, measure: Measure, side: Side, tries: int, seed: int, threads: int) -> list[Order]:
     """Return the orders that local searches end in, one for each start; the same for any number of threads.
 
-    Where a row has several labels, whose items no class tells, the orders are the starts themselves.
+    Where a row has several labels they are the starts: `improve` knows relevance by class alone.
     """
     terms = model.terms(measure)
     if model.relevance.several:
