@@ -462,7 +462,7 @@ def _searched(
     with Reporting(options.progress, rankings.n_query, f"ranking ({options.distance})", "queries") as report:
         for block in rankings:
             valid = block.items >= 0
-            relevant = by_label.of(block.queries[:, None], block.items) & valid
+            relevant = by_label.of(block.queries[:, None], block.items)
             tie_starts = valid.copy()
             tie_starts[:, 1:] &= block.group[:, 1:] != block.group[:, :-1]
             starts = tie_starts if width is None else tie_starts & ~linked(rankings, block, tie_starts, width)

@@ -214,8 +214,7 @@ def open_model(task: Task) -> Model:
     relevance = LabelRelevance(query.labels, (gallery or query).labels)
     entered = [_entries(block, relevance) for block in rankings] if entries else []
     items = np.concatenate([np.empty(0, dtype=np.int32), *entered])
-    known = gallery is None and options.junk is None and not relevance.several
-    return Model(relevance, known, profile, items)
+    return Model(relevance, gallery is None and options.junk is None, profile, items)
 
 
 def _entries(block: Ranked, relevance: LabelRelevance) -> Int32:
@@ -274,7 +273,8 @@ def together(codes: Int32, rank: Int64 | None = None) -> Int64:
 
 def proven(model: Model, measure: Measure, side: Side) -> Order | None:
     """Return the order with the lowest or highest value where it is known: mAP, leave one out, everything tied."""
-    if measure.name != _PROVEN or not model.plain_leave_one_out or not model.all_tied:
+    classes = model.plain_leave_one_out and not model.relevance.several
+    if measure.name != _PROVEN or not classes or not model.all_tied:
         return None
     if side < 0:
         return Order(in_turns(model.codes), "proof: the classes in turns, small ones first")

@@ -19,7 +19,6 @@ from deadheat.analyses.confidence.hits import confidences, mean_of_all, plain_va
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, conversion
-from deadheat.inputs.labels import require_together
 from deadheat.inputs.samples import LabelsLike, open_pair
 from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count
 from deadheat.support import checks
@@ -389,7 +388,6 @@ def normal_credible_recall(
     >>> found.relevant.expected.tolist(), found.others.expected.tolist()
     ([0.5], [0.0])
     """
-    require_together(gallery, gallery_labels)
     means = arrays.embeddings(embeddings, "embeddings").astype(np.float64)
     places = means if gallery is None else arrays.embeddings(gallery, "gallery").astype(np.float64)
     if gallery is not None:

@@ -301,7 +301,7 @@ def _values_of_queries(
     n = rankings.n_gallery
     for block in rankings:
         ranked = block.items >= 0
-        relevant = ranked & relevance.of(block.queries[:, None], block.items)
+        relevant = relevance.of(block.queries[:, None], block.items)
         for number, place in enumerate(places):
             keys = np.where(ranked, 2 * (block.group * n + place[block.items]) + relevant, 2 * n * n)
             sorted_relevant = np.asarray(np.sort(keys, axis=1) & 1, dtype=np.bool_)
