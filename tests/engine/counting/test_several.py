@@ -199,6 +199,10 @@ def test_files_and_the_command_take_them(tmp_path: Path) -> None:
     value = dh.evaluate(dh.Task(path, distance="hamming", relevance="count"), "nDCG@5")["nDCG@5"]
     assert done.exit_code == 0, done.output
     assert f"{100 * value.expected:.2f}" in done.stdout
+    for question in ("exploit", "collisions"):
+        found = getattr(dh, question)(dh.Task(path, distance="hamming"))
+        done = CliRunner().invoke(main, [question, str(path), "--distance", "hamming"])
+        assert (done.exit_code, done.stdout.split()[:12]) == (0, str(found).split()[:12])
     refused = CliRunner().invoke(main, ["grouped", str(path), "--distance", "hamming"])
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
 

@@ -41,10 +41,8 @@ def profile_rows(pair: Pair, options: CountingOptions) -> TieProfile:
     """Return the profile of open queries and gallery, or of leave one out, with options fitted to them."""
     if options.cluster is not None:
         return running.profile_on(options.cluster, pair, options)
-    if pair.gallery is None:
-        return profile_of(options.open(pair.query.embeddings), pair.query.labels, None, options)
-    opened = options.open(pair.query.embeddings, pair.gallery.embeddings)
-    return profile_of(opened, pair.query.labels, pair.gallery.labels, options)
+    opened = options.open(pair.query.embeddings, pair.gallery and pair.gallery.embeddings)
+    return profile_of(opened, pair.query.labels, pair.gallery and pair.gallery.labels, options)
 
 
 @plain_floats
