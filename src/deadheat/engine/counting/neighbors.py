@@ -25,10 +25,9 @@ from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import conversion, item_ids
+from deadheat.inputs import conversion, item_ids, source
 from deadheat.inputs.label_sets import as_sets
 from deadheat.inputs.samples import open_labels, open_pair
-from deadheat.inputs.source import Array
 from deadheat.support import checks
 from deadheat.support.arrays import Int64, offsets_of, slices
 from deadheat.support.floats import plain_floats
@@ -197,7 +196,7 @@ def _by_label(
     returned: item_ids.Rows, labels: Any, gallery_labels: Any, gallery: _Gallery, itself: item_ids.Rows
 ) -> _Known:
     n_query, n = len(returned.lengths), gallery.size
-    unused = [Array(np.broadcast_to(np.False_, (size, 1))) for size in (n_query, n)]  # rows; only labels are looked at
+    unused = [source.Array(np.broadcast_to(np.False_, (size, 1))) for size in (n_query, n)]  # no row is looked at
     names = "ids", "labels", "the gallery", "gallery_labels"
     of_query, of_items, _ = open_pair(unused[0], labels, unused[1], gallery_labels, names=names)
     relevance = LabelRelevance(of_query.labels, (of_items or of_query).labels)
