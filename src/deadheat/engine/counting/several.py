@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import Candidates, Judged, Sharing
 from deadheat.engine.counting.judged import with_grades
+from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.counting.ranking import pair_groups
@@ -58,7 +59,8 @@ def profile_of_sets(
         words = labels.words, gallery_labels.words
         return _with_grades(_by_histograms(distance, *words, candidates, options, n_level), counted)
     if isinstance(options.rule, Exact) and not counted:
-        relevance = Sharing.of(labels.words, gallery_labels.words, _n_sharing(labels, gallery_labels), candidates)
+        n_sharing = LabelRelevance(labels, gallery_labels).n_relevant()
+        relevance = Sharing.of(labels.words, gallery_labels.words, n_sharing, candidates)
         return CountingPass(distance, options.rule, relevance).run(options.threads, options.progress)
     return _by_passes(distance, labels, gallery_labels, candidates, options, counted)
 
@@ -171,14 +173,6 @@ def _by_passes(
             profiles.append(whole[queries])
             report(len(range(distance.n_query)[queries]))
     return _with_grades(TieProfile.joined(profiles), counted)
-
-
-def _n_sharing(labels: LabelSets, gallery_labels: LabelSets) -> Int64:
-    """Return how many items share a label with each query, (n_query,)."""
-    bins, nothing = np.zeros((len(labels), 2), dtype=np.int32), np.empty((1, 0), dtype=np.uint64)
-    query, item = (np.repeat(nothing, len(sets), axis=0) for sets in (labels, gallery_labels))
-    _core.label_histograms(query, item, labels.words, gallery_labels.words, False, 2, bins)
-    return bins[:, 1].astype(np.int64)
 
 
 def _chunks(
