@@ -279,3 +279,8 @@ def test_codes_compared_bit_by_bit_have_the_histograms_of_codes_compared_one_by_
             monkeypatch.setattr(several, "LARGE_CLASS", least)
             found[least] = dh.Task(*data, distance="hamming", **options).profile.digest()
         assert len(set(found.values())) == 1
+
+
+def test_queries_of_which_none_has_a_label_beside_sets_of_labels() -> None:
+    profile = dh.Task(CODES[:2], [set(), set()], CODES, [{"a", "b"}] * 40, distance="hamming").profile
+    assert profile.n_relevant.tolist() == [0, 0]
