@@ -93,12 +93,27 @@ def test_ranks_of_ms_marco_are_positions(tmp_path: Path) -> None:
     assert {result.lower, result.expected, result.upper} == {float((Fraction(1, 3) + 1) / 2)}
     run.write_text("qid,pid,rank\n1,10,1\n1,11,2\n")
     assert trec.open_run(run) == {"1": {"10": -1, "11": -2}}
-    run.write_text("1\t10\t1\n1\t11\t0.5\n")
-    with pytest.raises(FileError, match=r"line 2: rank must be an integer, but is 0\.5"):
+    run.write_text("1\t10\t1\n1\t11\tx\n")
+    with pytest.raises(FileError, match=r"line 2: rank must be a number, but is 'x'"):
         trec.open_run(run)
     qrels.write_text("1\t12\n2\t10\t1\n")
     with pytest.raises(FileError, match=r"line 2: a line must have 2 fields \(qid pid\), but has 3"):
         trec.open_qrels(qrels)
+
+
+@pytest.mark.parametrize("form", [trec._RANKS, trec._PAIRS])
+def test_both_ways_of_reading_ms_marco_agree(form: Any, tmp_path: Path) -> None:
+    lines = [f"{i % 3}\t{i}" + f" \t{i + 1}" * (form is trec._RANKS) for i in range(20)]
+    for odd in ("", "#5 7 9", "  4 7 9", "4 7 9 9", "4", "4 7", "4 5 1_0", "4\x0b8 1", "0 0", "0 0 1", "é 7 8"):
+        path = tmp_path / "file"
+        path.write_text("\n".join([*lines, odd, "7 8" + " 9" * (form is trec._RANKS)]))
+        outcomes = []
+        for read in (trec._read, trec._read_one_by_one):
+            try:
+                outcomes.append(repr(read(path, form)))
+            except FileError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
 
 
 class Prediction(NamedTuple):

@@ -13,6 +13,7 @@ from graded_queries import (
     INTERPOLATED_NAMES,
     NAMES,
     OVER_NAMES,
+    STOPPING_NAMES,
     assert_agrees,
     close,
     profile_of,
@@ -34,6 +35,10 @@ from deadheat.measures import per_query, std
         *((name, [1], 300, {}, {"tolerance": 4e-15}) for name in BIASED_NAMES),
         *((name, [1], 400, {}, {"tolerance": 4e-15}) for name in (*INTERPOLATED_NAMES, "11pt_avg")),
         *((name, [1, 2, 5], 150, {"most": 6}, {}) for name in (*GAIN_NAMES, "mAP", "Hit@3", "AUC")),
+        *((name, [0.25, 1, 1.5], 150, {"most": 6}, {"tolerance": 8e-16}) for name in (*GAIN_NAMES, "mAP", "Hit@3")),
+        *((name, [1, 2, 4], 150, {"most": 6}, {"tolerance": 2e-15}) for name in STOPPING_NAMES),
+        *((name, [1], 300, {}, {"tolerance": 2e-15}) for name in STOPPING_NAMES),
+        *((name, [0.375, 1, 2.5], 150, {"most": 6}, {"tolerance": 2e-15}) for name in STOPPING_NAMES),
     ],
 )
 def test_every_arrangement_of_random_queries(

@@ -105,6 +105,6 @@ def test_it_has_no_sum_to_search_and_takes_no_other_divisor() -> None:
         ValueError, match="measure must be a sum over the relevant items, each by its rank, such as mAP, but"
     ):
         dh.exploit(dh.Task(np.zeros((4, 1)), [0, 0, 1, 1]), measure=NAME)
-    with pytest.raises(ValueError, match=r"mAP takes over='relevant', .*interpolation='trapezoid', and rel=1"):
+    with pytest.raises(ValueError, match=r"mAP takes over='relevant', .*interpolation='trapezoid', and rel=2"):
         parse("mAP(over='hits',interpolation='trapezoid')@5")
     assert parse("AP(interpolation='trapezoid',rel=2)").rel == 2

@@ -19,6 +19,7 @@ from deadheat.engine.counting.profiling import profile_rows
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties import given
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import labels as input_labels
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from deadheat.engine.counting import judged as judgements
     from deadheat.engine.counting import links, neighbors, runs, scored, within
     from deadheat.engine.counting.cluster import Cluster
-    from deadheat.engine.counting.runs import RunTables, ScoreDtype
+    from deadheat.engine.counting.runs import RunTables
     from deadheat.inputs.trec import Path, Table
 else:
     judgements = lazy("deadheat.engine.counting.judged")
@@ -139,6 +140,7 @@ class Task:
     _settings: Mapping[str, Any]  # as they were given
     n_in_gallery: int  # queries that were found in the gallery and warned of
     run: RunTables | None  # of `from_run`
+    tie_rule: str | None  # in words
     _labels: NDArray[Any] | None
     _threads: int
     _source: str  # in words, for messages
@@ -193,6 +195,7 @@ class Task:
             n_in_gallery = queries_in_gallery(pair, fitted, remedy)
         vars(self).update(
             _opened=opened, _pair=pair, _options=fitted, _settings=dict(settings), n_in_gallery=n_in_gallery, run=None,
+            tie_rule=fitted.rule.describe(fitted.distance),
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
             _source=files,
         )  # fmt: skip
@@ -275,14 +278,14 @@ class Task:
     @classmethod
     def _counted(
         cls, profile: TieProfile, source: str, labels: LabelsLike | None = None, threads: int | None = None,
-        run: RunTables | None = None,
+        run: RunTables | None = None, ties: TiesName | Ties = "exact",
     ) -> Task:  # fmt: skip
         task = cls.__new__(cls)
         if labels is not None:
             labels = input_labels.labels(open_labels(labels, "labels"), profile.n_query, "labels", "the profile")
         vars(task).update(
             _opened=None, _pair=None, _options=None, _settings={}, n_in_gallery=0, run=run, _labels=labels,
-            _threads=checks.thread_count(threads), _source=source, profile=profile,
+            _threads=checks.thread_count(threads), _source=source, profile=profile, tie_rule=given.described(ties),
         )  # fmt: skip
         return task
 
@@ -295,6 +298,7 @@ class Task:
         *,
         order: Literal["descending", "ascending"] = "descending",
         junk: ArrayLike | None = None,
+        ties: TiesName | Ties = "exact",
         threads: int | None = None,
     ) -> Task:
         """Make a task of a matrix of scores and a matrix of relevance.
@@ -303,12 +307,15 @@ class Task:
         ----------
         scores : (n_query, n_gallery) array of floats, integers or bool
             Up to 64 bits, in any byte and memory order. Finite, of either sign; anything under `junk`.
-        relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool or integers
-            The relevance of each item, whatever its score; integers are grades: 0 is irrelevant.
+        relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool, integers or floats
+            The relevance of each item, whatever its score; numbers are gains, such as 2 or 0.25: 0 is irrelevant.
         order : {"descending", "ascending"}
             Whether the best score is the highest, or, as for distances, the lowest.
         junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
             Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
+        ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+            "exact": items tie if their scores are the same number. Otherwise scores are rounded to this type first, or
+            items tie within a `deadheat.Tolerance` of the scores, for bounds alone.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 
@@ -340,8 +347,8 @@ class Task:
         >>> print(*(f"{value[0]:.4f}" for value in per_query(profile, "AP")))
         0.5833 0.5833 0.5833
         """
-        profile = scored.profile_scores(scores, relevant, order=order, junk=junk, threads=threads)
-        return cls._counted(profile, "scores", threads=threads)
+        profile = scored.profile_scores(scores, relevant, order=order, junk=junk, ties=ties, threads=threads)
+        return cls._counted(profile, "scores", threads=threads, ties=ties)
 
     @classmethod
     @plain_floats
@@ -479,7 +486,7 @@ class Task:
             Embeddings of the documents, in any form that `queries` can have.
         qrels : path, dict, data frame or iterable of named tuples
             Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
-            ``relevance``; also a ranx ``Qrels``. Grades are integers; 0 and less, and documents that are not listed,
+            ``relevance``; also a ranx ``Qrels``. Grades are as in `from_run`: 0 and less, and documents not listed,
             are irrelevant. Queries that have no embedding do not count.
         query_ids : (n_query,) strings
             The id of each query in the qrels; each once.
@@ -575,6 +582,7 @@ class Task:
         *,
         order: Order = "descending",
         junk: ArrayLike | None = None,
+        ties: TiesName | Ties = "exact",
         threads: int | None = None,
     ) -> Task:
         """Make a task of positives, each ranked among its negatives, or all among the same negatives.
@@ -590,6 +598,8 @@ class Task:
         junk : (n_negative,) or (n_query, n_negative) array of bool, optional
             Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or
             infinite.
+        ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+            As in `from_scores`.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 
@@ -618,8 +628,8 @@ class Task:
         >>> filtered.closer, filtered.tied, filtered.n_ranked
         (array([0]), array([2]), array([3]))
         """
-        profile = links.profile_links(positives, negatives, order=order, junk=junk, threads=threads)
-        return cls._counted(profile, "links", threads=threads)
+        profile = links.profile_links(positives, negatives, order=order, junk=junk, ties=ties, threads=threads)
+        return cls._counted(profile, "links", threads=threads, ties=ties)
 
     @classmethod
     @plain_floats
@@ -630,6 +640,7 @@ class Task:
         *,
         order: Order = "descending",
         junk: ArrayLike | None = None,
+        ties: TiesName | Ties = "exact",
         threads: int | None = None,
     ) -> Task:
         """Make a task of rows of candidates, of which one, the positive, is ranked among the others.
@@ -645,6 +656,8 @@ class Task:
         junk : (n_candidate,) or (n_query, n_candidate) array of bool, optional
             Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or
             infinite.
+        ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+            As in `from_scores`.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 
@@ -668,8 +681,8 @@ class Task:
         >>> profile.closer, profile.tied, profile.n_ranked
         (array([0]), array([2]), array([3]))
         """
-        profile = links.profile_candidates(scores, positives, order=order, junk=junk, threads=threads)
-        return cls._counted(profile, "candidates", threads=threads)
+        profile = links.profile_candidates(scores, positives, order=order, junk=junk, ties=ties, threads=threads)
+        return cls._counted(profile, "candidates", threads=threads, ties=ties)
 
     @classmethod
     @plain_floats
@@ -678,10 +691,10 @@ class Task:
         run: Path | Table,
         qrels: Path | Table,
         *,
-        rel: int = 1,
+        rel: float | None = None,
         judged_only: bool = False,
         complete: bool = True,
-        score_dtype: ScoreDtype | None = None,
+        ties: TiesName | Ties = "exact",
         max_docs: int | None = None,
         threads: int | None = None,
     ) -> Task:
@@ -695,20 +708,21 @@ class Task:
             the rank is not read.
         qrels : path, dict, data frame or iterable of named tuples
             Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
-            ``relevance``; also a ranx ``Qrels``. Grades are integers; 0 and less, and documents that are not listed,
-            are irrelevant. Queries that the qrels do not have are left out, and a report says how many.
-        rel : int
-            The least grade that is relevant (trec_eval's ``-l``), for measures that do not give their own. The gains of
-            nDCG are the grades, whatever `rel` is, as in trec_eval.
+            ``relevance``; also a ranx ``Qrels``. Grades are numbers such as 2 or 0.25; 0, integers below, and documents
+            that are not listed, are irrelevant. Queries that the qrels do not have are left out, and a report says how
+            many.
+        rel : int or float, optional
+            The least gain that is relevant (trec_eval's ``-l``), for measures that do not give their own; by default
+            every gain above 0. The gains of nDCG are the grades, whatever `rel` is, as in trec_eval.
         judged_only : bool
             Whether documents without a judgement are taken out of the run (trec_eval's ``-J``). A grade below 0 is no
             judgement, as there.
         complete : bool
             Whether queries of the qrels that are not in the run count, as 0 (trec_eval's ``-c``).
-        score_dtype : {"float32", "float64"}, optional
-            Round the scores to this type first: float64 as trec_eval 10 does, float32 as pytrec_eval and trec_eval 9
-            do. By default a score in a file is the float64 nearest to its text, and floats and integers of any size in
-            a dictionary are used unchanged.
+        ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+            As in `from_scores`: "float32" compares scores as pytrec_eval and trec_eval 9 do. By default a score in a
+            file is the float64 nearest to its text, and floats and integers of any size in a dictionary are used
+            unchanged.
         max_docs : int, optional
             The number of documents of each query that count, those with the highest scores (trec_eval's ``-M``). If
             documents that tie at the cut have different judgements, it is not decided which of them count, and
@@ -740,7 +754,7 @@ class Task:
         Ties: documents tie when their scores are the same number. As float32, 0.5 and 0.500000001 are. trec_eval and
         pytrec_eval rank tied documents by their id, descending; here a tie is a tie, and their value is between the
         bounds. For the mean that trec_eval prints, take ``complete=False`` and ``evaluate(task, singletons="zero")``
-        and, where scores are read as float32 (pytrec_eval, trec_eval 9), ``score_dtype="float32"``.
+        and, where scores are read as float32 (pytrec_eval, trec_eval 9), ``ties="float32"``.
 
         bpref is over the judged documents alone, whatever `judged_only` is.
 
@@ -764,9 +778,9 @@ class Task:
         Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.
         1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
         """
-        options = runs.RunOptions.checked(rel, judged_only, complete, score_dtype, max_docs)
+        options = runs.RunOptions.checked(rel, judged_only, complete, ties, max_docs)
         tables = runs.RunTables.of(*runs.open_both(run, qrels), options)
-        return cls._counted(tables.profile(), "a run", threads=threads, run=tables)
+        return cls._counted(tables.profile(), "a run", threads=threads, run=tables, ties=ties)
 
     # -----------------------------------------------------------------------------------------------------------------
 
@@ -902,8 +916,8 @@ def _settled(pair: Pair, options: CountingOptions) -> Pair:
         of_query, of_items = numbered(query.labels, None if gallery is None else gallery.labels)
         items = None if gallery is None else gallery._replace(labels=of_items)
         return Pair(query._replace(labels=of_query), items, files)
-    for name, given in (("checkpoint", options.checkpoint), ("device", options.device), ("executor", options.cluster)):
-        if given is not None:
+    for name, value in (("checkpoint", options.checkpoint), ("device", options.device), ("executor", options.cluster)):
+        if value is not None:
             raise InvalidValueError(name, "must be left out where a row has several labels")
     return pair
 

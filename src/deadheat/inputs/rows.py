@@ -18,7 +18,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias, cast
 
@@ -48,16 +48,17 @@ def _plain(name: Any) -> str:
     return str(name).strip().lower().replace("-", "").replace("_", "")
 
 
-def _found(held: Iterable[Any], argument: str) -> list[Any]:
+@lru_cache
+def _found(held: tuple[Any, ...], argument: str) -> list[Any]:
     """Return the names of the columns of query, document and number, as a table spells them; None where it has none."""
-    spelled = {_plain(name): name for name in reversed(list(held))}
+    spelled = {_plain(name): name for name in reversed(held)}
     roles = ("query", "document", argument)
     return [next((spelled[_plain(name)] for name in NAMES[role] if _plain(name) in spelled), None) for role in roles]
 
 
 def _columns(held: Iterable[Any], argument: str, came: str) -> list[Any]:
     """Return the names of the three columns; that of the number is None for qrels of the other two alone."""
-    held = list(held)
+    held = tuple(held)
     names = _found(held, argument)
     if None in names[:2] or (names[2] is None and (argument == "run" or len(held) != 2)):
         needed = ", ".join(NAMES[role][0] for role in ("query", "document", argument))
@@ -144,7 +145,7 @@ def rows_in(path: Path, argument: str, parse: Callable[[str], Any]) -> tuple[Cal
         return partial(_rows_of_json, path, argument), "line"
     for delimiter in ("\t", ","):
         names = [name.strip(' "') for name in start.decode("utf-8", "replace").split(delimiter)]
-        if None not in _found(names, argument)[:2]:
+        if None not in _found(tuple(names), argument)[:2]:
             return partial(_rows_with_header, path, argument, delimiter, parse), "line"
     return None
 
@@ -186,7 +187,7 @@ def _rows_of_json(path: Path, argument: str) -> Iterator[Row]:
         if content is None:  # one object, in one line or in several
             content = _loaded(first + rest + file.read(), path, " is no JSON of scores")
             of_query = content and isinstance(content, dict) and not isinstance(next(iter(content.values())), dict)
-            if not of_query or _found(content, argument)[0] is None:
+            if not of_query or _found(tuple(content), argument)[0] is None:
                 yield from _rows_of_mapping(scores_in(content, path), argument)
                 return
     with unzipped(path) as file:
@@ -218,7 +219,7 @@ def _rows_of_record(record: Any, argument: str) -> Iterator[Row]:
         raise InvalidTypeError(argument, f"must have an object in each line, but has {record!r:.50}")
     if all(isinstance(value, dict) for value in record.values()):
         return _rows_of_mapping(record, argument)
-    query, item, _ = _found(record, argument)
+    query, item, _ = _found(tuple(record), argument)
     nested = [value for value in record.values() if isinstance(value, (dict, list))]
     if query is None or item is not None or len(nested) != 1:
         return _rows_of_tuples([record], argument)

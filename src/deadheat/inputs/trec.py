@@ -15,6 +15,7 @@ import codecs
 import io
 import math
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError
-from deadheat.inputs import rows
+from deadheat.inputs import arrays, rows
 from deadheat.inputs.files import Path as Path
 from deadheat.inputs.files import unzipped
 from deadheat.inputs.rows import Row
@@ -38,9 +39,9 @@ Checked: TypeAlias = dict[str, dict[str, Any]]
 Repeats: TypeAlias = Literal["max", "first"]
 Documents: TypeAlias = Mapping[Any, Any] | Path
 
-_HIGHEST = np.iinfo(np.int64).max
 _EXACT = 2**53  # below, a whole float is one integer
 _BLOCK = 1 << 20  # bytes of lines that are read together
+_FIRST_TWO = re.compile(rb"^([^\s#]\S*)[ \t]+(\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -55,17 +56,14 @@ class _Form:
     item: int = 2  # which field is the document
 
     def check(self, value: Any) -> float:
-        """Return the number as a Python float or integer, or refuse it; a grade may be 1.0."""
+        """Return the number as a Python float or integer, or refuse it; a grade of 1.0 is 1."""
+        if self.kind is int:
+            return arrays.gain(value, self.number)
         value = value.item() if isinstance(value, np.generic) else value
-        if self.kind is int and isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
-            value = int(value)
-        if not isinstance(value, (int, self.kind)):
-            kind = "an integer" if self.kind is int else "a number"
-            raise InvalidTypeError(self.number, f"must be {kind}, but is {value!r:.50}")
+        if not isinstance(value, (int, float)):
+            raise InvalidTypeError(self.number, f"must be a number, but is {value!r:.50}")
         if isinstance(value, float) and not math.isfinite(value):
             raise InvalidValueError(self.number, f"must be finite, but is {value}")
-        if self.kind is int and value > _HIGHEST:
-            raise InvalidValueError(self.number, f"must be below 2^63, but is {value}")
         return value
 
     def parse(self, line: bytes) -> tuple[str, str, float]:
@@ -98,16 +96,17 @@ class _Form:
     def add(self, block: bytes, table: Checked) -> bool:
         """Add whole lines to a table; return False, with the table unusable, if a line needs the slow reader."""
         if self.item != 2:
-            return False
+            block = _FIRST_TWO.sub(rb"\1 0 \2" if self is _RANKS else rb"\1 0 \2 1", block)  # as TREC has it
         n_line = block.count(b"\n") + 1
         places, numbers = np.empty((n_line, 6), dtype=np.int64), np.empty(n_line)
         firsts = np.empty(n_line, dtype=np.int64)
-        layout = (len(self.fields), self.place, self.open_end, self.kind is int)
+        layout = (max(4, len(self.fields)), max(3, self.place), self.open_end, self.kind is int)
         text = np.frombuffer(block, dtype=np.uint8)
         found, n_run = _core.find_fields(text, layout, places, numbers, firsts)
         values = self._values(block, places[:found], numbers[:found]) if found >= 0 else None
         if values is None or b"\0" in block or block.startswith(codecs.BOM_UTF8):
             return False
+        values = [-value for value in values] if self is _RANKS else values
         items = _texts(block, places[:found, 2:4])
         for first, last in pairwise([*firsts[:n_run].tolist(), found]):
             row = table.setdefault(_text(block[slice(*places[first, :2])]), {})
@@ -124,10 +123,10 @@ class _Form:
         for i in np.flatnonzero(slow).tolist():
             text = block[slice(*places[i, 4:])]
             try:
-                values[i] = self.kind(text)
+                values[i] = self.check((float if b"." in text else self.kind)(text))
             except ValueError:
-                return None  # a grade such as 1.0 among them
-            if b"_" in text or not math.isfinite(values[i]) or (self.kind is int and values[i] > _HIGHEST):
+                return None
+            if b"_" in text:
                 return None
         return values
 
@@ -139,7 +138,7 @@ class _Form:
 
 _RUN = _Form("run", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", float, open_end=True)
 _QRELS = _Form("qrels", ("qid", "iter", "docid", "rel"), "rel", int)
-_RANKS = _Form("run", ("qid", "pid", "rank"), "rank", int, item=1)  # MS MARCO
+_RANKS = _Form("run", ("qid", "pid", "rank"), "rank", float, item=1)  # MS MARCO
 _PAIRS = _Form("qrels", ("qid", "pid"), "rel", int, item=1)  # MS MARCO, every one relevant
 
 
@@ -168,7 +167,7 @@ def open_run(
 
 
 def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
-    """Read qrels from a file or a table: integers by query and document; invalid qrels raise."""
+    """Read qrels from a file or a table: gains by query and document, whole ones as integers; invalid qrels raise."""
     return _open(source, _QRELS, may_be_empty)
 
 

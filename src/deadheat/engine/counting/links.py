@@ -7,12 +7,17 @@ counted.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.engine.literals import TiesName
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties import given
+from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.support import checks
@@ -48,11 +53,12 @@ def profile_links(
     *,
     order: Order = "descending",
     junk: ArrayLike | None = None,
+    ties: TiesName | Ties = "exact",
     threads: int | None = None,
 ) -> TieProfile:
     """Rank each positive among its negatives: `deadheat.Task.from_links`."""
     checks.choice(order, ("descending", "ascending"), "order")
-    scores, others = _scores(positives, "positives"), _scores(negatives, "negatives")
+    scores, others, of_ties = _scores(positives, "positives"), _scores(negatives, "negatives"), given.rule_of(ties)
     scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
     if scores.ndim != 1 or others.ndim not in (1, 2) or (others.ndim == 2 and len(others) != len(scores)):
         rule = "must be (n_query,) and (n_query, n_negative) or (n_negative,)"
@@ -61,12 +67,14 @@ def profile_links(
     _require_comparable(scores, others)
     arrays.require_counted(scores, False, "positives")
     mask = arrays.junk_mask(junk, len(scores), others.shape[-1])
+    ends = _ends(scores, of_ties, "positives")
+    others = given.compared(others, of_ties, "negatives")
     if others.ndim == 1 and (mask is None or mask.ndim == 1):
-        counts = _among_shared(scores, others if mask is None else others[~mask], order)
+        counts = _among_shared(ends, others if mask is None else others[~mask], order)
     else:
         rows = np.broadcast_to(others, (len(scores), others.shape[-1]))
-        counts = _among_own(scores, rows, mask, order, threads, "negatives")
-    return _profile(counts)
+        counts = _among_own(ends, rows, mask, order, threads, "negatives")
+    return _profile(counts, of_ties)
 
 
 @plain_floats
@@ -76,6 +84,7 @@ def profile_candidates(
     *,
     order: Order = "descending",
     junk: ArrayLike | None = None,
+    ties: TiesName | Ties = "exact",
     threads: int | None = None,
 ) -> TieProfile:
     """Rank one candidate of each row among the others: `deadheat.Task.from_candidates`."""
@@ -94,22 +103,34 @@ def profile_candidates(
     others[own] = True  # the positive is no candidate next to itself
     checks.choice(order, ("descending", "ascending"), "order")
     arrays.require_counted(matrix[own], False, "scores")
-    return _profile(_among_own(matrix[own], matrix, others, order, threads, "scores"))
+    of_ties = given.rule_of(ties)
+    ends = _ends(matrix[own], of_ties, "scores")
+    return _profile(
+        _among_own(ends, given.compared(matrix, of_ties, "scores"), others, order, threads, "scores"), of_ties
+    )
 
 
-def _profile(counts: Int64) -> TieProfile:
+Ends = tuple[Array, Array]  # the lowest and the highest score that ties with each positive
+
+
+def _ends(scores: Array, rule: Ties, name: str) -> Ends:
+    values = given.compared(scores, rule, name)
+    return given.window(values, rule.eps) if isinstance(rule, Tolerance) else (values, values)
+
+
+def _profile(counts: Int64, rule: Ties) -> TieProfile:
     """Return the profile for the numbers of others of each query that score better, that score the same, and of all."""
     better, same, n_others = counts
-    return profile_ranks(better + 1, better + same + 1, n_others + 1)
+    profile = profile_ranks(better + 1, better + same + 1, n_others + 1)
+    return replace(profile, bounds_only=True, check=False) if rule.bounds_only else profile
 
 
-def _among_own(scores: Array, others: Array, junk: Bool | None, order: str, threads: int | None, name: str) -> Int64:
+def _among_own(ends: Ends, others: Array, junk: Bool | None, order: str, threads: int | None, name: str) -> Int64:
     """Return the counts for `_profile`, (3, n_query), with others of its own for each query."""
-    better = np.greater if order == "descending" else np.less
 
     def count_block(rows: slice) -> Int64:
-        block, score = others[rows], scores[rows, None]
-        masks = better(block, score), block == score
+        block, low, high = others[rows], ends[0][rows, None], ends[1][rows, None]
+        masks = block > high if order == "descending" else block < low, (block >= low) & (block <= high)
         if junk is None:
             arrays.require_counted(block, False, name, rows.start)
             return np.array([*map(_per_row, masks), np.full(len(block), block.shape[1])])
@@ -129,14 +150,15 @@ def _per_row(mask: Any) -> Int64:
     return np.asarray(np.bitwise_count(np.packbits(mask, axis=1)).sum(axis=1, dtype=np.int64))
 
 
-def _among_shared(scores: Array, negatives: Array, order: str) -> Int64:
+def _among_shared(ends: Ends, negatives: Array, order: str) -> Int64:
     """Return the counts for `_profile`, for negatives that all queries share, which are sorted once."""
     arrays.require_counted(negatives, False, "negatives")
-    common = np.result_type(scores, negatives)
-    ranked, asked = np.sort(negatives.astype(common)), scores.astype(common)
-    below, up_to = (np.searchsorted(ranked, asked, side) for side in ("left", "right"))
+    common = np.result_type(ends[0], negatives)
+    ranked = np.sort(negatives.astype(common))
+    low, high = (end.astype(common) for end in ends)
+    below, up_to = np.searchsorted(ranked, low, "left"), np.searchsorted(ranked, high, "right")
     better = len(ranked) - up_to if order == "descending" else below
-    return np.array([better, up_to - below, np.full(len(scores), len(ranked))])
+    return np.array([better, up_to - below, np.full(len(ends[0]), len(ranked))])
 
 
 def _integers(values: ArrayLike, name: str) -> Int64:

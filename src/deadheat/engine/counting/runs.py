@@ -8,13 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import repeat
-from typing import Any, Literal, NamedTuple
+from itertools import islice, repeat
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.scored import assemble, count_keys, keys_of
+from deadheat.engine.counting.scored import assemble, count_keys, count_within, keys_of
+from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties import given
+from deadheat.engine.ties.rounded import Rounded
+from deadheat.engine.ties.rule import Exact, Ties
+from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
 from deadheat.inputs.trec import Checked, Path, Table
@@ -22,26 +27,26 @@ from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
 
-ScoreDtype = Literal["float32", "float64"]
-_DTYPES = ("float32", "float64")
+EXACT = Exact()
 
 
 class RunOptions(NamedTuple):
     """The options of `deadheat.Task.from_run`, checked."""
 
-    rel: int = 1
+    rel: float | None = None
     judged_only: bool = False
     complete: bool = True
-    score_dtype: ScoreDtype | None = None
+    rule: Ties = EXACT
     max_docs: int | None = None
 
     @classmethod
-    def checked(cls, rel: Any, judged_only: Any, complete: Any, score_dtype: Any, max_docs: Any = None) -> RunOptions:
+    def checked(cls, rel: Any, judged_only: Any, complete: Any, ties: Any = EXACT, max_docs: Any = None) -> RunOptions:
         only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
-        if score_dtype is not None:
-            checks.choice(score_dtype, _DTYPES, "score_dtype")
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
-        return cls(checks.positive_integer(rel, "rel", 2**63 - 1), only, whole, score_dtype, most)
+        if rel is not None and checks.real_number(rel, "rel") <= 0:
+            raise InvalidValueError("rel", f"must be above 0, but is {rel}")
+        level = int(rel) if rel is not None and rel == int(rel) else rel
+        return cls(level, only, whole, given.rule_of(ties), most)
 
 
 class RunTables(NamedTuple):
@@ -54,7 +59,9 @@ class RunTables(NamedTuple):
 
     @classmethod
     def of(cls, scores: Checked, judged: Checked, options: RunOptions) -> RunTables:
-        """Return the tables with the queries that count."""
+        """Return the tables with the queries that count; a `rel` of 1 is the default where grades are whole."""
+        if options.rel == 1 and all(type(grade) is int for row in judged.values() for grade in row.values()):
+            options = options._replace(rel=None)
         return cls(scores, judged, [query for query in judged if options.complete or query in scores], options)
 
     @plain_floats
@@ -79,23 +86,28 @@ def open_both(run: Path | Table, qrels: Path | Table) -> tuple[Checked, Checked]
 
 def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], options: RunOptions) -> TieProfile:
     """Return the profile of some queries, at least one, with all grades, whatever ``options.rel`` is."""
-    relevant = {query: {d: grade for d, grade in judged.get(query, {}).items() if grade > 0} for query in queries}
-    grades = {grade for row in relevant.values() for grade in row.values()}
-    grade_values = np.array(sorted(grades) or [1], dtype=np.int64)
+    relevant = [{d: grade for d, grade in judged.get(query, {}).items() if grade > 0} for query in queries]
+    of_query = np.repeat(np.arange(len(queries)), [len(row) for row in relevant])
+    grades, gains = leveled(of_query, [grade for row in relevant for grade in row.values()], len(queries))
+    grade_values = np.unique(grades) if len(grades) else np.ones(1, dtype=np.int64)
     by_grade = np.zeros((len(queries), len(grade_values)), dtype=np.int64)
-    for counts, row in zip(by_grade, relevant.values(), strict=True):
-        np.add.at(counts, np.searchsorted(grade_values, list(row.values())), 1)
-    blocks = []
-    for query in queries:
+    np.add.at(by_grade, (of_query, np.searchsorted(grade_values, grades)), 1)
+    blocks, grade = [], iter(grades.tolist())
+    for query, row in zip(queries, relevant, strict=True):
+        grade_of = dict(zip(row, islice(grade, len(row)), strict=True))
         known, ranked = judged.get(query, {}), scores.get(query, {})
         if options.max_docs is not None and len(ranked) > options.max_docs:
-            ranked = _first(options.max_docs, ranked, known, query, options.score_dtype)
+            ranked = _first(options.max_docs, ranked, known, query, options.rule)
         if options.judged_only:
             ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
-        keys = keys_of_numbers(list(ranked.values()), options.score_dtype)
-        of_ranked = np.fromiter(map(relevant[query].get, ranked, repeat(0)), np.int64, len(ranked))
-        blocks.append(count_keys(keys[None], of_ranked[None], grade_values))
-    return assemble(blocks, grade_values, by_grade, tuple(queries))
+        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(0)), np.int64, len(ranked))[None]
+        numbers = list(ranked.values())
+        if isinstance(options.rule, Tolerance):
+            values = given.compared(np.array(numbers, dtype=None if numbers else float), options.rule, "scores")
+            blocks.append(count_within(values[None], of_ranked, grade_values, options.rule.eps))
+        else:
+            blocks.append(count_keys(keys_of_numbers(numbers, options.rule)[None], of_ranked, grade_values))
+    return assemble(blocks, grade_values, by_grade, tuple(queries), gains, options.rule.bounds_only)
 
 
 def profile_judged_documents(
@@ -108,10 +120,8 @@ def profile_judged_documents(
     return replace(profile, n_ranked=found + np.array(irrelevant, dtype=np.int64))
 
 
-def _first(
-    most: int, scores: dict[str, Any], grades: dict[str, int], query: str, dtype: ScoreDtype | None
-) -> dict[str, Any]:
-    keys, items = keys_of_numbers(list(scores.values()), dtype), list(scores)
+def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str, rule: Ties) -> dict[str, Any]:
+    keys, items = keys_of_numbers(list(scores.values()), rule), list(scores)
     last = np.partition(keys, len(keys) - most)[len(keys) - most]
     tied = np.flatnonzero(keys == last)
     room = most - int(np.count_nonzero(keys > last))
@@ -125,11 +135,11 @@ def _first(
     return {items[i]: scores[items[i]] for i in chosen}
 
 
-def keys_of_numbers(numbers: list[Any], dtype: ScoreDtype | None) -> Int64:
+def keys_of_numbers(numbers: list[Any], rule: Ties = EXACT) -> Int64:
     """Return keys as `keys_of` does, for Python numbers: places in sorted order if some are integers and stay so."""
-    if dtype is not None:
-        with np.errstate(over="ignore"):  # too large for float32 is infinity, as in C
-            return keys_of(np.array(list(map(nearest_float64, numbers)), dtype=np.float64).astype(dtype), "descending")
+    if isinstance(rule, Rounded):  # too large for float32 is infinity, as in C
+        values = np.array(list(map(nearest_float64, numbers)), dtype=np.float64)
+        return keys_of(given.compared(values, rule, "scores"), "descending")
     if set(map(type, numbers)) <= {float}:
         return keys_of(np.array(numbers, dtype=np.float64), "descending")
     place = {number: i for i, number in enumerate(sorted(set(numbers)))}

@@ -16,10 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import deadheat._core as _core
+from deadheat.engine.literals import TiesName
+from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties import given
+from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.tolerance import Tolerance
+from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays
 from deadheat.support import checks
-from deadheat.support.arrays import Bool, Int64, offsets_of, slices, spread
+from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, slices, spread
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Workers
 
@@ -35,26 +41,34 @@ def profile_scores(
     *,
     order: Literal["descending", "ascending"] = "descending",
     junk: ArrayLike | None = None,
+    ties: TiesName | Ties = "exact",
     threads: int | None = None,
 ) -> TieProfile:
     """Count the tie groups of a matrix of scores: `deadheat.Task.from_scores`."""
     checks.choice(order, ("descending", "ascending"), "order")
-    n_thread = checks.thread_count(threads)
+    n_thread, rule = checks.thread_count(threads), given.rule_of(ties)
     matrix = arrays.scores(scores, "scores")
     grades = arrays.relevance(relevant, matrix.shape)
     mask = arrays.junk_mask(junk, *matrix.shape)
+    gains = None
+    if grades.dtype.kind == "f":
+        grades, gains = _leveled(grades, mask)
     grade_values = _grade_values(grades, mask)
 
     def count_block(rows: slice) -> KeyedGroups:
         ignored = False if mask is None else mask if mask.ndim == 1 else mask[rows]
         arrays.require_counted(matrix[rows], ignored, "scores", rows.start)
-        return count_keys(keys_of(matrix[rows], order), _block_of_grades(grades, mask, rows), grade_values)
+        block, of_block = given.compared(matrix[rows], rule, "scores"), _block_of_grades(grades, mask, rows)
+        if isinstance(rule, Tolerance):
+            return count_within(block if order == "descending" else -block, of_block, grade_values, rule.eps)
+        return count_keys(keys_of(block, order), of_block, grade_values)
 
     with Workers(n_thread) as workers:
-        return assemble(workers.each(count_block, _blocks(*matrix.shape)), grade_values)
+        blocks = workers.each(count_block, _blocks(*matrix.shape))
+    return assemble(blocks, grade_values, gains=gains, bounds_only=rule.bounds_only)
 
 
-def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TieProfile:
+def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64) -> TieProfile:
     """Count, for every list and every score at which it has a relevant item, the items that score better or tie.
 
     Lists of about one length are counted together, padded with junk to less than twice their size.
@@ -63,8 +77,8 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TiePro
     ----------
     scores : (n_item,) array of floats or integers
         Scores of the items of the first list, then of the second, and so on; higher is better. No NaN.
-    grades : (n_item,) int64
-        Grades of relevance: 1 or higher is relevant, 0 is irrelevant.
+    grades : (n_item,) int64 or float64
+        Gains: 0 is irrelevant.
     lengths : (n_query,) int64
         The number of items in each list; at least one list.
 
@@ -80,6 +94,7 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TiePro
     (array([2, 1]), array([2, 1]))
     """
     keys, starts = keys_of(scores, "descending"), offsets_of(lengths)
+    grades, gains = leveled(np.repeat(np.arange(len(lengths)), lengths), grades, len(lengths))
     grade_values = np.unique(grades[grades > 0]) if (grades > 0).any() else np.ones(1, dtype=np.int64)
     blocks, counted = [], []
     sizes = np.frexp(lengths.astype(np.float64))[1]  # a list is shorter than 2 ** size
@@ -92,11 +107,32 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TiePro
             key[filled], grade[filled] = keys[items], grades[items]
             counted.append(count_keys(key, grade, grade_values))
             blocks.append(block)
-    return assemble(counted, grade_values)[np.argsort(np.concatenate(blocks))]
+    order = np.concatenate(blocks)
+    return assemble(counted, grade_values, gains=None if gains is None else gains[order])[np.argsort(order)]
 
 
 def _blocks(n_query: int, n_gallery: int) -> list[slice]:
     return slices(n_query, max(1, BLOCK_ENTRIES // n_gallery))
+
+
+def _leveled(gains: Any, junk: Bool | None) -> tuple[Any, Float64 | None]:
+    """Return `leveled` of a matrix of gains, dense or sparse; those of junk are 0."""
+    is_sparse = hasattr(gains, "tocoo")
+    if is_sparse:
+        entries = gains.tocoo()  # in the order of the data of `gains`
+        query, item, given = entries.row, entries.col, entries.data.astype(np.float64)
+    else:
+        query, item = np.nonzero(gains)
+        given = gains[query, item].astype(np.float64)
+    if junk is not None:
+        given[junk[item] if junk.ndim == 1 else junk[query, item]] = 0.0
+    grade, table = leveled(query, given, gains.shape[0])
+    grades: Any = gains.copy() if is_sparse else np.zeros(gains.shape, dtype=np.int64)
+    if is_sparse:
+        grades.data = grade
+    else:
+        grades[query, item] = grade
+    return grades, table
 
 
 def _block_of_grades(grades: Any, junk: Bool | None, rows: slice) -> Int64:
@@ -151,11 +187,34 @@ def count_keys(keys: Int64, grades: Int64, grade_values: Int64) -> KeyedGroups:
     return KeyedGroups(n_group, n_ranked, groups[:filled].copy(), by_grade[:filled].copy())
 
 
+def count_within(scores: Float64, grades: Int64, grade_values: Int64, eps: float) -> KeyedGroups:
+    """Count the groups of a tolerance in the rows of two (n_query, n_item) arrays; the highest score is the best.
+
+    Relevant items group by their scores. Irrelevant ones tie with a group within `eps`, and windows may overlap.
+    """
+    if len(grade_values) > 1:
+        raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
+    n_group, groups = np.zeros(len(scores), dtype=np.int64), [np.empty((4, 0), dtype=np.int64)]
+    for i, (row, grade) in enumerate(zip(scores, grades, strict=True)):
+        values, relevant = np.unique(-row[grade > 0], return_counts=True)
+        others = np.sort(row[grade == 0])
+        low, high = given.window(-values, eps)
+        near = len(others) - np.searchsorted(others, high, "right")
+        within = len(others) - np.searchsorted(others, low, "left")
+        before = np.cumsum(relevant) - relevant
+        groups.append(np.stack([near + before, before, within - near + relevant, relevant]))
+        n_group[i] = len(values)
+    listed = np.ascontiguousarray(np.concatenate(groups, axis=1).T)
+    return KeyedGroups(n_group, np.count_nonzero(grades >= 0, axis=1), listed, listed[:, 3:].copy())
+
+
 def assemble(
     blocks: list[KeyedGroups],
     grade_values: Int64,
     relevant_by_grade: Int64 | None = None,
     query_ids: tuple[str, ...] | None = None,
+    gains: Float64 | None = None,
+    bounds_only: bool = False,
 ) -> TieProfile:
     """Join blocks into a profile; relevant items are those in the groups, unless their numbers are given."""
     n_group, n_ranked, groups, by_grade = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
@@ -169,5 +228,5 @@ def assemble(
         offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, relevant_by_grade.sum(axis=1), grade_values,
         tied_by_grade=by_grade if graded else None,
         relevant_by_grade=relevant_by_grade if graded else None,
-        query_ids=query_ids,
+        query_ids=query_ids, gains=gains, bounds_only=bounds_only,
     )  # fmt: skip

@@ -6,12 +6,13 @@ labels of each pair. Graded relevance, and rules that round, take counting passe
 
     codes, bits of labels ──core──> histogram of each query ──> groups
     rows, bits of labels ──core──> sorted row of each query ──> groups
-                         ──chunks of queries──> pairs ──one pass a grade──> profiles ──joined──> profile
+                         ──chunks of queries──> pairs ──one pass each──> profiles ──joined──> profile
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import Candidates, Judged, Sharing
-from deadheat.engine.counting.judged import joined_grades
+from deadheat.engine.counting.judged import with_grades
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.profiles.profile import TieProfile
@@ -154,8 +156,10 @@ def _by_passes(
         for queries, query, item, grade in _chunks(labels, gallery_labels, candidates, counted):
             n_relevant = np.zeros((distance.n_query, len(grades)), dtype=np.int64)
             np.add.at(n_relevant, (query, grade - 1), 1)
-            parts = [profile_of(query[grade == value], item[grade == value]) for value in grades.tolist()]
-            whole = joined_grades(parts, grades, n_relevant) if len(parts) > 1 else parts[0]
+            whole = profile_of(query, item)
+            if len(grades) > 1:
+                group = pair_groups(distance, query, item, options.rule)
+                whole = with_grades(whole, query, group, grade - 1, grades, n_relevant)
             profiles.append(whole[queries])
             report(len(range(distance.n_query)[queries]))
     return _with_grades(TieProfile.joined(profiles), counted)
@@ -190,13 +194,10 @@ def _chunks(
 
 def _with_grades(profile: TieProfile, counted: bool) -> TieProfile:
     """Return the profile with the grades that occur, as one of scores has them."""
-    if not counted or profile.relevant_by_grade is None or profile.tied_by_grade is None:
+    if not counted or profile.relevant_by_grade is None:
         return profile
     there = np.flatnonzero(profile.relevant_by_grade.any(axis=0))
     grades = profile.grades[there] if len(there) else np.ones(1, dtype=np.int64)
     plain = grades.tolist() == [1]
-    return TieProfile(
-        profile.offsets, profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant, profile.n_ranked,
-        profile.n_relevant, grades, tied_by_grade=None if plain else profile.tied_by_grade[:, there],
-        relevant_by_grade=None if plain else profile.relevant_by_grade[:, there], check=False,
-    )  # fmt: skip
+    by_grade = [None if plain else counts[:, there] for counts in profile.counts_by_grade]
+    return replace(profile, grades=grades, tied_by_grade=by_grade[0], relevant_by_grade=by_grade[1], check=False)
