@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import re
 from collections.abc import Callable
@@ -73,7 +74,9 @@ def test_parquet_is_known_by_its_first_bytes(kind: str, tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"split": ["test"] * len(listed)} | columns), path)
     assert read(path) == table
     parquet.write_table(pyarrow.table({"user_id": [1, 1, 1], "item_id": [2, 3, 3], "score": [1, 1, 2]}), path)
-    with pytest.raises(FileError, match=r"row 3: document '3' must be listed once for query '1', but has 1 in row 2"):
+    with pytest.raises(
+        FileError, match=r"row 3: .* list document '3' once for query '1', but has \w+ 1 in row 2 and \w+ 2"
+    ):
         read(path)
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(FileError, match="cannot be read as Parquet"):
@@ -148,7 +151,9 @@ def test_an_integer_and_its_text_are_one_document_said_once() -> None:
     assert str(report).count(said) == 1
     assert said not in str(dh.evaluate(dh.Task.from_run({"q": {7: 0.5}}, {"q": {7: 1}}), "MRR"))
     assert trec.open_run({"q": {7: 0.5, "7": 0.5}}) == {"q": {"7": 0.5}}
-    with pytest.raises(InputError, match=r"'7' must be listed once for query 'q', but has 0\.5 and 0\.25 here"):
+    with pytest.raises(
+        InputError, match=r"run must list document '7' once for query 'q', but has score 0\.5 and score 0\.25;"
+    ):
         trec.open_run({"q": {7: 0.5, "7": 0.25}})
 
 
@@ -161,11 +166,11 @@ def test_doubled_lines_count_once_and_contradicting_ones_are_refused(tmp_path: P
     assert "1 line of the run repeats what another line says, and counts once." in str(report)
     assert "2 lines of the qrels repeat what another line says, and count once." in str(report)
     run.write_text("# x\nq 0 a 1 0.5 t\nq 0 b 2 0.5 t\nq 0 a 3 0.25 t\n")
-    said = "run, line 4: document 'a' must be listed once for query 'q', but has 0.5 in line 2 and 0.25 here"
+    said = "line 4: run must list document 'a' once for query 'q', but has score 0.5 in line 2 and score 0.25;"
     with pytest.raises(FileError, match=re.escape(said)):
         trec.open_run(run)
     qrels.write_text("query-id\tcorpus-id\tscore\nq\ta\t1\n\nq\ta\t0\n")
-    with pytest.raises(FileError, match=r"line 4: document 'a' must be .* but has 1 in line 2 and 0 here$"):
+    with pytest.raises(FileError, match=r"line 4: qrels must list .* but has rel 1 in line 2 and rel 0$"):
         trec.open_qrels(qrels)
 
 
@@ -200,3 +205,106 @@ def test_no_name_is_in_two_columns() -> None:
     queries, documents = ({rows._plain(name) for name in rows.NAMES[role]} for role in ("query", "document"))
     assert not queries & documents
     assert not (queries | documents) & {rows._plain(name) for kind in ("run", "qrels") for name in rows.NAMES[kind]}
+
+
+def test_lists_without_scores_are_positions() -> None:
+    task = dh.Task.from_lists([["a", "b"], ["c"]], [["b", "z"], {"c": 2, "d": 1}])
+    report = dh.evaluate(task, "RR, R@2, nDCG@5")
+    assert (report["RR"].lower, report["RR"].expected, report["RR"].upper) == (0.75, 0.75, 0.75)
+    assert report["Recall@2"].expected == 0.5
+    assert task.profile.query_ids == ("0", "1")
+    run = {"q": {"a": 3.0, "b": 2.0}, "r": {"c": 1.0}}
+    qrels = {"q": {"b": 1, "z": 1}, "r": {"c": 2, "d": 1}}
+    named = dh.Task.from_lists({"q": ["a", "b"], "r": ["c"]}, {"q": {"b", "z"}, "r": qrels["r"]})
+    assert named.profile == dh.Task.from_run(run, qrels).profile
+    assert str(dh.evaluate(named)) == str(dh.evaluate(dh.Task.from_run(run, qrels)))
+    integers = dh.Task.from_lists(np.array([[7, 8, -1]]), [np.array([8])])
+    assert integers.profile.n_ranked.tolist() == [2]
+    assert integers.profile.closer.tolist() == [1]
+
+
+def test_a_list_in_a_list_is_a_tied_group() -> None:
+    ranked = [["a", ("b", "c", "d"), "e"]]
+    for group in (("b", "c", "d"), ["b", "c", "d"], {"b", "c", "d"}):
+        report = dh.evaluate(dh.Task.from_lists([["a", group, "e"]], [["c"]]), "RR")["RR"]
+        ranks = [2, 3, 4]  # of c, each as likely
+        assert report.lower == float(Fraction(1, 4))
+        assert report.expected == pytest.approx(float(sum(Fraction(1, rank) for rank in ranks) / 3), abs=1e-15)
+        assert report.upper == float(Fraction(1, 2))
+    assert dh.Task.from_lists(ranked, [["e"]]).profile.closer.tolist() == [4]
+
+
+@pytest.mark.parametrize(
+    ("ranked", "relevant", "said"),
+    [
+        ([["a"], ["b"]], [["a"]], "relevant_ids must be of the same queries, but have 2 lists and 1 lists"),
+        ({"q": ["a"]}, [["a"]], "must be of the same queries, but have 1 ids and 1 lists of them"),
+        ({"q": ["a"]}, {"r": ["a"]}, "run and qrels must have a query in common"),
+        (["a", "b"], [["a"], ["b"]], "ranked_ids must be a list of ids for each query, but is 'a'"),
+        ([{"a", "b"}], [["a"]], "ranked_ids must be a list of ids for each query, best first, but a set has no order"),
+        ([["a"]], ["a"], "relevant_ids must be a list of ids for each query, but is 'a'"),
+        ([["a", "b", "a"]], [["a"]], "ranked_ids must list document 'a' once for query '0', but has rank 1 and rank 3; "
+         'repeats="max" takes the best'),
+        ([[0.5]], [["a"]], "the id of a document must be a string or an integer, but is 0.5"),
+        ([["a"]], [{"a": "x"}], "relevant_ids, query 0, document 'a': grade must be a number, but is 'x'"),
+    ],
+)  # fmt: skip
+def test_lists_that_do_not_fit_are_refused(ranked: Any, relevant: Any, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        dh.Task.from_lists(ranked, relevant)
+
+
+CHUNKS = {"q": {"d1#1": 0.5, "d2#1": 0.5, "d1#2": 0.5, "d3#1": 0.25, "d2#2": 0.75, "d4#1": 0.25, "d4#2": 0.125}}
+
+
+def ranks_by_every_order(document: str) -> set[int]:
+    """The ranks of a document over all orders of tied chunks, of which each document keeps its first."""
+    chunks, found = CHUNKS["q"], set()
+    for order in itertools.permutations(chunks):
+        if [chunks[chunk] for chunk in order] == sorted(chunks.values(), reverse=True):
+            found.add(list(dict.fromkeys(chunk[:2] for chunk in order)).index(document) + 1)
+    return found
+
+
+@pytest.mark.parametrize("repeats", ["max", "first"])
+def test_bounds_of_chunks_hold_over_documents(repeats: Any, tmp_path: Path) -> None:
+    path, mapping = tmp_path / "run", tmp_path / "documents"
+    path.write_text("".join(f"q 0 {chunk[:2]} 1 {score} t\n" for chunk, score in CHUNKS["q"].items()))
+    document_of = {chunk: chunk[:2] for chunk in CHUNKS["q"]}
+    mapping.write_text("".join(f"{chunk}\t{document}\n" for chunk, document in document_of.items()))
+    for document in ("d1", "d2", "d3", "d4"):
+        qrels = {"q": {document: 1}}
+        ranks = ranks_by_every_order(document)
+        for given, of in ((path, None), (CHUNKS, document_of), (CHUNKS, mapping)):
+            report = dh.evaluate(dh.Task.from_run(given, qrels, repeats=repeats, documents=of), "RR")["RR"]
+            assert (report.lower, report.upper) == (1 / max(ranks), 1 / min(ranks))
+    task = dh.Task.from_run(path, {"q": {"d3": 1}}, repeats=repeats)
+    assert task.profile.n_ranked.tolist() == [4]
+    assert "repeat" not in str(dh.evaluate(task))
+
+
+def test_chunks_without_a_word_are_refused_with_the_word(tmp_path: Path) -> None:
+    document_of = {chunk: chunk[:2] for chunk in CHUNKS["q"]}
+    said = "run must list document 'd2' once for query 'q', but has score 0.5 and score 0.75; repeats=\"max\" takes"
+    with pytest.raises(InputError, match=re.escape(said)):
+        dh.Task.from_run(CHUNKS, {"q": {"d1": 1}}, documents=document_of)
+    assert trec.open_run({"q": {"a#1": 1, "b#1": 2}}, documents={"a#1": "a", "b#1": 7}) == {"q": {"a": 1, "7": 2}}
+    said = "documents must have the document of each chunk, but has none for 'd4#1' of query 'q'"
+    with pytest.raises(InputError, match=re.escape(said)):
+        trec.open_run(CHUNKS, repeats="max", documents={chunk: "d" for chunk in document_of if chunk != "d4#1"})
+    with pytest.raises(InputError, match="repeats must be one of max, first, but is 'sum'"):
+        dh.Task.from_run(CHUNKS, {"q": {"d1": 1}}, repeats="sum")  # type: ignore[arg-type]
+    path = tmp_path / "documents"
+    for text in ('{"a#1": "a", "b#1": "b"}', "chunk_id,doc_id\na#1,a\nb#1,b\n", "a#1 a\n\nb#1 b\nb#1 b\n"):
+        path.write_text(text)
+        assert trec.open_run({"q": {"a#1": 1, "b#1": 2}}, documents=path) == {"q": {"a": 1, "b": 2}}
+    for text in ("a#1 a\na#1 b\n", "a#1 a\na#1\n"):
+        path.write_text(text)
+        with pytest.raises(FileError, match="line 2: must be a chunk and its one document, but is 'a#1"):
+            trec.open_run({"q": {"a#1": 1}}, documents=path)
+
+
+def test_a_list_that_repeats_a_document_has_it_where_it_comes_first() -> None:
+    for ranked in (["a", "b", "a", "c"], ["a", ("b", "a"), "c"]):
+        report = dh.evaluate(dh.Task.from_lists([ranked], [["c"]], repeats="first"), "RR")["RR"]
+        assert (report.lower, report.upper) == (1 / 3, 1 / 3)

@@ -28,6 +28,7 @@ from deadheat.errors import FileError, InputError, InvalidTypeError, reason
 from deadheat.inputs.files import Path, unreadable, unzipped
 from deadheat.inputs.formats.columns import opened_parquet
 from deadheat.inputs.predictions import distinct, scores_in
+from deadheat.support import checks
 from deadheat.support.lazy import json
 
 Row: TypeAlias = tuple[int, Any, Any, Any]  # line or row of a file, query, document, number
@@ -44,6 +45,7 @@ NAMES = {
 NO_DOCUMENT = object()  # the document of a query that has none
 
 
+@lru_cache
 def _plain(name: Any) -> str:
     return str(name).strip().lower().replace("-", "").replace("_", "")
 
@@ -56,12 +58,13 @@ def _found(held: tuple[Any, ...], argument: str) -> list[Any]:
     return [next((spelled[_plain(name)] for name in NAMES[role] if _plain(name) in spelled), None) for role in roles]
 
 
-def _columns(held: Iterable[Any], argument: str, came: str) -> list[Any]:
+def _columns(held: Iterable[Any], argument: str, row: Any = None) -> list[Any]:
     """Return the names of the three columns; that of the number is None for qrels of the other two alone."""
     held = tuple(held)
     names = _found(held, argument)
     if None in names[:2] or (names[2] is None and (argument == "run" or len(held) != 2)):
         needed = ", ".join(NAMES[role][0] for role in ("query", "document", argument))
+        came = f"columns {', '.join(map(str, held))}" if row is None else f"{type(row).__name__} {row!r:.50}"
         raise InvalidTypeError(argument, f"must have {needed}, but has {came}")
     return names
 
@@ -107,7 +110,7 @@ def _rows_of_mapping(source: Mappings, argument: str) -> Iterator[Row]:
 
 def _rows_of_frame(frame: Any, argument: str) -> Iterator[Row]:
     held = list(getattr(frame, "column_names", None) or frame.columns)  # Arrow's `columns` are the values
-    *ids, name = _columns(held, argument, f"columns {', '.join(map(str, held))}")
+    *ids, name = _columns(held, argument)
     parts = (frame[each] for each in (*ids, ids[0] if name is None else name))
     columns = (each.to_pylist() if hasattr(each, "to_pylist") else list(each) for each in parts)
     for place, (query, item, value) in enumerate(zip(*columns, strict=True), 1):
@@ -124,9 +127,35 @@ def _rows_of_tuples(rows: Iterable[Any], argument: str) -> Iterator[Row]:
         get: Callable[..., Any] = row.get if isinstance(row, Mapping) else partial(getattr, row)
         if not names:
             held = row if isinstance(row, Mapping) else [name for name in dir(row) if not name.startswith("_")]
-            names = _columns(held, argument, f"{type(row).__name__} {row!r:.50}")
+            names = _columns(held, argument, row)
         query, item, value = (None if name is None else get(name, None) for name in names)
         yield place, query, item, _number(value, names[2])
+
+
+def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
+    """Yield the rows of ids in lists, one for each query: minus the rank of ``ranked_ids``, or the grade of others.
+
+    A query is called by its key, or by its place from 0. An entry of a ranked list that holds several ids is a tied
+    group. The integer -1 is nothing, as in faiss.
+
+    Examples
+    --------
+    >>> list(rows_of_lists([["a", ("b", "c")]], "ranked_ids"))
+    [(0, 0, 'a', -1), (0, 0, 'b', -2), (0, 0, 'c', -2)]
+    """
+    kind = "a list of ids for each query"
+    is_ranked = argument == "ranked_ids"
+    for query, row in lists.items() if isinstance(lists, Mapping) else enumerate(checks.listed(lists, argument, kind)):
+        if is_ranked and isinstance(row, (Mapping, set, frozenset)):
+            raise InvalidTypeError(argument, f"must be {kind}, best first, but a {type(row).__name__} has no order")
+        entries = list(row.items()) if isinstance(row, Mapping) else checks.listed(row, argument, kind)
+        if is_ranked:
+            groups = (entry if isinstance(entry, (list, tuple, set, frozenset)) else [entry] for entry in entries)
+            entries = [(item, -rank) for rank, group in enumerate(groups, 1) for item in group]
+        elif not isinstance(row, Mapping):
+            entries = [(item, 1) for item in entries]
+        there = [(0, query, *entry) for entry in entries if isinstance(entry[0], str) or entry[0] != -1]
+        yield from there or [(0, query, NO_DOCUMENT, None)]
 
 
 def rows_in(path: Path, argument: str, parse: Callable[[str], Any]) -> tuple[Callable[[], Iterator[Row]], str] | None:
@@ -153,7 +182,7 @@ def rows_in(path: Path, argument: str, parse: Callable[[str], Any]) -> tuple[Cal
 def _rows_of_parquet(path: Path, argument: str) -> Iterator[Row]:
     with unreadable(path, "Parquet"), opened_parquet(FilePath(path)) as file:
         held = file.schema_arrow.names
-        names = _columns(held, argument, f"columns {', '.join(held)}")
+        names = _columns(held, argument)
         yield from _rows_of_frame(file.read(columns=[name for name in names if name is not None]), argument)
 
 
@@ -165,7 +194,7 @@ def _rows_with_header(path: Path, argument: str, delimiter: str, parse: Callable
         reader = csv.reader(text, delimiter=delimiter, strict=True)
         try:
             held = [cell.strip() for cell in next(reader)]
-            names = _columns(held, argument, f"columns {', '.join(held)}")
+            names = _columns(held, argument)
             places = [held.index(name) if name is not None else 0 for name in names]
             for cells in reader:
                 if len(cells) != len(held):
@@ -228,3 +257,23 @@ def _rows_of_record(record: Any, argument: str) -> Iterator[Row]:
     if not all(isinstance(each, dict) for each in nested[0]):
         raise InvalidTypeError(argument, "must have a score for each document of a query, but has a list without any")
     return _rows_of_tuples(({**each, query: record[query]} for each in nested[0]), argument)
+
+
+def pairs_in(path: Path) -> Iterable[tuple[str, str]]:
+    """Return the chunks and their documents in a file: JSON, ``{chunk: document}``, or a line for each chunk.
+
+    A line has two fields, with tabs, commas or blanks between them.
+    """
+    with unzipped(path) as file:
+        text = file.read().decode("utf-8-sig", "surrogateescape")
+    if text.lstrip().startswith("{"):
+        content: dict[str, str] = _loaded(text.encode("utf-8", "surrogateescape"), path, " is no JSON of documents")
+        return content.items()
+    found: dict[str, str] = {}
+    for place, line in enumerate(text.splitlines(), 1):
+        cells = line.split("\t" if "\t" in line else "," if "," in line else None)
+        if len(cells) == 2 and found.setdefault(cells[0].strip(), cells[1].strip()) == cells[1].strip():
+            continue
+        if cells and line.strip():
+            raise FileError(path, f", line {place}: must be a chunk and its one document, but is {line!r:.50}")
+    return found.items()

@@ -140,6 +140,8 @@ _RUN = _Form("run", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", flo
 _QRELS = _Form("qrels", ("qid", "iter", "docid", "rel"), "rel", int)
 _RANKS = _Form("run", ("qid", "pid", "rank"), "rank", float, item=1)  # MS MARCO
 _PAIRS = _Form("qrels", ("qid", "pid"), "rel", int, item=1)  # MS MARCO, every one relevant
+_RANKED = _Form("ranked_ids", (), "rank", float)
+_RELEVANT = _Form("relevant_ids", (), "grade", int)
 
 
 class Opened(dict[str, dict[str, Any]]):
@@ -171,6 +173,21 @@ def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
     return _open(source, _QRELS, may_be_empty)
 
 
+def open_lists(ranked: Any, relevant: Any, *, repeats: Repeats | None = None) -> tuple[Checked, Checked]:
+    """Open lists of ids as a run, whose scores are ranks with the sign changed, and its qrels."""
+    if repeats is not None:
+        checks.choice(repeats, get_args(Repeats), "repeats")
+    found = (
+        _collected(partial(rows.rows_of_lists, ranked, "ranked_ids"), _RANKED, repeats),
+        _collected(partial(rows.rows_of_lists, relevant, "relevant_ids"), _RELEVANT, None),
+    )
+    named = isinstance(ranked, Mapping), isinstance(relevant, Mapping)
+    if named[0] != named[1] or (not named[0] and len(found[0]) != len(found[1])):
+        sizes = " and ".join(f"{len(side)} {('lists', 'ids')[by_id]}" for side, by_id in zip(found, named, strict=True))
+        raise InvalidValueError("ranked_ids and relevant_ids", f"must be of the same queries, but have {sizes} of them")
+    return found
+
+
 def remarks_of(*tables: Checked) -> list[str]:
     """Return the remarks of a report on how a run and its qrels were read."""
     kinds = {kind for table in tables for kind in getattr(table, "kinds", ())}
@@ -190,7 +207,7 @@ def _open(source: Path | Table, form: _Form, may_be_empty: bool, repeats: Repeat
         if not table and not may_be_empty:
             raise FileError(source, f" {rule}")
         return table
-    table = _collected(partial(rows.rows_of, source, form.argument), form, repeats)
+    table = _collected(partial(rows.rows_of, source, form.argument), form, repeats, unit="row")
     if not table and not may_be_empty:
         raise InvalidValueError(form.argument, rule)
     return table
@@ -219,10 +236,12 @@ def _collected(
             elif row[item] == number:
                 n_again += 1
             else:
-                raise InvalidValueError(f"document {item!r}", _again(read, query, item, row[item], number, unit, form))
+                raise InvalidValueError(form.argument, _again(read, query, item, row[item], number, unit, form))
         except InputError as error:
             if path is not None and place:
                 raise FileError(path, f", {unit} {place}: {error}") from None
+            if error.argument == form.argument:
+                raise
             where = f"{form.argument}, query {of_query!r:.50}, document {of_item!r:.50}:"
             raise type(error)(where, str(error)) from None
     if n_again:
@@ -247,15 +266,32 @@ def _again(
     read: Callable[[], Iterator[Row]], query: str, item: str, known: float, number: float, unit: str, form: _Form
 ) -> str:
     """Return the rule that a document listed with two numbers breaks, with the place of the first where it has one."""
-    first = next((place for place, *ids, _ in read() if [*map(str, ids)] == [query, item]), 0)
+    first = next((place for place, *ids, _ in read() if place and [*map(str, ids)] == [query, item]), 0)
     where = f" in {unit} {first}" if first else ""
-    hint = '; repeats="max" takes the highest score' if form.argument == "run" else ""
-    return f"must be listed once for query {query!r}, but has {known}{where} and {number} here{hint}"
+    both = [f"{form.number} {-each if form.number == 'rank' else each:g}" for each in (known, number)]
+    hint = '; repeats="max" takes the best of a document\'s chunks' if form.kind is float else ""
+    return f"must list document {item!r} once for query {query!r}, but has {both[0]}{where} and {both[1]}{hint}"
 
 
 def _of_documents(table: Checked, documents: Documents, repeats: Repeats | None) -> Checked:
     """Return a run of documents, from a run of chunks and the document of each."""
-    raise NotImplementedError
+    kinds = set[tuple[str, type]]()
+    pairs = rows.pairs_in(documents) if isinstance(documents, (str, os.PathLike)) else documents.items()
+    document_of = {_id(chunk, "chunk", kinds): _id(document, "document", kinds) for chunk, document in pairs}
+
+    def read() -> Iterator[Row]:
+        for query, row in table.items():
+            if not row:
+                yield 0, query, rows.NO_DOCUMENT, None
+            for chunk, score in row.items():
+                if chunk not in document_of:
+                    rule = f"must have the document of each chunk, but has none for {chunk!r} of query {query!r}"
+                    raise InvalidValueError("documents", rule)
+                yield 0, query, document_of[chunk], score
+
+    found = _collected(read, _RUN, repeats)
+    found.remarks = (*getattr(table, "remarks", ()), *found.remarks)
+    return found
 
 
 def run_id(path: Path) -> str | None:
