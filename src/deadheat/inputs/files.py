@@ -5,11 +5,9 @@ The files that match a pattern are taken in natural order, which is printed wher
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
@@ -21,6 +19,8 @@ from deadheat.support import checks, scratch
 from deadheat.support.lazy import glob, lazy
 
 atomic: Any = lazy("deadheat.support.atomic")
+gzip: Any = lazy("gzip")
+zlib: Any = lazy("zlib")
 
 Labels: TypeAlias = NDArray[Any]
 Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]

@@ -259,7 +259,7 @@ def _rows_of_record(record: Any, argument: str) -> Iterator[Row]:
     return _rows_of_tuples(({**each, query: record[query]} for each in nested[0]), argument)
 
 
-def pairs_in(path: Path) -> Iterable[tuple[str, str]]:
+def pairs_in(path: Path) -> Mapping[Any, Any]:
     """Return the chunks and their documents in a file: JSON, ``{chunk: document}``, or a line for each chunk.
 
     A line has two fields, with tabs, commas or blanks between them.
@@ -268,7 +268,7 @@ def pairs_in(path: Path) -> Iterable[tuple[str, str]]:
         text = file.read().decode("utf-8-sig", "surrogateescape")
     if text.lstrip().startswith("{"):
         content: dict[str, str] = _loaded(text.encode("utf-8", "surrogateescape"), path, " is no JSON of documents")
-        return content.items()
+        return content
     found: dict[str, str] = {}
     for place, line in enumerate(text.splitlines(), 1):
         cells = line.split("\t" if "\t" in line else "," if "," in line else None)
@@ -276,4 +276,4 @@ def pairs_in(path: Path) -> Iterable[tuple[str, str]]:
             continue
         if cells and line.strip():
             raise FileError(path, f", line {place}: must be a chunk and its one document, but is {line!r:.50}")
-    return found.items()
+    return found

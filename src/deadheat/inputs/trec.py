@@ -268,7 +268,7 @@ def _again(
     """Return the rule that a document listed with two numbers breaks, with the place of the first where it has one."""
     first = next((place for place, *ids, _ in read() if place and [*map(str, ids)] == [query, item]), 0)
     where = f" in {unit} {first}" if first else ""
-    both = [f"{form.number} {-each if form.number == 'rank' else each:g}" for each in (known, number)]
+    both = [f"{form.number} {-int(each) if form.number == 'rank' else each}" for each in (known, number)]
     hint = '; repeats="max" takes the best of a document\'s chunks' if form.kind is float else ""
     return f"must list document {item!r} once for query {query!r}, but has {both[0]}{where} and {both[1]}{hint}"
 
@@ -276,7 +276,13 @@ def _again(
 def _of_documents(table: Checked, documents: Documents, repeats: Repeats | None) -> Checked:
     """Return a run of documents, from a run of chunks and the document of each."""
     kinds = set[tuple[str, type]]()
-    pairs = rows.pairs_in(documents) if isinstance(documents, (str, os.PathLike)) else documents.items()
+    if isinstance(documents, (str, os.PathLike)):
+        checks.without_nul(documents, "documents")
+        documents = rows.pairs_in(documents)
+    elif not isinstance(documents, Mapping):
+        rule = "must be a dictionary from chunks to documents, or the path of one"
+        raise InvalidTypeError("documents", f"{rule}, but is {checks.shown(documents)}")
+    pairs = documents.items()
     document_of = {_id(chunk, "chunk", kinds): _id(document, "document", kinds) for chunk, document in pairs}
 
     def read() -> Iterator[Row]:
