@@ -57,7 +57,7 @@ CHUNKS = (
     option("TREC run", "--repeats", type=Choice(get_args(Repeats)),
         help="Take the best entry of a document that a run lists several times, such as once for each chunk."),
     option("TREC run", "--documents", type=PATH, metavar="FILE",
-        help="Take the document of each chunk in a run from here: two columns, or JSON."),
+        help="Take the document of each chunk in a run from here: two columns."),
 )  # fmt: skip
 JUDGING = (
     option("TREC run", "-l", "--rel", type=REAL,

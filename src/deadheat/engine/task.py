@@ -737,7 +737,7 @@ class Task:
             sorted. By default a document with two scores is refused.
         documents : dict or path, optional
             The document of each chunk, where the run has ids of chunks and the qrels have those of documents:
-            ``{chunk_id: doc_id}``, or a file with such JSON or with both in each line.
+            ``{chunk_id: doc_id}``, or a file with both in each line.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 

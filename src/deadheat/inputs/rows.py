@@ -16,6 +16,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import lru_cache, partial
@@ -32,8 +33,7 @@ from deadheat.support import checks
 from deadheat.support.lazy import json
 
 Row: TypeAlias = tuple[int, Any, Any, Any]  # line or row of a file, query, document, number
-Mappings: TypeAlias = Mapping[Any, Mapping[Any, float]]  # query id -> document id -> score or grade
-Table: TypeAlias = Mappings | Iterable[Any] | Any
+Table: TypeAlias = Mapping[Any, Mapping[Any, float]] | Iterable[Any] | Any  # query id -> document id -> number
 
 # In any case, and with "-", "_" or nothing between words (corpus-id, userID). Minus a rank is a score.
 NAMES = {
@@ -42,6 +42,7 @@ NAMES = {
     "run": ("score", "prediction", "rank"),
     "qrels": ("relevance", "rel", "label", "score", "rating", "grade"),
 }
+_BLANKS = re.compile(r"\s*")
 NO_DOCUMENT = object()  # the document of a query that has none
 
 
@@ -97,7 +98,7 @@ def rows_of(source: Table, argument: str) -> Iterator[Row]:
     raise InvalidTypeError(argument, f"{rule}, but is {type(source).__name__}")
 
 
-def _rows_of_mapping(source: Mappings, argument: str) -> Iterator[Row]:
+def _rows_of_mapping(source: Mapping[Any, Any], argument: str) -> Iterator[Row]:
     for query, row in source.items():
         if not isinstance(row, Mapping):
             came = f"has {type(row).__name__} for {query!r:.50}"
@@ -150,11 +151,13 @@ def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
             raise InvalidTypeError(argument, f"must be {kind}, best first, but a {type(row).__name__} has no order")
         entries = list(row.items()) if isinstance(row, Mapping) else checks.listed(row, argument, kind)
         if is_ranked:
-            groups = (entry if isinstance(entry, (list, tuple, set, frozenset)) else [entry] for entry in entries)
+            groups = (
+                entry if np.iterable(entry) and not isinstance(entry, (str, bytes)) else [entry] for entry in entries
+            )
             entries = [(item, -rank) for rank, group in enumerate(groups, 1) for item in group]
         elif not isinstance(row, Mapping):
             entries = [(item, 1) for item in entries]
-        there = [(0, query, *entry) for entry in entries if isinstance(entry[0], str) or entry[0] != -1]
+        there = [(0, query, *each) for each in entries if not isinstance(each[0], (int, np.integer)) or each[0] != -1]
         yield from there or [(0, query, NO_DOCUMENT, None)]
 
 
@@ -209,71 +212,61 @@ def _rows_with_header(path: Path, argument: str, delimiter: str, parse: Callable
 
 
 def _rows_of_json(path: Path, argument: str) -> Iterator[Row]:
-    """Yield the rows of one object, or of an object in each line."""
-    with unzipped(path) as file:
-        first, rest = next(filter(bytes.strip, file)), next(filter(bytes.strip, file), b"")
-        content = _loaded(first) if rest else None
-        if content is None:  # one object, in one line or in several
-            content = _loaded(first + rest + file.read(), path, " is no JSON of scores")
-            of_query = content and isinstance(content, dict) and not isinstance(next(iter(content.values())), dict)
-            if not of_query or _found(tuple(content), argument)[0] is None:
-                yield from _rows_of_mapping(scores_in(content, path), argument)
-                return
-    with unzipped(path) as file:
-        for place, line in enumerate(file, 1):
-            if line.strip():
-                try:
-                    record = _loaded(line, path, f", line {place}: no JSON")
-                    yield from ((place, *row[1:]) for row in _rows_of_record(record, argument))
-                except InputError as error:
-                    raise FileError(path, f", line {place}: {error}") from None
-
-
-def _loaded(text: bytes, path: Path | None = None, fault: str = "") -> Any:
-    """Return what JSON holds; None for other text if there is no path to blame."""
+    """Yield the rows of one object, or of one object after another."""
+    decode, line, end = json.JSONDecoder(object_pairs_hook=distinct).raw_decode, 1, 0
     try:
-        return json.loads(text, object_pairs_hook=distinct)
+        with unzipped(path) as file:
+            text = file.read().decode("utf-8-sig")
+        while (start := _BLANKS.match(text, end).end()) < len(text):  # type: ignore[union-attr]
+            line += text.count("\n", end, start)
+            record, end = decode(text, start)
+            if start == 0 and not _is_row(record, argument) and not text[end:].strip():
+                yield from _rows_of_mapping(scores_in(record, path), argument)
+                return
+            yield from [(line, *row[1:]) for row in _rows_of_record(record, argument)]
+            line += text.count("\n", start, end)
+    except InputError as error:
+        raise FileError(path, f", line {line}: {error}") from None
+    except FileError:
+        raise
     except ValueError as error:  # of JSON or of UTF-8
-        if path is None:
-            return None
-        raise FileError(path, f"{fault}: {reason(error)}") from None
+        raise FileError(path, f" is no JSON of scores: {reason(error)}") from None
 
 
-def _rows_of_record(record: Any, argument: str) -> Iterator[Row]:
+def _is_row(record: Any, argument: str) -> bool:
+    """Return whether a JSON object has names of columns, unlike ``{"q": {"d": 0.5}}``."""
+    is_object = isinstance(record, dict) and _found(tuple(record), argument)[0] is not None
+    return is_object and not all(isinstance(value, dict) for value in record.values())
+
+
+def _rows_of_record(record: Any, argument: str) -> Iterable[Row]:
     """Return the rows of a JSON object: one row, ``{"q": {"d": 0.5}}``, or a query with its documents.
 
     These are the one value that is a dictionary, or a list of objects.
     """
     if not isinstance(record, dict):
         raise InvalidTypeError(argument, f"must have an object in each line, but has {record!r:.50}")
-    if all(isinstance(value, dict) for value in record.values()):
+    if not _is_row(record, argument):
         return _rows_of_mapping(record, argument)
     query, item, _ = _found(tuple(record), argument)
-    nested = [value for value in record.values() if isinstance(value, (dict, list))]
-    if query is None or item is not None or len(nested) != 1:
-        return _rows_of_tuples([record], argument)
+    nested = [value for value in record.values() if isinstance(value, (dict, list))] if item is None else []
+    if len(nested) != 1:
+        name = _columns(record, argument, record)[2]
+        return [(0, record[query], record[item], _number(record.get(name), name))]
     if isinstance(nested[0], dict) or not nested[0]:
-        return _rows_of_mapping(cast(Any, {record[query]: nested[0] or {}}), argument)
+        return _rows_of_mapping({record[query]: nested[0] or {}}, argument)
     if not all(isinstance(each, dict) for each in nested[0]):
         raise InvalidTypeError(argument, "must have a score for each document of a query, but has a list without any")
     return _rows_of_tuples(({**each, query: record[query]} for each in nested[0]), argument)
 
 
-def pairs_in(path: Path) -> Mapping[Any, Any]:
-    """Return the chunks and their documents in a file: JSON, ``{chunk: document}``, or a line for each chunk.
-
-    A line has two fields, with tabs, commas or blanks between them.
-    """
-    with unzipped(path) as file:
-        text = file.read().decode("utf-8-sig", "surrogateescape")
-    if text.lstrip().startswith("{"):
-        content: dict[str, str] = _loaded(text.encode("utf-8", "surrogateescape"), path, " is no JSON of documents")
-        return content
+def pairs_in(path: Path) -> dict[str, str]:
+    """Return the documents of chunks, from a line for each chunk: two fields, with tabs, commas or blanks between."""
     found: dict[str, str] = {}
-    for place, line in enumerate(text.splitlines(), 1):
-        cells = line.split("\t" if "\t" in line else "," if "," in line else None)
-        if len(cells) == 2 and found.setdefault(cells[0].strip(), cells[1].strip()) == cells[1].strip():
-            continue
-        if cells and line.strip():
-            raise FileError(path, f", line {place}: must be a chunk and its one document, but is {line!r:.50}")
+    with unzipped(path) as file:
+        for place, text in enumerate(file, 1):
+            line = text.decode("utf-8-sig", "surrogateescape").strip()
+            cells = line.split("\t" if "\t" in line else "," if "," in line else None)
+            if line and (len(cells) != 2 or found.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip()):
+                raise FileError(path, f", line {place}: must be a chunk and its one document, but is {line!r:.50}")
     return found

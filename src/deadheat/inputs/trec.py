@@ -162,8 +162,7 @@ def open_run(
 
     With `repeats` a document has the highest of its scores. `documents` has the document of each chunk.
     """
-    if repeats is not None:
-        checks.choice(repeats, get_args(Repeats), "repeats")
+    checks.choice("max" if repeats is None else repeats, get_args(Repeats), "repeats")
     table = _open(source, _RUN, may_be_empty, repeats)
     return table if documents is None else _of_documents(table, documents, repeats)
 
@@ -175,8 +174,7 @@ def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
 
 def open_lists(ranked: Any, relevant: Any, *, repeats: Repeats | None = None) -> tuple[Checked, Checked]:
     """Open lists of ids as a run, whose scores are ranks with the sign changed, and its qrels."""
-    if repeats is not None:
-        checks.choice(repeats, get_args(Repeats), "repeats")
+    checks.choice("max" if repeats is None else repeats, get_args(Repeats), "repeats")
     found = (
         _collected(partial(rows.rows_of_lists, ranked, "ranked_ids"), _RANKED, repeats),
         _collected(partial(rows.rows_of_lists, relevant, "relevant_ids"), _RELEVANT, None),
@@ -197,18 +195,18 @@ def remarks_of(*tables: Checked) -> list[str]:
 
 
 def _open(source: Path | Table, form: _Form, may_be_empty: bool, repeats: Repeats | None = None) -> Checked:
-    rule = "must hold at least one query, but is empty"
     if isinstance(source, Opened):
-        return source
-    if isinstance(source, (str, os.PathLike)):
+        table = source
+    elif isinstance(source, (str, os.PathLike)):
         checks.without_nul(source, form.argument)
         found = rows.rows_in(source, form.argument, form.number_in)
         table = _read(source, form, repeats) if found is None else _collected(found[0], form, repeats, source, found[1])
-        if not table and not may_be_empty:
-            raise FileError(source, f" {rule}")
-        return table
-    table = _collected(partial(rows.rows_of, source, form.argument), form, repeats, unit="row")
+    else:
+        table = _collected(partial(rows.rows_of, source, form.argument), form, repeats, unit="row")
     if not table and not may_be_empty:
+        rule = "must hold at least one query, but is empty"
+        if isinstance(source, (str, os.PathLike)):
+            raise FileError(source, f" {rule}")
         raise InvalidValueError(form.argument, rule)
     return table
 
@@ -320,7 +318,13 @@ def _read(path: Path, form: _Form, repeats: Repeats | None = None) -> Opened:
         for block in _blocks(file):
             form = form if table else form.fitting(block)
             if not form.add(block, table):
-                return _read_one_by_one(path, form, repeats)
+                table = _read_one_by_one(path, form, repeats)
+                break
+    for query, row in table.items() if form is _RANKS and repeats is None else ():
+        if sorted(row.values()) != list(range(-len(row), 0)):
+            rule = "a line of three fields must end in a rank, as in MS MARCO, from 1 on without gaps"
+            hint = "name the columns in the first line if these are scores"
+            raise FileError(path, f": {rule}, but those of query {query!r} are others; {hint}")
     return table
 
 

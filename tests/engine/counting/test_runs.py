@@ -111,7 +111,7 @@ BAD_RUNS = [
     ("q Q0 a 1 1e999 t\n", r"my\.run, line 1: score must be finite, but is inf"),
     (
         "q Q0 a 1 1 t\nq Q0 a 2 0 t\n",
-        r"my\.run, line 2: run must list document 'a' once .* has score 1 in line 1 and",
+        r"my\.run, line 2: run must list document 'a' once .* has score 1.0 in line 1 and",
     ),
     (b"q Q0 a\x00 1 1 t\n", r"my\.run, line 1: a NUL byte; damaged, or another kind of file\?"),
     *((empty, r"my\.run must hold at least one query, but is empty") for empty in ("", "\n \n", "# nothing\n")),
