@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from cli.calling import passed
+from cli.calling import reason as refused
 
 import deadheat as dh
 from deadheat.errors import FileError, InputError
@@ -119,7 +121,7 @@ def test_both_ways_of_reading_ms_marco_agree(form: Any, tmp_path: Path) -> None:
         outcomes = []
         for read in (trec._read, trec._read_one_by_one):
             try:
-                outcomes.append(repr(read(path, form, "max")))
+                outcomes.append(repr(read(path, form, trec.Chunks("max"))))
             except FileError as error:
                 outcomes.append(str(error))
         assert outcomes[0] == outcomes[1]
@@ -253,7 +255,7 @@ def test_a_list_in_a_list_is_a_tied_group() -> None:
         ([{"a", "b"}], [["a"]], "ranked_ids must be a list of ids for each query, best first, but a set has no order"),
         ([["a"]], ["a"], "relevant_ids must be a list of ids for each query, but is 'a'"),
         ([["a", "b", "a"]], [["a"]], "ranked_ids must list document 'a' once for query '0', but has rank 1 and rank 3; "
-         'repeats="max" takes the best'),
+         'repeats="max" (--repeats max) takes the best of its chunks'),
         ([[0.5]], [["a"]], "the id of a document must be a string or an integer, but is 0.5"),
         ([["a"]], [{"a": "x"}], "relevant_ids, query 0, document 'a': grade must be a number, but is 'x'"),
     ],
@@ -294,11 +296,11 @@ def test_bounds_of_chunks_hold_over_documents(repeats: Any, tmp_path: Path) -> N
 
 def test_chunks_without_a_word_are_refused_with_the_word(tmp_path: Path) -> None:
     document_of = {chunk: chunk[:2] for chunk in CHUNKS["q"]}
-    said = "run must list document 'd2' once for query 'q', but has score 0.5 and score 0.75; repeats=\"max\" takes"
+    said = "run must list document 'd2' once for query 'q', but has score 0.5 and score 0.75; repeats=\"max\""
     with pytest.raises(InputError, match=re.escape(said)):
         dh.Task.from_run(CHUNKS, {"q": {"d1": 1}}, documents=document_of)
     assert trec.open_run({"q": {"a#1": 1, "b#1": 2}}, documents={"a#1": "a", "b#1": 7}) == {"q": {"a": 1, "7": 2}}
-    said = "documents must have the document of each chunk, but has none for 'd4#1' of query 'q'"
+    said = "documents must have the document of each chunk, but has none for 'd4#1'"
     with pytest.raises(InputError, match=re.escape(said)):
         trec.open_run(CHUNKS, repeats="max", documents={chunk: "d" for chunk in document_of if chunk != "d4#1"})
     with pytest.raises(InputError, match="repeats must be one of max, first, but is 'sum'"):
@@ -317,3 +319,22 @@ def test_a_list_that_repeats_a_document_has_it_where_it_comes_first() -> None:
     for ranked in (["a", "b", "a", "c"], ["a", ("b", "a"), "c"]):
         report = dh.evaluate(dh.Task.from_lists([ranked], [["c"]], repeats="first"), "RR")["RR"]
         assert (report.lower, report.upper) == (1 / 3, 1 / 3)
+
+
+def test_the_command_takes_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.jsonl").write_text(jsonl([{"qid": "q", "hits": CHUNKS["q"]}]))
+    Path("qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\td3\t1\n")
+    Path("documents").write_text("".join(f"{chunk} {chunk[:2]}\n" for chunk in CHUNKS["q"]))
+    document_of = {chunk: chunk[:2] for chunk in CHUNKS["q"]}
+    chosen = ("--repeats", "max", "--documents", "documents")
+    task = dh.Task.from_run(CHUNKS, {"q": {"d3": 1}}, repeats="max", documents=document_of)
+    assert passed("run", "qrels.tsv", "run.jsonl", *chosen) == f"{dh.evaluate(task)}\n"
+    audit = dh.audit_run(CHUNKS, {"q": {"d3": 1}}, repeats="max", documents=document_of)
+    assert passed("audit-run", "run.jsonl", "qrels.tsv", *chosen) == f"{audit}\n"
+    said = (
+        "run.jsonl, line 1: run must list document 'd2' once for query 'q', but has score 0.5 in line 1 and score 0.75"
+    )
+    assert refused("run", "qrels.tsv", "run.jsonl", "--documents", "documents").startswith(said)
+    assert "runid" not in passed("run", "qrels.tsv", "run.jsonl", *chosen, "--trec-eval")
+    assert refused("compare", "a.npy", "b.npy", "--repeats", "max").startswith("--repeats goes with --qrels")

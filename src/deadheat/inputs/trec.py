@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -151,20 +151,46 @@ class Opened(dict[str, dict[str, Any]]):
     kinds: frozenset[tuple[str, type]] = frozenset()
 
 
+class Chunks(NamedTuple):
+    """The rules by which chunks of documents become documents."""
+
+    repeats: Repeats | None = None
+    documents: Mapping[str, str] | None = None  # the document of each chunk
+
+    @classmethod
+    def checked(cls, repeats: Any, documents: Any = None) -> Chunks:
+        checks.choice("max" if repeats is None else repeats, get_args(Repeats), "repeats")
+        if documents is None:
+            return cls(repeats)
+        if isinstance(documents, (str, os.PathLike)):
+            checks.without_nul(documents, "documents")
+            return cls(repeats, rows.pairs_in(documents))
+        if not isinstance(documents, Mapping):
+            rule = "must be a dictionary from chunks to documents, or the path of one"
+            raise InvalidTypeError("documents", f"{rule}, but is {checks.shown(documents)}")
+        return cls(repeats, {_id(chunk, "chunk"): _id(document, "document") for chunk, document in documents.items()})
+
+    def document(self, item: str) -> str:
+        """Return the document of a chunk, or the item itself."""
+        if self.documents is None:
+            return item
+        if item not in self.documents:
+            raise InvalidValueError("documents", f"must have the document of each chunk, but has none for {item!r}")
+        return self.documents[item]
+
+
+PLAIN = Chunks()
+
+
 def open_run(
-    source: Path | Table,
-    *,
-    may_be_empty: bool = False,
-    repeats: Repeats | None = None,
+    source: Path | Table, *, may_be_empty: bool = False, repeats: Repeats | None = None,
     documents: Documents | None = None,
-) -> Checked:
+) -> Checked:  # fmt: skip
     """Read a run from a file or a table: Python numbers by query and document; an invalid run raises.
 
     With `repeats` a document has the highest of its scores. `documents` has the document of each chunk.
     """
-    checks.choice("max" if repeats is None else repeats, get_args(Repeats), "repeats")
-    table = _open(source, _RUN, may_be_empty, repeats)
-    return table if documents is None else _of_documents(table, documents, repeats)
+    return _open(source, _RUN, may_be_empty, Chunks.checked(repeats, documents))
 
 
 def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
@@ -174,10 +200,9 @@ def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
 
 def open_lists(ranked: Any, relevant: Any, *, repeats: Repeats | None = None) -> tuple[Checked, Checked]:
     """Open lists of ids as a run, whose scores are ranks with the sign changed, and its qrels."""
-    checks.choice("max" if repeats is None else repeats, get_args(Repeats), "repeats")
     found = (
-        _collected(partial(rows.rows_of_lists, ranked, "ranked_ids"), _RANKED, repeats),
-        _collected(partial(rows.rows_of_lists, relevant, "relevant_ids"), _RELEVANT, None),
+        _collected(partial(rows.rows_of_lists, ranked, "ranked_ids"), _RANKED, Chunks.checked(repeats)),
+        _collected(partial(rows.rows_of_lists, relevant, "relevant_ids"), _RELEVANT),
     )
     named = isinstance(ranked, Mapping), isinstance(relevant, Mapping)
     if named[0] != named[1] or (not named[0] and len(found[0]) != len(found[1])):
@@ -194,15 +219,15 @@ def remarks_of(*tables: Checked) -> list[str]:
     return [*said, *(remark for table in tables for remark in getattr(table, "remarks", ()))]
 
 
-def _open(source: Path | Table, form: _Form, may_be_empty: bool, repeats: Repeats | None = None) -> Checked:
-    if isinstance(source, Opened):
+def _open(source: Path | Table, form: _Form, may_be_empty: bool, chunks: Chunks = PLAIN) -> Checked:
+    if isinstance(source, Opened) and chunks.documents is None:
         table = source
     elif isinstance(source, (str, os.PathLike)):
         checks.without_nul(source, form.argument)
         found = rows.rows_in(source, form.argument, form.number_in)
-        table = _read(source, form, repeats) if found is None else _collected(found[0], form, repeats, source, found[1])
+        table = _read(source, form, chunks) if found is None else _collected(found[0], form, chunks, source, found[1])
     else:
-        table = _collected(partial(rows.rows_of, source, form.argument), form, repeats, unit="row")
+        table = _collected(partial(rows.rows_of, source, form.argument), form, chunks, unit="row")
     if not table and not may_be_empty:
         rule = "must hold at least one query, but is empty"
         if isinstance(source, (str, os.PathLike)):
@@ -212,12 +237,9 @@ def _open(source: Path | Table, form: _Form, may_be_empty: bool, repeats: Repeat
 
 
 def _collected(
-    read: Callable[[], Iterator[Row]],
-    form: _Form,
-    repeats: Repeats | None,
-    path: Path | None = None,
+    read: Callable[[], Iterator[Row]], form: _Form, chunks: Chunks = PLAIN, path: Path | None = None,
     unit: str = "line",
-) -> Opened:
+) -> Opened:  # fmt: skip
     """Check rows, and return their numbers by query and document; what is listed again with its number counts once."""
     table, n_again, kinds = Opened(), 0, set[tuple[str, type]]()
     for place, of_query, of_item, value in read():
@@ -226,19 +248,20 @@ def _collected(
             row = table.setdefault(query, {})
             if of_item is rows.NO_DOCUMENT:
                 continue
-            item, number = _id(of_item, "document", kinds), form.check(value)
+            item, number = chunks.document(_id(of_item, "document", kinds)), form.check(value)
             if item not in row:
                 row[item] = number
-            elif repeats is not None:
+            elif chunks.repeats is not None:
                 row[item] = max(row[item], number)
             elif row[item] == number:
                 n_again += 1
             else:
-                raise InvalidValueError(form.argument, _again(read, query, item, row[item], number, unit, form))
+                numbers = row[item], number
+                raise InvalidValueError(form.argument, _again(read, query, item, numbers, unit, form, chunks))
         except InputError as error:
             if path is not None and place:
                 raise FileError(path, f", {unit} {place}: {error}") from None
-            if error.argument == form.argument:
+            if error.argument in (form.argument, "documents"):
                 raise
             where = f"{form.argument}, query {of_query!r:.50}, document {of_item!r:.50}:"
             raise type(error)(where, str(error)) from None
@@ -249,53 +272,27 @@ def _collected(
     return table
 
 
-def _id(value: Any, role: str, kinds: set[tuple[str, type]]) -> str:
-    """Return an id as text, which is the decimal text of an integer."""
-    if isinstance(value, str):
-        kinds.add((role, str))
-        return value
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+def _id(value: Any, role: str, kinds: set[tuple[str, type]] | None = None) -> str:
+    """Return an id as text, which is the decimal text of an integer; add its role and kind to `kinds`."""
+    is_text = isinstance(value, str)
+    if not is_text and (not isinstance(value, (int, np.integer)) or isinstance(value, bool)):
         raise InvalidTypeError(f"the id of a {role}", f"must be a string or an integer, but is {checks.shown(value)}")
-    kinds.add((role, int))
-    return str(value)
+    if kinds is not None:
+        kinds.add((role, str if is_text else int))
+    return value if is_text else str(value)
 
 
 def _again(
-    read: Callable[[], Iterator[Row]], query: str, item: str, known: float, number: float, unit: str, form: _Form
-) -> str:
+    read: Callable[[], Iterator[Row]], query: str, item: str, numbers: tuple[Any, Any], unit: str, form: _Form,
+    chunks: Chunks,
+) -> str:  # fmt: skip
     """Return the rule that a document listed with two numbers breaks, with the place of the first where it has one."""
-    first = next((place for place, *ids, _ in read() if place and [*map(str, ids)] == [query, item]), 0)
+    places = (place for place, q, i, _ in read() if place and (str(q), chunks.document(str(i))) == (query, item))
+    first = next(places, 0)
+    known, number = (f"{form.number} {-int(each) if form.number == 'rank' else each}" for each in numbers)
+    hint = '; repeats="max" (--repeats max) takes the best of its chunks' if form.kind is float else ""
     where = f" in {unit} {first}" if first else ""
-    both = [f"{form.number} {-int(each) if form.number == 'rank' else each}" for each in (known, number)]
-    hint = '; repeats="max" takes the best of a document\'s chunks' if form.kind is float else ""
-    return f"must list document {item!r} once for query {query!r}, but has {both[0]}{where} and {both[1]}{hint}"
-
-
-def _of_documents(table: Checked, documents: Documents, repeats: Repeats | None) -> Checked:
-    """Return a run of documents, from a run of chunks and the document of each."""
-    kinds = set[tuple[str, type]]()
-    if isinstance(documents, (str, os.PathLike)):
-        checks.without_nul(documents, "documents")
-        documents = rows.pairs_in(documents)
-    elif not isinstance(documents, Mapping):
-        rule = "must be a dictionary from chunks to documents, or the path of one"
-        raise InvalidTypeError("documents", f"{rule}, but is {checks.shown(documents)}")
-    pairs = documents.items()
-    document_of = {_id(chunk, "chunk", kinds): _id(document, "document", kinds) for chunk, document in pairs}
-
-    def read() -> Iterator[Row]:
-        for query, row in table.items():
-            if not row:
-                yield 0, query, rows.NO_DOCUMENT, None
-            for chunk, score in row.items():
-                if chunk not in document_of:
-                    rule = f"must have the document of each chunk, but has none for {chunk!r} of query {query!r}"
-                    raise InvalidValueError("documents", rule)
-                yield 0, query, document_of[chunk], score
-
-    found = _collected(read, _RUN, repeats)
-    found.remarks = (*getattr(table, "remarks", ()), *found.remarks)
-    return found
+    return f"must list document {item!r} once for query {query!r}, but has {known}{where} and {number}{hint}"
 
 
 def run_id(path: Path) -> str | None:
@@ -312,15 +309,15 @@ def run_id(path: Path) -> str | None:
     return _text(fields[0]) if fields and rows.rows_in(path, "run", float) is None else None
 
 
-def _read(path: Path, form: _Form, repeats: Repeats | None = None) -> Opened:
+def _read(path: Path, form: _Form, chunks: Chunks = PLAIN) -> Opened:
     table = Opened()
     with unzipped(path) as file:
         for block in _blocks(file):
             form = form if table else form.fitting(block)
-            if not form.add(block, table):
-                table = _read_one_by_one(path, form, repeats)
+            if chunks.documents is not None or not form.add(block, table):
+                table = _read_one_by_one(path, form, chunks)
                 break
-    for query, row in table.items() if form is _RANKS and repeats is None else ():
+    for query, row in table.items() if form is _RANKS and chunks.repeats is None else ():
         if sorted(row.values()) != list(range(-len(row), 0)):
             rule = "a line of three fields must end in a rank, as in MS MARCO, from 1 on without gaps"
             hint = "name the columns in the first line if these are scores"
@@ -339,9 +336,9 @@ def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:
         yield rest
 
 
-def _read_one_by_one(path: Path, form: _Form, repeats: Repeats | None = None) -> Opened:
+def _read_one_by_one(path: Path, form: _Form, chunks: Chunks = PLAIN) -> Opened:
     """Read a file line by line: comments and blank lines are skipped, and an error names its line."""
-    return _collected(partial(_lines, path, form), form, repeats, path)
+    return _collected(partial(_lines, path, form), form, chunks, path)
 
 
 def _lines(path: Path, form: _Form) -> Iterator[Row]:
