@@ -228,6 +228,13 @@ def label_histograms(
     n_level: int,
     out: NDArray[numpy.int32],
 ) -> None: ...
+def class_histograms(
+    query: NDArray[numpy.uint64],
+    item: NDArray[numpy.uint64],
+    query_classes: NDArray[numpy.uint64],
+    item_classes: NDArray[numpy.uint64],
+    out: NDArray[numpy.int32],
+) -> None: ...
 def count_groups(
     arg0: NDArray[numpy.int64],
     arg1: NDArray[numpy.int64],

@@ -384,7 +384,8 @@ class Task:
             The scores, or distances, of these items, best first in every row; anything where the id is -1. By
             default `embeddings` and `gallery` must be given.
         labels : (n_query,) integers or strings, optional
-            Items with the label of a query are relevant to it. An array, a path, a pattern, or a list of paths.
+            Items with the label of a query are relevant to it. An array, a path, a pattern, or a list of paths; or
+            several labels a row, of which an item must share one.
         gallery_labels : (n_gallery,) integers or strings, optional
             In any form that `labels` can have.
         relevant : sequence of collections, optional

@@ -11,24 +11,23 @@ returned may also have the score of the last one that was, so items with that sc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import looked_up, pair_groups
 from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import arrays, conversion, item_ids
-from deadheat.inputs import labels as input_labels
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_labels
+from deadheat.inputs import arrays, conversion, item_ids, source
+from deadheat.inputs.label_sets import as_sets
+from deadheat.inputs.samples import open_labels, open_pair
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int64, offsets_of
 from deadheat.support.floats import plain_floats
@@ -39,24 +38,10 @@ _JUNK = -1  # the grade of the query itself
 
 @plain_floats
 def profile_neighbors(
-    ids: Any,
-    scores: Any = None,
-    labels: LabelsLike | None = None,
-    gallery_labels: LabelsLike | None = None,
-    *,
-    relevant: Sequence[Collection[Any] | Mapping[Any, int]] | None = None,
-    n_gallery: int | None = None,
-    gallery_ids: ArrayLike | None = None,
-    order: Literal["descending", "ascending"] = "descending",
-    counts: ArrayLike | None = None,
-    exclude: Any = None,
-    cut_ties: bool = True,
-    embeddings: EmbeddingsLike | None = None,
-    gallery: EmbeddingsLike | None = None,
-    distance: DistanceName = "cosine",
-    query_ids: Sequence[str] | None = None,
-) -> TieProfile:
-    """Count the tie groups of returned neighbors: `deadheat.Task.from_neighbors`."""
+    ids: Any, scores: Any, labels: Any, gallery_labels: Any, *, relevant: Any, n_gallery: Any, gallery_ids: Any,
+    order: Any, counts: Any, exclude: Any, cut_ties: Any, embeddings: Any, gallery: Any, distance: Any, query_ids: Any,
+) -> TieProfile:  # fmt: skip
+    """Count the tie groups of returned neighbors, from the arguments of `deadheat.Task.from_neighbors`, unchecked."""
     checks.choice(order, ("descending", "ascending"), "order")
     checks.flag(cut_ties, "cut_ties")
     if len({value is None for value in (embeddings, gallery)}) > 1 or (scores is None) != (embeddings is not None):
@@ -74,7 +59,7 @@ def profile_neighbors(
         rule = "must be given together, or relevant in place of both"
         raise InvalidValueError("labels and gallery_labels", rule)
     itself = _own_ids(exclude, n_query)
-    of_items = None if gallery_labels is None else open_labels(gallery_labels, "gallery_labels")
+    of_items = None if gallery_labels is None else as_sets(open_labels(gallery_labels, "gallery_labels"))
     items = _Gallery.of(n_gallery, gallery_ids, of_items, None if exact is None else exact.n_gallery)
     if of_items is None:
         known = _as_given(returned, relevant, items, itself)
@@ -195,7 +180,7 @@ class _Gallery(NamedTuple):
 def _n_row(values: Any, name: str) -> int:
     """Return the number of entries; refuse an iterator."""
     with suppress(TypeError):
-        return len(values)
+        return int(values.shape[0]) if hasattr(values, "tocsr") else len(values)
     raise InvalidTypeError(name, f"must be a sequence of integers or strings, but is {checks.shown(values)}")
 
 
@@ -203,16 +188,16 @@ def _by_label(
     returned: item_ids.Rows, labels: Any, gallery_labels: Any, gallery: _Gallery, itself: item_ids.Rows
 ) -> _Known:
     n_query, n = len(returned.lengths), gallery.size
-    query_labels = input_labels.labels(open_labels(labels, "labels"), n_query, "labels", "ids")
-    item_labels = input_labels.labels(gallery_labels, n, "gallery_labels", "the gallery")
-    of_query, of_item = input_labels.label_codes(query_labels, item_labels)
+    unused = [source.Array(np.broadcast_to(np.False_, (size, 1))) for size in (n_query, n)]  # no row is looked at
+    names = "ids", "labels", "the gallery", "gallery_labels"
+    of_query, of_items, _ = open_pair(unused[0], labels, unused[1], gallery_labels, names=names)
+    relevance = LabelRelevance(of_query.labels, (of_items or of_query).labels)
     codes = gallery.rows(returned, "ids", missing=False)
     own = np.full(n_query, -1)
     own[itself.row] = gallery.rows(itself, "exclude")
-    total = np.where(of_query >= 0, np.bincount(of_item, minlength=1)[of_query], 0)
-    total -= (own >= 0) & (of_item[own] == of_query)
+    total = relevance.n_relevant() - ((own >= 0) & relevance.of(np.arange(n_query), own))
     query = returned.row
-    grades = np.where(codes == own[query], _JUNK, of_item[codes] == of_query[query]).astype(np.int64)
+    grades = np.where(codes == own[query], _JUNK, relevance.of(query, codes)).astype(np.int64)
     return _Known(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None])
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import Candidates, Judged, Sharing
 from deadheat.engine.counting.judged import with_grades
+from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.counting.ranking import pair_groups
@@ -36,6 +37,7 @@ from deadheat.support.progress import Reporting, Workers
 
 PAIRS = 1 << 19  # relevant pairs of a counting pass: 50 MB with all that it makes of them
 CELLS = 1 << 21  # pairs of a query and an item whose labels are compared at once
+LARGE_CLASS = 1024  # items of a class on average, from which on codes are compared bit by bit: two vectors of them
 BINS = 1 << 22  # of the histograms of a block of queries
 
 
@@ -57,7 +59,8 @@ def profile_of_sets(
         words = labels.words, gallery_labels.words
         return _with_grades(_by_histograms(distance, *words, candidates, options, n_level), counted)
     if isinstance(options.rule, Exact) and not counted:
-        relevance = Sharing.of(labels.words, gallery_labels.words, _n_sharing(labels, gallery_labels), candidates)
+        n_sharing = LabelRelevance(labels, gallery_labels).n_relevant()
+        relevance = Sharing.of(labels.words, gallery_labels.words, n_sharing, candidates)
         return CountingPass(distance, options.rule, relevance).run(options.threads, options.progress)
     return _by_passes(distance, labels, gallery_labels, candidates, options, counted)
 
@@ -83,11 +86,18 @@ def _by_histograms(
     n_bin = distance.dim + 1
     ranked = slice(None) if candidates.ranked.all() else np.flatnonzero(candidates.ranked)
     codes, of_items = distance.items[ranked], gallery_labels[ranked]
+    in_order = one and LARGE_CLASS * len(np.unique(of_items)) <= len(of_items)
+    if in_order:
+        order = np.argsort(of_items[:, 0], kind="stable")
+        codes, of_items = codes[order], of_items[order]
 
     def profile_of(queries: slice) -> TieProfile:
         rows = np.arange(distance.n_query)[queries]
         bins = np.zeros((len(rows), n_bin * n_level), dtype=np.int32)
-        _core.label_histograms(distance.queries[queries], codes, labels[queries], of_items, one, n_level, bins)
+        if in_order:
+            _core.class_histograms(distance.queries[queries], codes, labels[queries], of_items, bins)
+        else:
+            _core.label_histograms(distance.queries[queries], codes, labels[queries], of_items, one, n_level, bins)
         for place, item in _left_out(rows, candidates):
             mine, theirs = labels[rows[place]], gallery_labels[item]
             common = (mine == theirs)[:, 0].astype(np.int64) if one else _ones(mine & theirs)
@@ -163,14 +173,6 @@ def _by_passes(
             profiles.append(whole[queries])
             report(len(range(distance.n_query)[queries]))
     return _with_grades(TieProfile.joined(profiles), counted)
-
-
-def _n_sharing(labels: LabelSets, gallery_labels: LabelSets) -> Int64:
-    """Return how many items share a label with each query, (n_query,)."""
-    bins, nothing = np.zeros((len(labels), 2), dtype=np.int32), np.empty((1, 0), dtype=np.uint64)
-    query, item = (np.repeat(nothing, len(sets), axis=0) for sets in (labels, gallery_labels))
-    _core.label_histograms(query, item, labels.words, gallery_labels.words, False, 2, bins)
-    return bins[:, 1].astype(np.int64)
 
 
 def _chunks(

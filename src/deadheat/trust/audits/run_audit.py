@@ -159,41 +159,45 @@ class First:
 
 @dataclass(frozen=True)
 class Near:
-    """The effect of near ties: scores of relevant and irrelevant documents within the precision of float32.
+    """The effect of near ties: scores of relevant and irrelevant documents within a step of the scores' own precision.
 
     Attributes
     ----------
+    dtype : str
+        The shortest type that holds all scores, else float32.
     queries : int
         Queries with such scores. Queries whose scores are all integers have none.
     lower, upper : dict of str to float
         By measure, its bounds once near ties count as ties.
     """
 
+    dtype: str
     queries: int
     lower: Mapping[str, float]
     upper: Mapping[str, float]
 
     @classmethod
-    def of(cls, scores: Checked, judged: Checked, report: Report, singletons: Singletons) -> Near:
-        """Move each relevant document by that precision, down and up, to decide near ties against it and for it."""
-        queries = [query for query, grades in judged.items() if _has_near_ties(scores.get(query, {}), grades)]
+    def of(cls, dtype: str, scores: Checked, judged: Checked, report: Report, singletons: Singletons) -> Near:
+        """Move each relevant document by a step of the type, down and up, to decide near ties against it and for it."""
+        step = 2.0 ** (1 - exact.FORMATS[dtype].precision)
+        queries = [query for query, grades in judged.items() if _has_near_ties(scores.get(query, {}), grades, step)]
 
         def bound(end: str, share: float) -> dict[str, float]:
             moved = scores | {query: _moved(scores[query], judged[query], share) for query in queries}
             found = evaluate(Task.from_run(moved, judged), report.measures, singletons=singletons)
             return {name: getattr(found[name], end) for name in report.measures}
 
-        return cls(len(queries), bound("lower", -thresholds.PRECISION), bound("upper", thresholds.PRECISION))
+        return cls(dtype, len(queries), bound("lower", -step), bound("upper", step))
 
 
-def _has_near_ties(row: Mapping[str, Any], grades: Mapping[str, int]) -> bool:
-    """Return whether a relevant and an irrelevant document of a query differ by at most float32's precision."""
+def _has_near_ties(row: Mapping[str, Any], grades: Mapping[str, float], step: float) -> bool:
+    """Return whether a relevant and an irrelevant document of a query differ by at most a part `step` of their size."""
     numbers = np.fromiter(map(nearest_float64, row.values()), np.float64, len(row))
     relevant = np.fromiter((grades.get(document, 0) > 0 for document in row), np.bool_, len(row))
     if (numbers == np.rint(numbers)).all():
         return False
     found, others = numbers[relevant & np.isfinite(numbers)], np.sort(numbers[~relevant])
-    reach = np.abs(found) * thresholds.PRECISION
+    reach = np.abs(found) * step
     with np.errstate(over="ignore"):  # infinity is beyond all others too
         low, high = found - reach, found + reach
     within = np.searchsorted(others, high, "right") - np.searchsorted(others, low, "left")
@@ -282,7 +286,8 @@ def audit_run(
         return RunAudit(most_serious_first(_of_scores(looks)), looks, None, None, {})
     judged = trec.open_qrels(qrels)
     report = evaluate(Task.from_run(scores, judged), measures, singletons=singletons)
-    first, near = First.of(scores, judged), Near.of(scores, judged, report, singletons)
+    near = Near.of(looks.dtype or "float32", scores, judged, report, singletons)
+    first = First.of(scores, judged)
     rules = {rule: by_rule(rule, scores, judged, report.measures, singletons) for rule in RULES}
     found = [*_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
     return RunAudit(most_serious_first(found), looks, report, first, rules)
@@ -384,8 +389,9 @@ def _of_near_ties(report: Report, near: Near) -> Iterator[Finding]:
         "near ties",
         by_move(move),
         f"In {share(near.queries, n_query, 'queries')} scores of relevant and irrelevant documents differ by the "
-        f"precision of float32 at most: once these count as ties, {name} is anywhere from {percent(near.lower[name])} "
-        f"to {percent(near.upper[name])} ({points(move)} further than equal scores leave open).",
+        f"precision of {near.dtype} at most: once these count as ties, {name} is anywhere from "
+        f"{percent(near.lower[name])} to {percent(near.upper[name])} ({points(move)} further than equal scores leave "
+        "open).",
         vars(near) | {"moves": moves, "n_query": n_query},
         "Rounding decides the order there: compute the scores in float64, or report these bounds.",
     )
