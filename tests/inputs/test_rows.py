@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from cli.calling import passed
 from cli.calling import reason as refused
+from cli.calling import run as command
 
 import deadheat as dh
 from deadheat.errors import FileError, InputError
@@ -331,7 +332,7 @@ def test_the_command_takes_the_same_files(tmp_path: Path, monkeypatch: pytest.Mo
     task = dh.Task.from_run(CHUNKS, {"q": {"d3": 1}}, repeats="max", documents=document_of)
     assert passed("run", "qrels.tsv", "run.jsonl", *chosen) == f"{dh.evaluate(task)}\n"
     audit = dh.audit_run(CHUNKS, {"q": {"d3": 1}}, repeats="max", documents=document_of)
-    assert passed("audit-run", "run.jsonl", "qrels.tsv", *chosen) == f"{audit}\n"
+    assert command("audit-run", "run.jsonl", "qrels.tsv", *chosen).stdout == f"{audit}\n"
     said = (
         "run.jsonl, line 1: run must list document 'd2' once for query 'q', but has score 0.5 in line 1 and score 0.75"
     )
