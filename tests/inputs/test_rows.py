@@ -148,6 +148,10 @@ def test_integer_ids_are_their_decimal_text() -> None:
         assert trec.open_run(given) == expected
     assert trec.open_qrels([Rated(np.int64(1), np.int64(7), 5.0)]) == {"1": {"7": 5}}
     assert trec.open_qrels(frame[["userID", "itemID"]]) == {"1": {"7": 1, "-8": 1}}
+    with pytest.raises(
+        InputError, match="qrels must have query_id, doc_id, relevance, but has columns userID, itemID, x"
+    ):
+        trec.open_qrels(frame[["userID", "itemID"]].assign(x=1))
     for odd in (7.0, None, True, ("7",)):
         with pytest.raises(InputError, match="the id of a document must be a string or an integer, but is "):
             trec.open_run({"q": {odd: 1.0}})
@@ -196,6 +200,10 @@ def test_doubled_lines_count_once_and_contradicting_ones_are_refused(tmp_path: P
         ),
         ('{"qid": "q", "docid": "a", "score": 1}\n[1]\n', "line 2: run must have an object in each line, but has [1]"),
         ('{"qid": "q", "docid": "a", "score": "1"}\n', "line 1: score must be a number, but is '1'"),
+        (
+            '{"qid":\n"q", "docid": "a", "score": 1}\n\n{"qid": "q", "docid": "b", "score": "1"}\n',
+            "line 4: score must be",
+        ),
         ('{"qid": "q", "docs": ["a", "b"]}\n', "line 1: run must have a score for each document of a query"),
         ('{"qid": "q", "docs": [{"docid": "a"}]}\n', "line 1: run must have query_id, doc_id, score, but has dict"),
     ],
@@ -300,7 +308,8 @@ def test_chunks_without_a_word_are_refused_with_the_word(tmp_path: Path) -> None
     said = "run must list document 'd2' once for query 'q', but has score 0.5 and score 0.75; repeats=\"max\""
     with pytest.raises(InputError, match=re.escape(said)):
         dh.Task.from_run(CHUNKS, {"q": {"d1": 1}}, documents=document_of)
-    assert trec.open_run({"q": {"a#1": 1, "b#1": 2}}, documents={"a#1": "a", "b#1": 7}) == {"q": {"a": 1, "7": 2}}
+    for run in ({"q": {"a#1": 1, "b#1": 2}}, trec.open_run({"q": {"a#1": 1, "b#1": 2}})):
+        assert trec.open_run(run, documents={"a#1": "a", "b#1": 7}) == {"q": {"a": 1, "7": 2}}
     said = "documents must have the document of each chunk, but has none for 'd4#1'"
     with pytest.raises(InputError, match=re.escape(said)):
         trec.open_run(CHUNKS, repeats="max", documents={chunk: "d" for chunk in document_of if chunk != "d4#1"})
