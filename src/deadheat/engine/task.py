@@ -810,8 +810,8 @@ class Task:
         relevant_ids : (n_query,) collections of ids, or dicts of id to grade; or a dict of such by query id
             What is relevant to each query.
         repeats : {"max", "first"}, optional
-            As in `from_run`: a document that a list has several times is ranked where it comes first. By default it is
-            refused.
+            A document that a list has several times is ranked where it comes first; "max" is another word for it. By
+            default it is refused.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 
