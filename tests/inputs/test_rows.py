@@ -348,3 +348,9 @@ def test_the_command_takes_the_same_files(tmp_path: Path, monkeypatch: pytest.Mo
     assert refused("run", "qrels.tsv", "run.jsonl", "--documents", "documents").startswith(said)
     assert "runid" not in passed("run", "qrels.tsv", "run.jsonl", *chosen, "--trec-eval")
     assert refused("compare", "a.npy", "b.npy", "--repeats", "max").startswith("--repeats goes with --qrels")
+
+
+def test_the_page_has_every_name_of_a_column() -> None:
+    page = (Path(__file__).parents[2] / "docs/how-to/trec-runs.md").read_text()
+    table = page.partition("| column | names |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`(\w+)`", table)) == {name for names in rows.NAMES.values() for name in names}
