@@ -53,6 +53,7 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.Task.from_profile: {"profile": REPORT.profile},
     dh.Task.from_ranks: {"optimistic": [1], "pessimistic": [2], "n_candidates": [5]},
     dh.Task.from_run: JUDGED,
+    dh.Task.from_lists: {"ranked_ids": [["a", "b"]], "relevant_ids": [["b"]]},
     dh.Task.from_scores: {"scores": SCORES, "relevant": MARKS},
     dh.audit: {"task": TASK},
     dh.audit_run: JUDGED,

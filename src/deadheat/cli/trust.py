@@ -11,6 +11,7 @@ import click
 from deadheat.cli import options as shared
 from deadheat.cli.files import FILE, PATH, Command, option
 from deadheat.cli.options import deliver, with_options, write_texts
+from deadheat.cli.systems import CHUNKS
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.reports.tables import labelled
 from deadheat.support.lazy import json
@@ -57,6 +58,7 @@ def _delivered(found: Audited, options: dict[str, Any]) -> int:
 @with_options(
     [
         option("Input", "--qrels", type=PATH, metavar="QRELS", help="Take the judgements from here."),
+        *CHUNKS,
         option("Input", "--subset", metavar="NAME", help="Take this subset of MTEB's predictions in FILE."),
         option("Input", "--split", metavar="NAME", help="Take this split of MTEB's predictions in FILE."),
         option("Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
@@ -68,13 +70,14 @@ def _delivered(found: Audited, options: dict[str, Any]) -> int:
 def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
     """Find what a careful referee would ask about the scores in FILE, such as those of a reranker.
 
-    FILE is a TREC run, or JSON with {query: {document: score}} as MTEB and BEIR write it; QRELS are as in `deadheat
-    run`. Without QRELS only the scores are audited. Exit status 0 if nothing serious is found, 1 if something is
-    (with --strict, a warning too), 2 if there is no verdict.
+    FILE is a run in any form that `deadheat run` takes, such as JSON as MTEB and BEIR write it; QRELS are as there.
+    Without QRELS only the scores are audited. Exit status 0 if nothing serious is found, 1 if something is (with
+    --strict, a warning too), 2 if there is no verdict.
     """
     if judged is not None and options["qrels"] is not None:
         raise click.UsageError("audit-run takes QRELS or --qrels, not both")
-    qrels, chosen = judged or options["qrels"], {key: options[key] for key in ("subset", "split")}
+    qrels = judged or options["qrels"]
+    chosen = {key: options[key] for key in ("subset", "split", "repeats", "documents")}
     measures = " ".join(options["measures"]) or run_audit.MEASURES
     return _delivered(run_audit.audit_run(file, qrels, measures=measures, **chosen), options)
 

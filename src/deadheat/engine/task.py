@@ -40,13 +40,15 @@ if TYPE_CHECKING:
     from deadheat.engine.counting import links, neighbors, runs, scored, within
     from deadheat.engine.counting.cluster import Cluster
     from deadheat.engine.counting.runs import RunTables
-    from deadheat.inputs.trec import Path, Table
+    from deadheat.inputs import trec
+    from deadheat.inputs.trec import Documents, Path, Repeats, Table
 else:
     judgements = lazy("deadheat.engine.counting.judged")
     links = lazy("deadheat.engine.counting.links")
     neighbors = lazy("deadheat.engine.counting.neighbors")
     runs = lazy("deadheat.engine.counting.runs")
     scored = lazy("deadheat.engine.counting.scored")
+    trec = lazy("deadheat.inputs.trec")
     within = lazy("deadheat.engine.counting.within")
 
 Order = Literal["descending", "ascending"]
@@ -697,6 +699,8 @@ class Task:
         complete: bool = True,
         ties: TiesName | Ties = "exact",
         max_docs: int | None = None,
+        repeats: Repeats | None = None,
+        documents: Documents | None = None,
         threads: int | None = None,
     ) -> Task:
         """Make a task of a TREC run and its qrels.
@@ -705,13 +709,13 @@ class Task:
         ----------
         run : path, dict, data frame or iterable of named tuples
             Lines ``qid Q0 docid rank score tag``, or ``{query_id: {doc_id: score}}``, or rows with ``query_id``,
-            ``doc_id`` and ``score``, as ir_measures has them; also a ranx ``Run``. Scores decide, highest first, and
-            the rank is not read.
+            ``doc_id`` and ``score``, or with other names that the field has for them; also a ranx ``Run``. A file is
+            known by its beginning: TREC, MS MARCO, JSON, JSON lines, Parquet, or names in the first line. Scores
+            decide, highest first; a rank is read only where there is no score. Integer ids are their decimal text.
         qrels : path, dict, data frame or iterable of named tuples
-            Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
-            ``relevance``; also a ranx ``Qrels``. Grades are numbers such as 2 or 0.25; 0, integers below, and documents
-            that are not listed, are irrelevant. Queries that the qrels do not have are left out, and a report says how
-            many.
+            Lines ``qid iter docid rel``, or any other form of a run, with ``relevance``; also a ranx ``Qrels``. Grades
+            are numbers such as 2 or 0.25; 0, integers below, and documents that are not listed, are irrelevant. Queries
+            that the qrels do not have are left out, and a report says how many.
         rel : int or float, optional
             The least gain that is relevant (trec_eval's ``-l``), for measures that do not give their own; by default
             every gain above 0. The gains of nDCG are the grades, whatever `rel` is, as in trec_eval.
@@ -728,6 +732,13 @@ class Task:
             The number of documents of each query that count, those with the highest scores (trec_eval's ``-M``). If
             documents that tie at the cut have different judgements, it is not decided which of them count, and
             ValueError is raised; a measure with a cutoff, such as ``mAP@1000``, has bounds there.
+        repeats : {"max", "first"}, optional
+            What a document is that the run lists several times, such as once for each of its chunks: its best entry,
+            which has the highest score ("max") and comes first in the ranking ("first", the same), however the run is
+            sorted. By default a document with two scores is refused.
+        documents : dict or path, optional
+            The document of each chunk, where the run has ids of chunks and the qrels have those of documents:
+            ``{chunk_id: doc_id}``, or a file with both in each line.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 
@@ -780,8 +791,58 @@ class Task:
         1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
         """
         options = runs.RunOptions.checked(rel, judged_only, complete, ties, max_docs)
-        tables = runs.RunTables.of(*runs.open_both(run, qrels), options)
+        tables = runs.RunTables.of(*runs.open_both(run, qrels, repeats=repeats, documents=documents), options)
         return cls._counted(tables.profile(), "a run", threads=threads, run=tables, ties=ties)
+
+    @classmethod
+    @plain_floats
+    def from_lists(
+        cls, ranked_ids: Any, relevant_ids: Any, *, repeats: Repeats | None = None, threads: int | None = None
+    ) -> Task:
+        """Make a task of ranked lists of ids without scores, such as those of an agent's memory.
+
+        Parameters
+        ----------
+        ranked_ids : (n_query,) lists of ids, or a dict of such by query id
+            What was found for each query, best first: strings or integers, as many as there are. An entry that is
+            itself a list, tuple or set of ids is a tied group. The integer -1, with which faiss fills short rows, is
+            nothing.
+        relevant_ids : (n_query,) collections of ids, or dicts of id to grade; or a dict of such by query id
+            What is relevant to each query.
+        repeats : {"max", "first"}, optional
+            A document that a list has several times is ranked where it comes first; "max" is another word for it. By
+            default it is refused.
+        threads : int, optional
+            Worker threads of every question. By default as many as this process may use.
+
+        Returns
+        -------
+        Task
+            Of the queries of `relevant_ids`. A relevant document that was not found counts in `n_relevant` and in no
+            group.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument breaks its rule; the message names the argument, the rule and what came.
+
+        Notes
+        -----
+        Ties: places count, so that nothing ties but the ids of a group. Integer ids are their decimal text.
+
+        Undefined: a query without a relevant document is a singleton.
+
+        Examples
+        --------
+        Two memories for the first query, of which one is relevant; one for the second, at rank 2 or 3:
+
+        >>> task = Task.from_lists([["m1", "m2"], ["m3", {"m4", "m5"}]], [["m1", "m9"], ["m4"]])
+        >>> task.profile.closer, task.profile.tied, task.profile.n_relevant
+        (array([0, 1]), array([1, 2]), array([2, 1]))
+        """
+        opened = runs.in_common(*trec.open_lists(ranked_ids, relevant_ids, repeats=repeats))
+        tables = runs.RunTables.of(*opened, runs.RunOptions())
+        return cls._counted(tables.profile(), "lists", threads=threads, run=tables)
 
     # -----------------------------------------------------------------------------------------------------------------
 
