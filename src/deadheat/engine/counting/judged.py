@@ -8,28 +8,30 @@ number of closer items, whatever their grade, so the groups of the passes are me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.candidates import Candidates, Judged
+from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
-from deadheat.errors import InvalidTypeError, InvalidValueError, NotInGalleryWarning
-from deadheat.inputs import trec
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import arrays, item_ids, trec
+from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
 from deadheat.inputs.trec import Path, Table
 from deadheat.support import checks
-from deadheat.support.arrays import Int64, offsets_of
+from deadheat.support.arrays import Bool, Int64, offsets_of
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
-from deadheat.support.progress import Progress, warn
+from deadheat.support.progress import Progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -41,6 +43,8 @@ else:
 
 Ids = Sequence[Hashable]
 Grades = Mapping[Any, Mapping[Any, int]]  # of what is relevant to each query, by id
+Junk = ArrayLike | Mapping[str, Collection[str]]
+Exclude = OwnRows | Mapping[str, str]
 
 
 @plain_floats
@@ -51,7 +55,8 @@ def profile_judged(
     query_ids: Iterable[str],
     gallery_ids: Iterable[str],
     *,
-    ignore_identical_ids: bool = False,
+    junk: Junk | None = None,
+    exclude: Exclude | None = None,
     distance: DistanceName = "cosine",
     ties: TiesName | Ties = "exact",
     threads: int | None = None,
@@ -77,21 +82,45 @@ def profile_judged(
         came = f"but query_ids are {checks.few(names[0])} and the qrels have {checks.few(judged)}"
         raise InvalidValueError("query_ids and qrels", f"must have a query in common, {came}")
     relevant = {query: {item: grade for item, grade in judged[query].items() if grade > 0} for query in known}
-    _warn_of_missing(relevant, set(names[1]))
-    if checks.flag(ignore_identical_ids, "ignore_identical_ids"):
-        place = {name: row for row, name in enumerate(names[1])}
-        options = replace(options, exclude=np.array([place.get(name, -1) for name in names[0]], dtype=np.int64))
+    options = replace(options, junk=_junk_mask(junk, *names), exclude=_own_rows(exclude, *names))
     profile = profile_of_judged(rows, relevant, *names, options)
     return replace(profile, query_ids=tuple(map(str, names[0])), check=False)
 
 
-def _warn_of_missing(relevant: Grades, gallery: set[str]) -> None:
-    """Warn of relevant documents that are not in the gallery."""
-    documents = {item for row in relevant.values() for item in row}
-    n = len(documents - gallery)
-    if n:
-        came = f"{n} of {len(documents)} relevant documents of the qrels {'is' if n == 1 else 'are'} not in gallery_ids"
-        warn(f"{came}: no query finds {'it' if n == 1 else 'them'}", NotInGalleryWarning)
+def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:
+    shape = len(query_ids), len(gallery_ids)
+    if not isinstance(junk, Mapping):
+        return arrays.junk_mask(junk, *shape)
+    mask = np.zeros(shape, dtype=np.bool_)
+    mask[_rows_named(junk, "junk", query_ids, gallery_ids)] = True
+    return mask
+
+
+def _own_rows(exclude: Exclude | None, query_ids: list[str], gallery_ids: list[str]) -> Int64 | None:
+    if exclude is None:
+        return None
+    if not isinstance(exclude, Mapping):
+        return item_ids.own_rows(exclude, len(query_ids), len(gallery_ids))
+    query, item = _rows_named({query: [each] for query, each in exclude.items()}, "exclude", query_ids, gallery_ids)
+    own = np.full(len(query_ids), -1)
+    own[query] = item
+    return own
+
+
+def _rows_named(
+    named: Mapping[str, Collection[str]], argument: str, query_ids: list[str], gallery_ids: list[str]
+) -> tuple[Int64, Int64]:
+    """Return the rows of queries and of the documents named for them, of those that both have a row."""
+    ids = {query: checks.listed(row, argument, "lists of document ids") for query, row in named.items()}
+    odd = next((each for row in ids.values() for each in row if not isinstance(each, str)), None)
+    if odd is not None:
+        raise InvalidTypeError(argument, f"must hold document ids, which are strings, but holds {checks.shown(odd)}")
+    query, item, _ = _pairs({query: dict.fromkeys(row, 1) for query, row in ids.items()}, query_ids, gallery_ids)
+    known = item >= 0
+    if any(ids.values()) and not known.any():
+        came = f"but has none for {checks.few(ids)}, such as {next(filter(None, ids.values()))[0]!r}"
+        raise InvalidValueError(argument, f"must name documents of gallery_ids for queries of query_ids, {came}")
+    return query[known], item[known]
 
 
 @plain_floats
@@ -103,14 +132,13 @@ def profile_of_judged(
     With a cluster in the options, `rows` are sources for its workers.
     """
     query, item, grade = _pairs(relevant, query_ids, gallery_ids)
-    itself = options.exclude
-    if itself is not None:
-        item = np.where(item == itself[query], -1, item)
+    candidates = options.candidates(len(query_ids), len(gallery_ids), leave_one_out=False)
+    kept = (item < 0) | ~candidates.left_out(query, item)  # what is not in the gallery counts, and is never found
+    query, item, grade = query[kept], item[kept], grade[kept]
     grades = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
     graded = grades.tolist() != [1]
     if graded and options.rule.bounds_only:
         raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
-    candidates = Candidates.of(len(query_ids), len(gallery_ids), leave_one_out=False, itself=itself)
     ranked = [(grade == value) & (item >= 0) for value in grades.tolist()]
     relevances = [Judged.of(query[those], item[those], candidates) for those in ranked]
     if isinstance(rows, Pair):
