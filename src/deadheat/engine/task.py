@@ -192,8 +192,8 @@ class Task:
             n_in_gallery = queries_in_gallery(pair, fitted, remedy)
         vars(self).update(
             _opened=opened, _pair=pair, _options=fitted, _settings=dict(settings), n_in_gallery=n_in_gallery, run=None,
-            knows_gallery=False, _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
-            _source=files,
+            _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
+            _source=files, knows_gallery=True,
         )  # fmt: skip
 
     # -----------------------------------------------------------------------------------------------------------------

@@ -39,6 +39,36 @@ def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
         scratch.let_go(*written)
 
 
+def relevant_first(profile: TieProfile) -> TieProfile:
+    """Return the profile in which the relevant items that are ranked come first, those of the highest grade before all.
+
+    Examples
+    --------
+    >>> best = relevant_first(TieProfile.from_groups([[(2, 0, 3, 1), (7, 1, 1, 1)]], n_ranked=[9], n_relevant=[4]))
+    >>> best.closer, best.tied, best.n_relevant
+    (array([0]), array([2]), array([4]))
+    """
+    by_grade = profile.tied_relevant[:, None] if profile.tied_by_grade is None else profile.tied_by_grade
+    found = np.zeros((profile.n_query, len(profile.grades)), dtype=np.int64)
+    np.add.at(found, profile.query_of_group, by_grade)
+    found = found[:, ::-1]
+    query, place = np.nonzero(found)
+    closer, tied = (np.cumsum(found, axis=1) - found)[query, place], found[query, place]
+    of_grade = tied[:, None] * (place[:, None] == np.arange(len(profile.grades))[::-1])
+    return replace(
+        profile,
+        offsets=offsets_of(np.count_nonzero(found, axis=1)),
+        closer=closer,
+        closer_relevant=closer,
+        tied=tied,
+        tied_relevant=tied,
+        tied_by_grade=None if profile.tied_by_grade is None else of_grade,
+        bounds_only=False,
+        n_ordered=None,
+        check=False,
+    )
+
+
 def at_level(profile: TieProfile, rel: int) -> TieProfile:
     """Return the profile in which items of grades below `rel` are irrelevant; ranks and ties do not change.
 
