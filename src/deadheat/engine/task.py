@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from deadheat.engine.counting import judged as judgements
     from deadheat.engine.counting import links, neighbors, runs, scored
     from deadheat.engine.counting.cluster import Cluster
-    from deadheat.engine.counting.judged import Exclude, Junk
+    from deadheat.engine.counting.judged import Junk
     from deadheat.engine.counting.runs import RunTables, ScoreDtype
     from deadheat.inputs.trec import Path, Table
 else:
@@ -414,7 +414,7 @@ class Task:
         gallery_ids: Iterable[str],
         *,
         junk: Junk | None = None,
-        exclude: Exclude | None = None,
+        exclude: OwnRows | None = None,
         distance: DistanceName = "cosine",
         ties: TiesName | Ties = "exact",
         threads: int | None = None,
@@ -444,10 +444,10 @@ class Task:
             Documents that are neither ranked nor relevant, whatever the qrels say: for every query, (n_gallery,), or
             pair by pair, (n_query, n_gallery), or ``{query_id: [doc_id, ...]}``, which becomes such a mask. By default
             there is none.
-        exclude : dict, (n_query,) integers, or a pair of ids, optional
-            A document of the gallery for each query that is neither ranked nor relevant, such as the reference image of
-            a composed query: ``{query_id: doc_id}``, or as in `Task`. ``exclude=(query_ids, gallery_ids)`` leaves out
-            the document that has the id of the query. Queries may share a document.
+        exclude : (n_query,) integers, or a pair of ids, optional
+            As in `Task`: a document for each query that is neither ranked nor relevant, which queries may share.
+            ``(query_ids, gallery_ids)`` leaves out the document with the id of the query; ``(reference_ids,
+            gallery_ids)`` the reference image of each composed query.
         distance, ties, threads, progress, executor
             As in `Task`.
 
@@ -461,8 +461,8 @@ class Task:
         Raises
         ------
         TypeError, ValueError
-            If an argument breaks its rule; if ids come twice; if the qrels have none of the queries, or `junk` or
-            `exclude` none of the documents; for grades together with a tolerance.
+            If an argument breaks its rule; if ids come twice; if the qrels have none of the queries, or `junk` none of
+            the documents; for grades together with a tolerance.
         ClusterError
             If workers of an executor died or failed too often.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.profiles.parts import judged_at_level, relevant_first
+from deadheat.engine.profiles.parts import judged_at_level, unordered
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.profiles.profile import Ties as TieCounts
 from deadheat.errors import InputError, InvalidValueError
@@ -188,10 +188,10 @@ class Report(TabularResult, ByName[Result]):
 
     @cached_property
     def ceilings(self) -> dict[str, float]:
-        """By measure of the table, its value once all relevant items in the gallery are first; empty if none lacks."""
+        """By measure of the table, its value with all relevant items of the gallery first; empty if none is missing."""
         if not self.n_unreachable.any():
             return {}
-        best = results_of(relevant_first(self.profile), self.measures, self.singletons, self.averaging, threads=1)
+        best = results_of(unordered(self.profile), self.measures, self.singletons, self.averaging, threads=1)
         return {name: result.upper for name, result in best.items()}
 
     @property
@@ -368,6 +368,7 @@ class Report(TabularResult, ByName[Result]):
                 for name, n in undefined.items()
             ),
             *self.__about_gallery(),
+            *self.__about_unreachable(),
             *([self.__about_ties(affected=bool(tied))] if self.ties.mixed_groups or not wanting else []),
             *self.__about_cut(wanting),
             *sentences(self.files),
@@ -389,7 +390,7 @@ class Report(TabularResult, ByName[Result]):
         return f"{_queries(self.n_query)}, {n} of them without a relevant item ({noun}) and {treated}.{mean}"
 
     def __about_gallery(self) -> list[str]:
-        """Return sentences on queries that are in the gallery themselves; mostly none."""
+        """Return sentences on queries that are in the gallery, and relevant items that are not; mostly none."""
         what_of_them = {
             "as an equal row with their label, and ranked against it: exclude= leaves it out": self.n_in_gallery,
             "and not ranked against their own row": self.n_excluded,
@@ -398,12 +399,13 @@ class Report(TabularResult, ByName[Result]):
             f"{n} of {_queries(self.n_query)} {'is' if n == 1 else 'are'} in the gallery themselves, {what}."
             for what, n in what_of_them.items()
             if n
-        ] + ([self.__about_unreachable()] if self.n_unreachable.any() else [])
+        ]
 
-    def __about_unreachable(self) -> str:
-        n, n_query = int(self.n_unreachable.sum()), int(np.count_nonzero(self.n_unreachable))
-        are = f"relevant items, of {_queries(n_query)}, {'is' if n == 1 else 'are'} not in the gallery"
-        return f"{n} of {self.profile.n_relevant.sum()} {are}: no ranking is above the ceiling."
+    def __about_unreachable(self) -> list[str]:
+        """Return a sentence on relevant items that are not in the gallery; mostly none."""
+        n, total = int(self.n_unreachable.sum()), self.profile.n_relevant.sum()
+        of = f"{n} of {total} relevant items, of {_queries(int(np.count_nonzero(self.n_unreachable)))}"
+        return [f"{of}, {'is' if n == 1 else 'are'} not in the gallery: no ranking is above the ceiling."] if n else []
 
     def __about_ties(self, *, affected: bool) -> str:
         """Return a sentence on the effect of the ties, with the distance and the rule where these are known."""

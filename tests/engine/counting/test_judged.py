@@ -12,6 +12,7 @@ import pytest
 
 from deadheat import Cluster, Task, TieProfile, Tolerance, evaluate
 
+
 def case(seed: int, n_grade: int) -> tuple[Any, ...]:
     """Embeddings on a small grid, so that ties are common and scores are exact; judgements that overlap at random."""
     rng = np.random.default_rng(seed)
@@ -120,7 +121,7 @@ def test_junk_and_exclude_are_neither_ranked_nor_relevant(n_grade: int, form: st
         mask, own = rng.random(judged.shape) < 0.3, rng.integers(-1, len(gallery), len(queries))
         mask[0, 0], own[0] = True, 0
         junk: Any = {name: [gallery_ids[i] for i in np.flatnonzero(mask[q])] for q, name in enumerate(query_ids)}
-        exclude: Any = {name: gallery_ids[i] for name, i in zip(query_ids, own, strict=True) if i >= 0}
+        exclude: Any = [gallery_ids[i] if i >= 0 else "none" for i in own], gallery_ids
         if form == "rows":
             junk, exclude = mask, own
         both = mask.copy()
@@ -161,12 +162,12 @@ def test_queries_with_one_reference() -> None:
     queries, gallery, gallery_ids = [[0.0], [0.25]], [[0.0], [1.0], [-1.0]], ["a", "b", "c"]
     qrels = {"redder": {"b": 1}, "smaller": {"c": 1, "a": 1}}
     given = {"distance": "euclidean", "query_ids": list(qrels), "gallery_ids": gallery_ids}
-    expected = evaluate(Task.from_judged(queries, gallery, qrels, exclude=dict.fromkeys(qrels, "a"), **given), "MRR")
+    expected = evaluate(Task.from_judged(queries, gallery, qrels, exclude=(["a", "a"], gallery_ids), **given), "MRR")
     assert expected["MRR"].per_query.lower.tolist() == [0.5, 0.5]
     assert expected["MRR"].per_query.upper.tolist() == [1.0, 0.5]
     assert expected.profile.n_relevant.tolist() == [1, 1]
-    for same in ((["a", "a"], gallery_ids), [0, 0]):
-        assert Task.from_judged(queries, gallery, qrels, exclude=same, **given).profile == expected.profile
+    for same in ({"exclude": [0, 0]}, {"junk": {query: ["a"] for query in qrels}}):
+        assert Task.from_judged(queries, gallery, qrels, **same, **given).profile == expected.profile
 
 
 @pytest.mark.parametrize(
@@ -174,12 +175,17 @@ def test_queries_with_one_reference() -> None:
     [
         ({"junk": {"q": [7]}}, "junk must hold document ids, which are strings, but holds 7$"),
         ({"junk": {"q": "a"}}, "junk must be lists of document ids, but is 'a'$"),
-        ({"junk": {"q": ["x", "y"], "r": []}}, "junk must name documents of gallery_ids for queries of query_ids, but "
-         r"has none for 2 .'q', 'r'., such as 'x'$"),
+        (
+            {"junk": {"q": ["x", "y"], "r": []}},
+            "junk must name documents of gallery_ids for queries of query_ids, but "
+            r"has none for 2 .'q', 'r'., such as 'x'$",
+        ),
         ({"junk": {"other": ["a"]}}, "junk must name documents of gallery_ids for queries of query_ids, but has none"),
         ({"junk": [True]}, r"junk must have shape \(2,\) or \(1, 2\), but has shape \(1,\)"),
-        ({"exclude": {"q": "x"}}, "exclude must name documents of gallery_ids for queries of query_ids, but has none"),
-        ({"exclude": {"q": ["a"]}}, "exclude must hold document ids, which are strings, but holds"),
+        (
+            {"exclude": {"q": "a"}},
+            "exclude must be a row of the gallery for each query, -1 for none, or a pair: the ids",
+        ),
         ({"exclude": [2]}, "exclude must hold rows of the gallery, 0 to 1, or -1 for none, but holds 2 for query 0"),
     ],
 )
@@ -190,7 +196,7 @@ def test_junk_and_exclude_refused(given: dict[str, Any], message: str) -> None:
 
 def test_empty_lists_of_junk_are_none() -> None:
     given = [[1.0]], [[1.0], [2.0]], {"q": {"a": 1}}, ["q"], ["a", "b"]
-    assert Task.from_judged(*given, junk={"q": []}, exclude={}).profile.n_ranked == 2
+    assert Task.from_judged(*given, junk={"q": []}).profile.n_ranked == 2
 
 
 def test_what_is_not_in_the_gallery_counts() -> None:

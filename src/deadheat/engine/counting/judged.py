@@ -8,7 +8,7 @@ number of closer items, whatever their grade, so the groups of the passes are me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,24 +19,17 @@ from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, item_ids, trec
-from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
 from deadheat.inputs.trec import Path, Table
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64, offsets_of
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
-from deadheat.support.progress import Progress
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-    from deadheat.engine.counting.cluster import Cluster
     from deadheat.engine.counting.distributed import running as distributed_running
 else:
     distributed_running = lazy("deadheat.engine.counting.distributed.running")
@@ -44,7 +37,6 @@ else:
 Ids = Sequence[Hashable]
 Grades = Mapping[Any, Mapping[Any, int]]  # of what is relevant to each query, by id
 Junk = ArrayLike | Mapping[str, Collection[str]]
-Exclude = OwnRows | Mapping[str, str]
 
 
 @plain_floats
@@ -54,19 +46,10 @@ def profile_judged(
     qrels: Path | Table,
     query_ids: Iterable[str],
     gallery_ids: Iterable[str],
-    *,
-    junk: Junk | None = None,
-    exclude: Exclude | None = None,
-    distance: DistanceName = "cosine",
-    ties: TiesName | Ties = "exact",
-    threads: int | None = None,
-    progress: bool | Progress = False,
-    executor: Executor | Callable[[], Executor] | Cluster | None = None,
+    **settings: Any,
 ) -> TieProfile:
     """Count the tie groups of embeddings with judgements: `deadheat.Task.from_judged`."""
-    options = CountingOptions.checked(
-        distance=distance, ties=ties, threads=threads, progress=progress, executor=executor
-    )
+    options = CountingOptions.checked(**settings)
     rows: Distance | Pair
     if options.cluster is None:
         rows = options.open(queries, gallery)
@@ -75,52 +58,35 @@ def profile_judged(
         sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
         n_query, n_gallery = map(len, sources)
         rows = Pair(Samples(sources[0], np.arange(n_query)), Samples(sources[1], np.arange(n_gallery)))
-    names = _unique(query_ids, n_query, "query_ids"), _unique(gallery_ids, n_gallery, "gallery_ids")
+    names = unique_ids(query_ids, n_query, "query_ids"), unique_ids(gallery_ids, n_gallery, "gallery_ids")
     judged = trec.open_qrels(qrels)
     known = judged.keys() & set(names[0])
     if not known:
         came = f"but query_ids are {checks.few(names[0])} and the qrels have {checks.few(judged)}"
         raise InvalidValueError("query_ids and qrels", f"must have a query in common, {came}")
     relevant = {query: {item: grade for item, grade in judged[query].items() if grade > 0} for query in known}
-    options = replace(options, junk=_junk_mask(junk, *names), exclude=_own_rows(exclude, *names))
+    own = None if options.exclude is None else item_ids.own_rows(options.exclude, n_query, n_gallery)
+    options = replace(options, junk=_junk_mask(options.junk, *names), exclude=own)
     profile = profile_of_judged(rows, relevant, *names, options)
     return replace(profile, query_ids=tuple(map(str, names[0])), check=False)
 
 
 def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:
+    """Return junk as a mask, from a mask or from ids; ids that have no row do not count."""
     shape = len(query_ids), len(gallery_ids)
     if not isinstance(junk, Mapping):
         return arrays.junk_mask(junk, *shape)
-    mask = np.zeros(shape, dtype=np.bool_)
-    mask[_rows_named(junk, "junk", query_ids, gallery_ids)] = True
-    return mask
-
-
-def _own_rows(exclude: Exclude | None, query_ids: list[str], gallery_ids: list[str]) -> Int64 | None:
-    if exclude is None:
-        return None
-    if not isinstance(exclude, Mapping):
-        return item_ids.own_rows(exclude, len(query_ids), len(gallery_ids))
-    query, item = _rows_named({query: [each] for query, each in exclude.items()}, "exclude", query_ids, gallery_ids)
-    own = np.full(len(query_ids), -1)
-    own[query] = item
-    return own
-
-
-def _rows_named(
-    named: Mapping[str, Collection[str]], argument: str, query_ids: list[str], gallery_ids: list[str]
-) -> tuple[Int64, Int64]:
-    """Return the rows of queries and of the documents named for them, of those that both have a row."""
-    ids = {query: checks.listed(row, argument, "lists of document ids") for query, row in named.items()}
+    ids = {query: checks.listed(row, "junk", "lists of document ids") for query, row in junk.items()}
     odd = next((each for row in ids.values() for each in row if not isinstance(each, str)), None)
     if odd is not None:
-        raise InvalidTypeError(argument, f"must hold document ids, which are strings, but holds {checks.shown(odd)}")
+        raise InvalidTypeError("junk", f"must hold document ids, which are strings, but holds {checks.shown(odd)}")
     query, item, _ = _pairs({query: dict.fromkeys(row, 1) for query, row in ids.items()}, query_ids, gallery_ids)
-    known = item >= 0
-    if any(ids.values()) and not known.any():
+    if any(ids.values()) and not (item >= 0).any():
         came = f"but has none for {checks.few(ids)}, such as {next(filter(None, ids.values()))[0]!r}"
-        raise InvalidValueError(argument, f"must name documents of gallery_ids for queries of query_ids, {came}")
-    return query[known], item[known]
+        raise InvalidValueError("junk", f"must name documents of gallery_ids for queries of query_ids, {came}")
+    mask = np.zeros(shape, dtype=np.bool_)
+    mask[query[item >= 0], item[item >= 0]] = True
+    return mask
 
 
 @plain_floats
@@ -184,7 +150,8 @@ def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> Int64:
     return np.array(pairs, dtype=np.int64).reshape(-1, 3).T
 
 
-def _unique(ids: Any, n: int, name: str) -> list[str]:
+def unique_ids(ids: Any, n: int, name: str) -> list[str]:
+    """Check ids: one string for each of `n` rows, each once."""
     listed = checks.listed(ids, name, "a sequence of strings")
     odd = next((each for each in listed if not isinstance(each, str)), None)
     if odd is not None:
