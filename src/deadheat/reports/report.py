@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.profiles.parts import judged_at_level, unordered
+from deadheat.engine.profiles.parts import judged_at_level, relevant_first
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.profiles.profile import Ties as TieCounts
 from deadheat.errors import InputError, InvalidValueError
@@ -191,7 +191,7 @@ class Report(TabularResult, ByName[Result]):
         """By measure of the table, its value with all relevant items of the gallery first; empty if none is missing."""
         if not self.n_unreachable.any():
             return {}
-        best = results_of(unordered(self.profile), self.measures, self.singletons, self.averaging, threads=1)
+        best = results_of(relevant_first(self.profile), self.measures, self.singletons, self.averaging, threads=1)
         return {name: result.upper for name, result in best.items()}
 
     @property

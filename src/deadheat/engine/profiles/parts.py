@@ -39,27 +39,26 @@ def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
         scratch.let_go(*written)
 
 
-def unordered(profile: TieProfile) -> TieProfile:
-    """Return the profile of the same items in unknown order, whose bounds are those of all rankings.
+def relevant_first(profile: TieProfile) -> TieProfile:
+    """Return the profile in which all relevant items that are ranked come first, those of the highest grade before all.
 
     Examples
     --------
-    >>> groups = [[(2, 0, 3, 1), (7, 1, 1, 1)], []]
-    >>> whole = unordered(TieProfile.from_groups(groups, n_ranked=[9, 9], n_relevant=[4, 1]))
-    >>> whole.tied, whole.tied_relevant, whole.n_relevant
-    (array([9]), array([2]), array([4, 1]))
+    >>> best = relevant_first(TieProfile.from_groups([[(2, 0, 3, 1), (7, 1, 1, 1)], []], n_ranked=[9, 9]))
+    >>> best.closer, best.tied, best.n_ranked
+    (array([0]), array([2]), array([9, 9]))
     """
     by_grade = profile.tied_relevant[:, None] if profile.tied_by_grade is None else profile.tied_by_grade
     found = np.zeros((profile.n_query, by_grade.shape[1]), dtype=np.int64)
     np.add.at(found, profile.query_of_group, by_grade)
     some = np.flatnonzero(found.any(axis=1))
-    zero, none = np.zeros(len(some), dtype=np.int64), np.zeros(profile.n_query, dtype=np.int64)
-    offsets = np.searchsorted(some, np.arange(profile.n_query + 1))
-    graded = None if profile.tied_by_grade is None else found[some]
-    return replace(
-        profile, offsets=offsets, closer=zero, closer_relevant=zero, tied=profile.n_ranked[some],
-        tied_relevant=found[some].sum(axis=1), tied_by_grade=graded, bounds_only=False, n_ordered=none, check=False,
+    zero = np.zeros(len(some), dtype=np.int64)
+    unordered = replace(
+        profile, offsets=np.searchsorted(some, np.arange(profile.n_query + 1)), closer=zero, closer_relevant=zero,
+        tied=profile.n_ranked[some], tied_relevant=found[some].sum(axis=1), bounds_only=False, check=False,
+        tied_by_grade=None if profile.tied_by_grade is None else found[some], n_ordered=np.zeros_like(profile.n_ranked),
     )  # fmt: skip
+    return unordered.best_completed()
 
 
 def at_level(profile: TieProfile, rel: int) -> TieProfile:

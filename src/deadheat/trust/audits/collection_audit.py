@@ -165,8 +165,8 @@ def _unreachable(
     yield from _some(
         "unreachable documents", findings.by_move(move), [each for _, each in lost], sum(map(len, relevant.values())),
         "relevant documents",
-        f"are not in the gallery, in {share(len(queries), len(relevant) - len(empty), 'queries')}, of which {alone} "
-        f"have no other. The ceiling of {name} is {findings.percent(ceilings[name])} in place of "
+        f"are not in the gallery, in {share(len(queries), len(relevant) - len(empty), 'queries')}; "
+        f"{count(alone, 'query has', 'queries have')} no other. The ceiling of {name} is {findings.percent(ceilings[name])} in place of "
         f"{findings.percent(best[name])}.",
         "Look whether the ids are those of the qrels, and state the ceilings with every result.",
         queries=len(queries), queries_without_any=alone, moves=moves,
@@ -194,8 +194,8 @@ def _copies(judged: Checked, copy_of: Mapping[str, int]) -> Iterator[Finding]:
     figures = {"unjudged": sum(unjudged.values()), "of_several_grades": sum(otherwise.values())}
     yield from _some(
         "copies judged differently", findings.by_share(len(queries), len(judged)), queries, len(judged), "queries",
-        f"have equal documents without equal grades: {figures['unjudged']} copies of relevant documents are not "
-        f"judged, and {figures['of_several_grades']} relevant documents have copies of another grade.",
+        f"have equal documents without equal grades: {count(figures['unjudged'], 'copy', 'copies')} of relevant "
+        f"documents not judged, {count(figures['of_several_grades'], 'document', 'documents')} judged in several ways.",
         "Give all copies of a document one grade: no system can rank one of them before the others.", **figures,
     )  # fmt: skip
 
