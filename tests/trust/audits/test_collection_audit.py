@@ -63,7 +63,7 @@ def test_copies_and_how_they_were_judged() -> None:
         assert names(found) == ["copies judged differently", "copies"]
         copies = {"documents": 5, "total": 20, "largest": 3, "which": ["d0", "d1", "d2", "d3", "d4"]}
         assert found["copies"].figures == copies
-        judged = {"queries": 2, "total": 3, "unjudged": 1, "of_several_grades": 1, "which": ["q0", "q2"]}
+        judged = {"queries": 2, "total": 3, "unjudged": 1, "of_another_grade": 1, "which": ["q0", "q2"]}
         assert found["copies judged differently"].figures == judged
     alike = {"q0": {"d0": 1, "d1": 1}, "q2": {"d2": 1, "d3": 1, "d4": 1}}
     assert names(dh.audit_collection(rows, alike, IDS)) == ["copies"]

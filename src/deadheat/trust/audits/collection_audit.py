@@ -166,8 +166,8 @@ def _unreachable(
         "unreachable documents", findings.by_move(move), [each for _, each in lost], sum(map(len, relevant.values())),
         "relevant documents",
         f"are not in the gallery, in {share(len(queries), len(relevant) - len(empty), 'queries')}; "
-        f"{count(alone, 'query has', 'queries have')} no other. The ceiling of {name} is {findings.percent(ceilings[name])} in place of "
-        f"{findings.percent(best[name])}.",
+        f"{count(alone, 'query has', 'queries have')} no other. The ceiling of {name} is "
+        f"{findings.percent(ceilings[name])} in place of {findings.percent(best[name])}.",
         "Look whether the ids are those of the qrels, and state the ceilings with every result.",
         queries=len(queries), queries_without_any=alone, moves=moves,
     )  # fmt: skip
@@ -189,13 +189,13 @@ def _copies(judged: Checked, copy_of: Mapping[str, int]) -> Iterator[Finding]:
             grades[copy_of[each]].append(row[each])
         relevant = {number: of_copies for number, of_copies in grades.items() if max(of_copies) > 0}
         unjudged[query] = int(sum(sizes[number] - len(of_copies) for number, of_copies in relevant.items()))
-        otherwise[query] = sum(len(set(of_copies)) > 1 for of_copies in relevant.values())
+        otherwise[query] = sum(len(of_copies) - of_copies.count(max(of_copies)) for of_copies in relevant.values())
     queries = [query for query in judged if unjudged[query] or otherwise[query]]
-    figures = {"unjudged": sum(unjudged.values()), "of_several_grades": sum(otherwise.values())}
+    figures = {"unjudged": sum(unjudged.values()), "of_another_grade": sum(otherwise.values())}
     yield from _some(
         "copies judged differently", findings.by_share(len(queries), len(judged)), queries, len(judged), "queries",
-        f"have equal documents without equal grades: {count(figures['unjudged'], 'copy', 'copies')} of relevant "
-        f"documents not judged, {count(figures['of_several_grades'], 'document', 'documents')} judged in several ways.",
+        f"have copies of a relevant document that are not judged like it: {figures['unjudged']} not at all, "
+        f"{figures['of_another_grade']} with another grade.",
         "Give all copies of a document one grade: no system can rank one of them before the others.", **figures,
     )  # fmt: skip
 
