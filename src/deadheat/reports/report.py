@@ -390,7 +390,7 @@ class Report(TabularResult, ByName[Result]):
         return f"{_queries(self.n_query)}, {n} of them without a relevant item ({noun}) and {treated}.{mean}"
 
     def __about_gallery(self) -> list[str]:
-        """Return sentences on queries that are in the gallery, and relevant items that are not; mostly none."""
+        """Return sentences on queries that are in the gallery themselves; mostly none."""
         what_of_them = {
             "as an equal row with their label, and ranked against it: exclude= leaves it out": self.n_in_gallery,
             "and not ranked against their own row": self.n_excluded,
