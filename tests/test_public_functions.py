@@ -56,6 +56,7 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.Task.from_lists: {"ranked_ids": [["a", "b"]], "relevant_ids": [["b"]]},
     dh.Task.from_scores: {"scores": SCORES, "relevant": MARKS},
     dh.audit: {"task": TASK},
+    dh.audit_collection: {"gallery": ROWS[:2], "gallery_ids": ["a", "b"], "qrels": JUDGED["qrels"]},
     dh.audit_run: JUDGED,
     dh.classification: {"scores": [0.5, 0.5, 0.1], "labels": [1, 0, 1]},
     dh.collisions: {"task": TASK},

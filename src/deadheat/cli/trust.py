@@ -1,4 +1,4 @@
-"""The commands of `deadheat.trust`: `audit`, `audit-run` and `verify`."""
+"""The commands of `deadheat.trust`: `audit`, `audit-collection`, `audit-run` and `verify`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from deadheat.cli import options as shared
-from deadheat.cli.files import FILE, PATH, Command, option
+from deadheat.cli.files import FILE, LINES, PATH, Command, option
 from deadheat.cli.options import deliver, with_options, write_texts
 from deadheat.cli.systems import CHUNKS
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.reports.tables import labelled
 from deadheat.support.lazy import json
-from deadheat.trust.audits import run_audit
+from deadheat.trust.audits import collection_audit, run_audit
 from deadheat.trust.audits.findings import Audited
 from deadheat.trust.audits.submission_audit import MEASURES, audit_of
 from deadheat.trust.receipts.document import Receipt
@@ -24,6 +24,10 @@ from deadheat.trust.receipts.receipt import verify as verified
 
 FAILED = 1  # exit status: something serious was found, or a receipt does not match
 
+_MEASURES = option(
+    "Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
+    help='Compute these measures, such as "AP nDCG@10"; can be repeated.',
+)  # fmt: skip
 STRICT = option("Run", "--strict", is_flag=True, help="Exit with 1 for warnings too.")
 
 
@@ -52,6 +56,23 @@ def _delivered(found: Audited, options: dict[str, Any]) -> int:
     return 0 if found.passes(strict=options["strict"]) else FAILED
 
 
+@click.command("audit-collection", cls=Command)
+@click.argument("file", type=PATH)
+@click.argument("qrels", type=PATH)
+@with_options(
+    [option("Input", "--ids", type=LINES, help="Read the ids of the documents from here."), _MEASURES, STRICT],
+    shared.TEXTS,
+)
+def audit_collection(file: Path, qrels: Path, **options: Any) -> int:
+    """Find what a collection does to every system: documents that are missing, copies, queries without any, ceilings.
+
+    FILE has embeddings of all documents and, under the name ids, their ids in QRELS. Exit status 0 if nothing serious
+    is found, 1 if something is (with --strict, a warning too), 2 if there is no verdict.
+    """
+    measures = " ".join(options["measures"]) or collection_audit.MEASURES
+    return _delivered(collection_audit.audit_collection(file, qrels, options["ids"], measures=measures), options)
+
+
 @click.command("audit-run", cls=Command)
 @click.argument("file", type=PATH)
 @click.argument("judged", type=PATH, required=False, metavar="[QRELS]")
@@ -61,8 +82,7 @@ def _delivered(found: Audited, options: dict[str, Any]) -> int:
         *CHUNKS,
         option("Input", "--subset", metavar="NAME", help="Take this subset of MTEB's predictions in FILE."),
         option("Input", "--split", metavar="NAME", help="Take this split of MTEB's predictions in FILE."),
-        option("Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
-            help='Compute these measures, such as "AP nDCG@10"; can be repeated.'),
+        _MEASURES,
         STRICT,
     ],
     shared.TEXTS,

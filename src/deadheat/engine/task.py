@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from deadheat.engine.counting import judged as judgements
     from deadheat.engine.counting import links, neighbors, runs, scored, within
     from deadheat.engine.counting.cluster import Cluster
+    from deadheat.engine.counting.judged import Junk
     from deadheat.engine.counting.runs import RunTables
     from deadheat.inputs import trec
     from deadheat.inputs.trec import Documents, Path, Repeats, Table
@@ -143,6 +144,7 @@ class Task:
     n_in_gallery: int  # queries that were found in the gallery and warned of
     run: RunTables | None  # of `from_run`
     tie_rule: str | None  # in words
+    knows_gallery: bool  # relevant items that are in no group of the profile are not in the gallery
     _labels: NDArray[Any] | None
     _threads: int
     _source: str  # in words, for messages
@@ -199,7 +201,7 @@ class Task:
             _opened=opened, _pair=pair, _options=fitted, _settings=dict(settings), n_in_gallery=n_in_gallery, run=None,
             tie_rule=fitted.rule.describe(fitted.distance),
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
-            _source=files,
+            _source=files, knows_gallery=True,
         )  # fmt: skip
 
     @classmethod
@@ -280,7 +282,7 @@ class Task:
     @classmethod
     def _counted(
         cls, profile: TieProfile, source: str, labels: LabelsLike | None = None, threads: int | None = None,
-        run: RunTables | None = None, ties: TiesName | Ties = "exact",
+        run: RunTables | None = None, ties: TiesName | Ties = "exact", knows_gallery: bool = False,
     ) -> Task:  # fmt: skip
         task = cls.__new__(cls)
         if labels is not None:
@@ -288,6 +290,7 @@ class Task:
         vars(task).update(
             _opened=None, _pair=None, _options=None, _settings={}, n_in_gallery=0, run=run, _labels=labels,
             _threads=checks.thread_count(threads), _source=source, profile=profile, tie_rule=given.described(ties),
+            knows_gallery=knows_gallery,
         )  # fmt: skip
         return task
 
@@ -457,7 +460,7 @@ class Task:
             order=order, counts=counts, exclude=exclude, cut_ties=cut_ties, embeddings=embeddings, gallery=gallery,
             distance=distance, query_ids=query_ids,
         )  # fmt: skip
-        return cls._counted(profile, "neighbors")
+        return cls._counted(profile, "neighbors", knows_gallery=True)
 
     @classmethod
     @plain_floats
@@ -469,7 +472,8 @@ class Task:
         query_ids: Iterable[str],
         gallery_ids: Iterable[str],
         *,
-        ignore_identical_ids: bool = False,
+        junk: Junk | None = None,
+        exclude: OwnRows | None = None,
         distance: DistanceName = "cosine",
         ties: TiesName | Ties = "exact",
         threads: int | None = None,
@@ -495,9 +499,14 @@ class Task:
             The id of each query in the qrels; each once.
         gallery_ids : (n_gallery,) strings
             The id of each document in the qrels; each once.
-        ignore_identical_ids : bool
-            Do not rank a query against the document that has its id. As in BEIR and MTEB this document still counts
-            among the relevant ones if it was judged so.
+        junk : dict or array of bool, optional
+            Documents that are neither ranked nor relevant, whatever the qrels say: for every query, (n_gallery,), or
+            pair by pair, (n_query, n_gallery), or ``{query_id: [doc_id, ...]}``, which becomes such a mask. By default
+            there is none.
+        exclude : (n_query,) integers, or a pair of ids, optional
+            As in `Task`: a document for each query that is neither ranked nor relevant, which queries may share.
+            ``(query_ids, gallery_ids)`` leaves out the document with the id of the query; ``(reference_ids,
+            gallery_ids)`` the reference image of each composed query.
         distance, ties, threads, progress, executor
             As in `Task`.
 
@@ -505,14 +514,14 @@ class Task:
         -------
         Task
             Of all queries in their order; `query_ids` names them. A relevant document that is not in the gallery counts
-            in `n_relevant` and in no group, and a `NotInGalleryWarning` says how many there are. Graded if a grade
-            other than 1 occurs.
+            in `n_relevant` and in no group; the report says how many there are, and the ceiling that they set on each
+            measure. Graded if a grade other than 1 occurs.
 
         Raises
         ------
         TypeError, ValueError
-            If an argument breaks its rule; if ids come twice; if the qrels have none of the queries; for grades
-            together with a tolerance.
+            If an argument breaks its rule; if ids come twice; if the qrels have none of the queries, or `junk` none of
+            the documents; for grades together with a tolerance.
         ClusterError
             If workers of an executor died or failed too often.
 
@@ -530,10 +539,10 @@ class Task:
         (array([0]), array([2]), array([1]))
         """
         profile = judgements.profile_judged(
-            queries, gallery, qrels, query_ids, gallery_ids, ignore_identical_ids=ignore_identical_ids,
-            distance=distance, ties=ties, threads=threads, progress=progress, executor=executor,
+            queries, gallery, qrels, query_ids, gallery_ids, junk=junk, exclude=exclude, distance=distance,
+            ties=ties, threads=threads, progress=progress, executor=executor,
         )  # fmt: skip
-        return cls._counted(profile, "judged embeddings", threads=threads)
+        return cls._counted(profile, "judged embeddings", threads=threads, knows_gallery=True)
 
     @classmethod
     @plain_floats
