@@ -1,0 +1,85 @@
+"""Sparse embeddings, of SciPy or PyTorch: kept as compressed rows, and made dense a few rows at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.arrays import float_type, require_exact, require_filled
+from deadheat.inputs.conversion import on_host
+from deadheat.inputs.source import Array, Index, Rows, Source
+from deadheat.support.arrays import Int64, offsets_of, spread
+
+
+class SparseRows(Source):
+    """Rows of a sparse matrix: row i has `values` at `columns`, both from ``starts[i]`` to before ``starts[i + 1]``."""
+
+    def __init__(self, shape: tuple[int, int], starts: Int64, columns: NDArray[Any], values: Rows, title: str) -> None:
+        self.shape, self.stored, self.dtype = shape, values.dtype, float_type(values.dtype, title)
+        self._starts, self._columns, self._values = starts, columns, values
+
+    def _read_into(self, start: int, out: Rows) -> None:
+        self._take_into(np.arange(start, start + len(out)), out)
+
+    def _take_into(self, index: Index, out: Rows) -> None:
+        lengths = self._starts[index + 1] - self._starts[index]
+        places = spread(self._starts[index], lengths)
+        out[:] = 0
+        out[np.repeat(np.arange(len(index)), lengths), self._columns[places]] = self._values[places]
+
+
+def is_sparse(values: Any) -> bool:
+    """Return whether something is a sparse matrix of SciPy, or a tensor of PyTorch that is not dense."""
+    return (hasattr(values, "tocsr") and hasattr(values, "todense")) or _is_tensor(values)
+
+
+def _is_tensor(values: Any) -> bool:
+    return hasattr(values, "to_dense") and str(getattr(values, "layout", "")).startswith("torch.sparse")
+
+
+def sparse_rows(values: Any, title: str) -> Source:
+    """Check a sparse matrix, which may have no rows, and return a source of its rows.
+
+    An entry that is given twice counts as the sum, as in ``values.toarray()``; one that is not given is 0.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidValueError
+        If it does not hold real numbers of at most 64 bits, is no matrix, has no column, or a number is not finite.
+    """
+    if len(values.shape) != 2:
+        raise InvalidValueError(title, f"must be two-dimensional (n, dim), but has shape {tuple(values.shape)}")
+    shape = (int(values.shape[0]), int(values.shape[1]))
+    if shape[0]:
+        require_filled(shape, title)
+    starts, columns, numbers = _of_tensor(values, title) if _is_tensor(values) else _of_scipy(values, title)
+    if not shape[0]:
+        return Array(np.empty(shape, dtype=float_type(numbers.dtype, title)))
+    source = SparseRows(shape, starts, columns, numbers, title)
+    for place in np.flatnonzero(~np.isfinite(numbers))[:1]:
+        row = int(np.searchsorted(starts, place, side="right")) - 1
+        require_exact(source.read(row, row + 1), title, row)
+    if len(numbers) and numbers.dtype.kind != "f":
+        require_exact(numbers[None], title)
+    return source
+
+
+def _of_scipy(values: Any, title: str) -> tuple[Int64, NDArray[Any], Rows]:
+    float_type(values.dtype, title)
+    rows = values.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows.indptr.astype(np.int64), rows.indices, rows.data
+
+
+def _of_tensor(values: Any, title: str) -> tuple[Int64, NDArray[Any], Rows]:
+    rows = values.detach().cpu().to_sparse_coo()
+    if rows.sparse_dim() != 2:
+        raise InvalidTypeError(title, "must have numbers as entries, but is a tensor with dense rows: give .to_dense()")
+    rows = rows.coalesce()
+    place, columns = rows.indices().numpy()
+    return offsets_of(np.bincount(place, minlength=values.shape[0])), columns, on_host(rows.values(), title)
