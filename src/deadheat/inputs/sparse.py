@@ -30,6 +30,23 @@ class SparseRows(Source):
         out[:] = 0
         out[np.repeat(np.arange(len(index)), lengths), self._columns[places]] = self._values[places]
 
+    def of_columns(self, chosen: NDArray[np.bool_]) -> SparseRows:
+        """Return the same rows of the chosen columns alone."""
+        kept = chosen[self._columns]
+        starts = offsets_of(kept)[self._starts]
+        columns = (np.cumsum(chosen) - 1)[self._columns[kept]]
+        return SparseRows((self.shape[0], int(chosen.sum())), starts, columns, self._values[kept], "values")
+
+
+def shared_columns(query: Source, gallery: Source) -> tuple[Source, Source]:
+    """Return sparse rows without the columns that are 0 in all queries or in all items, which no product needs."""
+    if not (isinstance(query, SparseRows) and isinstance(gallery, SparseRows)):
+        return query, gallery
+    used = [np.isin(np.arange(rows.shape[1]), rows._columns) for rows in (query, gallery)]
+    both = used[0] & used[1]
+    both[0] |= not both.any()  # there is a column
+    return query.of_columns(both), gallery.of_columns(both)
+
 
 def is_sparse(values: Any) -> bool:
     """Return whether something is a sparse matrix of SciPy, or a tensor of PyTorch that is not dense."""
