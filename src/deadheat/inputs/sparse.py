@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.conversion import on_host
-from deadheat.inputs.source import Array, Index, Rows, Source
-from deadheat.support.arrays import Int64, offsets_of, spread
+from deadheat.inputs.source import Index, Rows, Source
+from deadheat.support.arrays import Bool, Int64, offsets_of, spread
 
 
 class SparseRows(Source):
-    """Rows of a sparse matrix: row i has `values` at `columns`, both from ``starts[i]`` to before ``starts[i + 1]``."""
+    """Rows of a sparse matrix: row i has `values` at `columns`, from ``starts[i]`` to before ``starts[i + 1]``."""
 
-    def __init__(self, shape: tuple[int, int], starts: Int64, columns: NDArray[Any], values: Rows, title: str) -> None:
-        self.shape, self.stored, self.dtype = shape, values.dtype, float_type(values.dtype, title)
+    def __init__(self, shape: tuple[int, int], starts: Int64, columns: Index, values: Rows) -> None:
+        self.shape, self.stored, self.dtype = shape, values.dtype, float_type(values.dtype, "values")
         self._starts, self._columns, self._values = starts, columns, values
 
     def _read_into(self, start: int, out: Rows) -> None:
@@ -30,12 +29,11 @@ class SparseRows(Source):
         out[:] = 0
         out[np.repeat(np.arange(len(index)), lengths), self._columns[places]] = self._values[places]
 
-    def of_columns(self, chosen: NDArray[np.bool_]) -> SparseRows:
-        """Return the same rows of the chosen columns alone."""
-        kept = chosen[self._columns]
-        starts = offsets_of(kept)[self._starts]
-        columns = (np.cumsum(chosen) - 1)[self._columns[kept]]
-        return SparseRows((self.shape[0], int(chosen.sum())), starts, columns, self._values[kept], "values")
+    def of_columns(self, chosen: Bool) -> SparseRows:
+        """Return the same rows, of the chosen columns alone."""
+        kept, place = chosen[self._columns], np.cumsum(chosen) - 1
+        shape = self.shape[0], int(place[-1]) + 1
+        return SparseRows(shape, offsets_of(kept)[self._starts], place[self._columns[kept]], self._values[kept])
 
 
 def shared_columns(query: Source, gallery: Source) -> tuple[Source, Source]:
@@ -49,7 +47,7 @@ def shared_columns(query: Source, gallery: Source) -> tuple[Source, Source]:
 
 
 def is_sparse(values: Any) -> bool:
-    """Return whether something is a sparse matrix of SciPy, or a tensor of PyTorch that is not dense."""
+    """Return whether something is a sparse matrix of SciPy, or a sparse tensor of PyTorch."""
     return (hasattr(values, "tocsr") and hasattr(values, "todense")) or _is_tensor(values)
 
 
@@ -58,24 +56,14 @@ def _is_tensor(values: Any) -> bool:
 
 
 def sparse_rows(values: Any, title: str) -> Source:
-    """Check a sparse matrix, which may have no rows, and return a source of its rows.
-
-    An entry that is given twice counts as the sum, as in ``values.toarray()``; one that is not given is 0.
-
-    Raises
-    ------
-    InvalidTypeError, InvalidValueError
-        If it does not hold real numbers of at most 64 bits, is no matrix, has no column, or a number is not finite.
-    """
+    """Check a sparse matrix, which may have no rows; entries that are given twice add up, as in ``toarray()``."""
     if len(values.shape) != 2:
         raise InvalidValueError(title, f"must be two-dimensional (n, dim), but has shape {tuple(values.shape)}")
-    shape = (int(values.shape[0]), int(values.shape[1]))
+    shape = int(values.shape[0]), int(values.shape[1])
     if shape[0]:
         require_filled(shape, title)
     starts, columns, numbers = _of_tensor(values, title) if _is_tensor(values) else _of_scipy(values, title)
-    if not shape[0]:
-        return Array(np.empty(shape, dtype=float_type(numbers.dtype, title)))
-    source = SparseRows(shape, starts, columns, numbers, title)
+    source = SparseRows(shape, starts, columns, numbers)
     for place in np.flatnonzero(~np.isfinite(numbers))[:1]:
         row = int(np.searchsorted(starts, place, side="right")) - 1
         require_exact(source.read(row, row + 1), title, row)
@@ -84,7 +72,7 @@ def sparse_rows(values: Any, title: str) -> Source:
     return source
 
 
-def _of_scipy(values: Any, title: str) -> tuple[Int64, NDArray[Any], Rows]:
+def _of_scipy(values: Any, title: str) -> tuple[Int64, Index, Rows]:
     float_type(values.dtype, title)
     rows = values.tocsr()
     if not rows.has_canonical_format:
@@ -93,10 +81,10 @@ def _of_scipy(values: Any, title: str) -> tuple[Int64, NDArray[Any], Rows]:
     return rows.indptr.astype(np.int64), rows.indices, rows.data
 
 
-def _of_tensor(values: Any, title: str) -> tuple[Int64, NDArray[Any], Rows]:
+def _of_tensor(values: Any, title: str) -> tuple[Int64, Index, Rows]:
     rows = values.detach().cpu().to_sparse_coo()
     if rows.sparse_dim() != 2:
-        raise InvalidTypeError(title, "must have numbers as entries, but is a tensor with dense rows: give .to_dense()")
+        raise InvalidTypeError(title, "must hold numbers, but is a sparse tensor of dense rows: give tensor.to_dense()")
     rows = rows.coalesce()
     place, columns = rows.indices().numpy()
-    return offsets_of(np.bincount(place, minlength=values.shape[0])), columns, on_host(rows.values(), title)
+    return offsets_of(np.bincount(place, minlength=len(rows))), columns, on_host(rows.values(), title)

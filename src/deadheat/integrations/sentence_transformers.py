@@ -176,6 +176,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
             model, self.queries, encode_fn_name="query", prompt_name=self.query_prompt_name, prompt=self.query_prompt
         )
         chunks = list(self._chunks(corpus_model or model)) if corpus_embeddings is None else [corpus_embeddings]
+        if corpus_embeddings is not None and isinstance(self, _Sparse):  # otherwise `embed_inputs` does
+            self._record_sparsity_stats(corpus_model or model, corpus_embeddings, "corpus")
         measures = [f"{_MEASURES[key]}@{k}" for key, k in self._keys]
         self.reports = {}
         for name, function in self.score_functions.items():
@@ -288,56 +290,32 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
 
 
 class TieAwareSparseInformationRetrievalEvaluator(TieAwareInformationRetrievalEvaluator, _Sparse):  # type: ignore[misc]
-    """sentence-transformers' SparseInformationRetrievalEvaluator with lower bound, expectation and upper bound.
+    """The same for sparse encoders: sentence-transformers' SparseInformationRetrievalEvaluator with bounds.
 
-    Parameters, attributes and errors are those of `TieAwareInformationRetrievalEvaluator`, with `max_active_dims` in
-    place of `truncate_dim`. `query_active_dims`, `avg_flops` and the like depend on no ranking and have no bounds.
-
-    Notes
-    -----
-    Ties: for the built-in functions, as of dense embeddings: rows are made dense some at a time; for dot, of the
-    dimensions that queries and corpus share. A function of your own, such as ``lambda a, b: dot_score(a, b)``, takes
-    the time that it takes in the original, and its rounded scores tie where they are equal.
+    It has `max_active_dims` in place of `truncate_dim`; `query_active_dims`, `avg_flops` and the like have no bounds.
+    Ties are exact for the built-in functions: rows are made dense some at a time; for dot, of the dimensions that
+    queries and corpus share. A function of your own takes the time that it takes in the original.
 
     Examples
     --------
-    >>> evaluator = TieAwareSparseInformationRetrievalEvaluator(
-    ...     {"q": "a cat"}, {"d": "a cat sleeps"}, {"q": {"d"}}, max_active_dims=64
-    ... )
-    >>> evaluator.max_active_dims, evaluator.description
-    (64, 'Tie Aware Sparse Information Retrieval')
+    >>> TieAwareSparseInformationRetrievalEvaluator({}, {}, {}, max_active_dims=64).description
+    'Tie Aware Sparse Information Retrieval'
     """
-
-    def compute_all_metrics(
-        self, model: Any, corpus_model: Any = None, corpus_embeddings: Any = None, output_path: str | None = None
-    ) -> dict[str, dict[str, dict[int, float]]]:
-        """Return what the base class returns, with the sparsity of embeddings that are given."""
-        if corpus_embeddings is not None:
-            self._record_sparsity_stats(corpus_model or model, corpus_embeddings, "corpus")
-        return super().compute_all_metrics(model, corpus_model, corpus_embeddings, output_path)
 
 
 class TieAwareMultiVectorInformationRetrievalEvaluator(
     TieAwareInformationRetrievalEvaluator,
     _MultiVector,  # type: ignore[misc]
 ):
-    """sentence-transformers' MultiVectorInformationRetrievalEvaluator with lower bound, expectation and upper bound.
+    """The same for late interaction: sentence-transformers' MultiVectorInformationRetrievalEvaluator with bounds.
 
-    Parameters, attributes and errors are those of `TieAwareInformationRetrievalEvaluator`, by keyword after the first
-    three, with `chunk_elements` and without `truncate_dim`.
-
-    Notes
-    -----
-    Ties: documents with equal scores of the model's MaxSim tie, as it rounds them. `ties` must be exact. It is called
-    for as many queries at a time as have about 16 million scores.
+    Options after the first three are given by keyword: `chunk_elements` too, `truncate_dim` not. Documents with equal
+    scores of the model's MaxSim tie; it is called for as many queries at a time as have about 16 million scores.
 
     Examples
     --------
-    >>> evaluator = TieAwareMultiVectorInformationRetrievalEvaluator(
-    ...     {"q": "a cat"}, {"d": "a cat sleeps"}, {"q": {"d"}}, chunk_elements=10_000_000, bounds=["mrr@10"]
-    ... )
-    >>> evaluator.chunk_elements, evaluator.description
-    (10000000, 'Tie Aware Multi Vector Information Retrieval')
+    >>> TieAwareMultiVectorInformationRetrievalEvaluator({}, {}, {}, chunk_elements=10_000_000).description
+    'Tie Aware Multi Vector Information Retrieval'
     """
 
 

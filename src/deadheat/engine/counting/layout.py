@@ -62,7 +62,8 @@ class Layout:
     def __init__(self, problem: RankingProblem, mirrored: bool, resumable: bool) -> None:
         self.problem, self.mirrored, self.resumable = problem, mirrored, resumable
         self.active = np.flatnonzero(problem.relevance.class_size > 1 if mirrored else problem.most_groups)
-        self._most = max(64, ROWS_BYTES // (4 * problem.distance.dim))  # rows of a block or a tile
+        self.most = max(64, ROWS_BYTES // (4 * problem.distance.dim))  # rows of a block
+        self.tile_columns = min(TILE_COLUMNS, self.most)
 
     @property
     def n_relevant(self) -> float:
@@ -70,16 +71,12 @@ class Layout:
 
     def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
         """Return the queries of each block, and the columns of each tile; the same for any number of threads."""
-        most = min(self._most, max(FEW_ROWS, -(-len(self.active) // FEW_BLOCKS)))
+        most = min(self.most, max(FEW_ROWS, -(-len(self.active) // FEW_BLOCKS)))
         if self.mirrored:
             return self._cut_mirrored(most)
         width, query_class = self.problem.width, self.problem.relevance.query_class
         order = self.active[np.lexsort((query_class[self.active], width[self.active]))]
-        return self._blocks(order, most), self.column_ranges(self._tile_columns)
-
-    @property
-    def _tile_columns(self) -> int:
-        return min(TILE_COLUMNS, self._most)
+        return self._blocks(order, most), self.column_ranges(self.tile_columns)
 
     def column_ranges(self, step: int) -> list[ColumnRange]:
         bands = enumerate(self.problem.distance.columns.bands)
@@ -97,7 +94,7 @@ class Layout:
             block = block if block in blocks else -1
             if joined and block < 0 and joined[-1][1:] == (band, -1) and joined[-1].columns.stop == part.start:
                 start = joined[-1].columns.start
-                if part.stop - start <= self._tile_columns:
+                if part.stop - start <= self.tile_columns:
                     part = range(start, part.stop)
                     joined.pop()
             joined.append(ColumnRange(part, band, block))
@@ -110,11 +107,11 @@ class Layout:
         for band, (start, stop) in enumerate(columns.bands):
             items = columns.item_of_column[start:stop]
             n_active = int((~alone[items]).sum())  # they come first
-            for queries in self._blocks(items[:n_active], min(most, self._tile_columns)):
+            for queries in self._blocks(items[:n_active], min(most, self.tile_columns)):
                 ranges.append(ColumnRange(range(start, start + len(queries)), band, len(blocks)))
                 blocks.append(queries)
                 start += len(queries)
-            ranges += [ColumnRange(part, band, -1) for part in _parts(start, stop, self._tile_columns)]
+            ranges += [ColumnRange(part, band, -1) for part in _parts(start, stop, self.tile_columns)]
         return blocks, ranges
 
     def _blocks(self, order: Int64, most: int) -> list[Int64]:
