@@ -6,6 +6,7 @@ rows have been checked piece by piece, and one label for each row.
 
     array ───────────────────────────────> Array ───┐
     np.memmap ───────────────────────────> Mapped ──┤
+    sparse matrix ───────────────────> SparseRows ──┤
     path: an array (.npz, .csv) ─────────> Array ───┤
           a map (.npy, .safetensors) ────> File ────┼──> read, take, pieces: float32 or float64 rows, C-contiguous
           pieces (.parquet) ───copied────> File ────┤

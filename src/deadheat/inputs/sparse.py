@@ -82,9 +82,11 @@ def _of_scipy(values: Any, title: str) -> tuple[Int64, Index, Rows]:
 
 
 def _of_tensor(values: Any, title: str) -> tuple[Int64, Index, Rows]:
-    rows = values.detach().cpu().to_sparse_coo()
+    try:
+        rows = values.detach().cpu().to_sparse_coo().coalesce()
+    except NotImplementedError as error:  # of float8, or on the device "meta"
+        raise InvalidTypeError(title, f"must be a sparse tensor that PyTorch can sort, but {error}") from None
     if rows.sparse_dim() != 2:
         raise InvalidTypeError(title, "must hold numbers, but is a sparse tensor of dense rows: give tensor.to_dense()")
-    rows = rows.coalesce()
     place, columns = rows.indices().numpy()
     return offsets_of(np.bincount(place, minlength=len(rows))), columns, on_host(rows.values(), title)

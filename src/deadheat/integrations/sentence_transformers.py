@@ -43,9 +43,7 @@ _similarity = require("sentence_transformers.util.similarity", *NEEDS)
 _torch = require("torch", *NEEDS)
 _Theirs: Any = require("sentence_transformers.sentence_transformer.evaluation", *NEEDS).InformationRetrievalEvaluator
 _Sparse: Any = require("sentence_transformers.sparse_encoder.evaluation", *NEEDS).SparseInformationRetrievalEvaluator
-_MultiVector: Any = require(
-    "sentence_transformers.multi_vector_encoder.evaluation", *NEEDS
-).MultiVectorInformationRetrievalEvaluator
+_multi_vector: Any = require("sentence_transformers.multi_vector_encoder.evaluation", *NEEDS)
 
 _DISTANCES = {"cosine": "cosine", "dot": "inner_product", "euclidean": "euclidean", "manhattan": "cityblock"}
 _MEASURES = {"accuracy": "Hit", "precision": "P", "recall": "Recall", "ndcg": "nDCG", "mrr": "MRR", "map": "mAP"}
@@ -290,11 +288,11 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
 
 
 class TieAwareSparseInformationRetrievalEvaluator(TieAwareInformationRetrievalEvaluator, _Sparse):  # type: ignore[misc]
-    """The same for sparse encoders: sentence-transformers' SparseInformationRetrievalEvaluator with bounds.
+    """sentence-transformers' SparseInformationRetrievalEvaluator, with lower bound, expectation and upper bound.
 
-    It has `max_active_dims` in place of `truncate_dim`; `query_active_dims`, `avg_flops` and the like have no bounds.
-    Ties are exact for the built-in functions: rows are made dense some at a time; for dot, of the dimensions that
-    queries and corpus share. A function of your own takes the time that it takes in the original.
+    All but `max_active_dims`, in place of `truncate_dim`, is as in `TieAwareInformationRetrievalEvaluator`; keys such as
+    `avg_flops` have no bounds. Ties are exact for the built-in functions: rows are made dense some at a time; for dot,
+    of the dimensions that queries and corpus share. A function of your own takes its time in the original.
 
     Examples
     --------
@@ -305,11 +303,11 @@ class TieAwareSparseInformationRetrievalEvaluator(TieAwareInformationRetrievalEv
 
 class TieAwareMultiVectorInformationRetrievalEvaluator(
     TieAwareInformationRetrievalEvaluator,
-    _MultiVector,  # type: ignore[misc]
+    _multi_vector.MultiVectorInformationRetrievalEvaluator,  # type: ignore[misc]
 ):
-    """The same for late interaction: sentence-transformers' MultiVectorInformationRetrievalEvaluator with bounds.
+    """sentence-transformers' MultiVectorInformationRetrievalEvaluator, with lower bound, expectation and upper bound.
 
-    Options after the first three are given by keyword: `chunk_elements` too, `truncate_dim` not. Documents with equal
+    It is `TieAwareInformationRetrievalEvaluator` with `chunk_elements` and without `truncate_dim`. Documents with equal
     scores of the model's MaxSim tie; it is called for as many queries at a time as have about 16 million scores.
 
     Examples
