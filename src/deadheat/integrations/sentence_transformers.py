@@ -290,9 +290,9 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
 class TieAwareSparseInformationRetrievalEvaluator(TieAwareInformationRetrievalEvaluator, _Sparse):  # type: ignore[misc]
     """sentence-transformers' SparseInformationRetrievalEvaluator, with lower bound, expectation and upper bound.
 
-    All but `max_active_dims`, in place of `truncate_dim`, is as in `TieAwareInformationRetrievalEvaluator`; keys such as
+    It is `TieAwareInformationRetrievalEvaluator` with `max_active_dims` in place of `truncate_dim`; keys such as
     `avg_flops` have no bounds. Ties are exact for the built-in functions: rows are made dense some at a time; for dot,
-    of the dimensions that queries and corpus share. A function of your own takes its time in the original.
+    of the dimensions that queries and corpus share. A function of your own takes the time of the original.
 
     Examples
     --------
