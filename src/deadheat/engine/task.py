@@ -65,12 +65,12 @@ class Task:
     Parameters
     ----------
     embeddings : (n_query, dim) array of floats, integers or bool
-        Of NumPy, PyTorch, JAX or CuPy (bfloat16 too), or a frame or a column of lists of pandas, Polars, pyarrow or
-        datasets. Or embeddings on disk, read in pieces where their format allows it: a memory-mapped array, the path of
-        a file (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.safetensors``, ``.h5``), a pattern such as
-        ``"emb-*.npy"``, whose files are taken in natural order (emb-2 before emb-10; a report says so), or a list of
-        these, one after another. A URL, such as ``"s3://bucket/emb-*.npy"``, is fetched once, through fsspec (extra
-        `files`).
+        Of NumPy, PyTorch, JAX or CuPy (bfloat16 too), a frame or a column of lists of pandas, Polars, pyarrow or
+        datasets, or sparse, of SciPy or PyTorch, and made dense in pieces. Or embeddings on disk, read in pieces where
+        their format allows it: a memory-mapped array, the path of a file (``.npz``, ``.npy``, ``.csv``, ``.tsv``,
+        ``.parquet``, ``.safetensors``, ``.h5``), a pattern such as ``"emb-*.npy"``, whose files are taken in natural
+        order (emb-2 before emb-10; a report says so), or a list of these, one after another. A URL, such as
+        ``"s3://bucket/emb-*.npy"``, is fetched once, through fsspec (extra `files`).
     labels : (n_query,) integers or strings, optional
         Or the path of a file (``.txt`` too, one a line), a pattern, or a list of paths. Whole floats count as integers.
         By default they are in the files of the embeddings. Labels of queries and gallery that all come from files are
