@@ -18,6 +18,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import parse, per_query, std
 
 BIASED_NAMES = ["RBP", "RBP@3", "RBP(p='0.5')@20", "RBP(p='0.95')"]
+ALL_NAMES = ["All@1", "All@3", "All@5", "All@20"]
 SET_NAMES = ["bpref", "SetP", "SetR", "SetRelP", "SetAP", "SetF"]
 NAMES = [
     *("mAP", "mAP@1", "mAP@3", "MAP@R", "R-Precision", "P@1", "P@3", "P@20", "Recall@1", "Recall@4"),
@@ -117,6 +118,8 @@ def value(name: str, grades: Sequence[int], missing: Sequence[int]) -> Any:
         return oracles.average_precision(ranking, r if measure.family == "MAP@R" else k) * found / r
     if measure.family == "AUC":
         return oracles.auc(ranking) * found / r
+    if measure.family == "All":
+        return Fraction(int(sum(ranking[:k]) == r))
     if measure.family == "mINP":
         return Fraction(0) if missing else oracles.inp(ranking)
     if measure.family == "MRR":

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graded_queries import GAIN_NAMES, INTERPOLATED_NAMES, NAMES, OVER_NAMES, SET_NAMES
+from graded_queries import ALL_NAMES, GAIN_NAMES, INTERPOLATED_NAMES, NAMES, OVER_NAMES, SET_NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -91,6 +91,7 @@ def a_fixed_profile() -> TieProfile:
     ("names", "known"),
     [
         ([*(name for name in NAMES if name not in SET_NAMES), *GAIN_NAMES, *DEFAULT_MEASURES], "258e7fce71f7b81b"),
+        (ALL_NAMES, "a11937f356a9b0ba"),
         (SET_NAMES, "03d7147a67128158"),
         (INTERPOLATED_NAMES, "c8b8cc6e5f91c216"),
         (OVER_NAMES, "d2f606f32b93a8e6"),

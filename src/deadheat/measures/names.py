@@ -18,7 +18,7 @@ from deadheat.measures.counts import OVER as RECALL_OVER
 from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
 from deadheat.measures.family import Family, Measure, key
-from deadheat.measures.first_last_hit import FirstHit, LastHit
+from deadheat.measures.first_last_hit import AllFound, FirstHit, LastHit
 from deadheat.measures.interpolated import RECALLS, Interpolated, nearest, reached
 from deadheat.measures.rank_discount import PERSISTENCE, RankBiasedPrecision
 from deadheat.support import checks
@@ -46,7 +46,10 @@ FAMILIES = [
            choices=RECALL_OVER),
     Family("Hit", "must", "recall", FirstHit(reciprocal=False),
            "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k",
-           ("Success", "CMC", "hits", "hit rate", "hit ratio", "HR", "rank", "accuracy")),
+           ("Success", "CMC", "hits", "hit rate", "hit ratio", "HR", "rank", "accuracy", "recall any")),
+    Family("All", "must", "recall", AllFound(),
+           "1 if all relevant items are among the first k, else 0: all evidence of a question",
+           ("recall all", "all recall", "full recall", "full support")),
     Family("MRR", "may", "precision", FirstHit(reciprocal=True),
            "1 over the rank of the first relevant item, 0 if that is beyond k",
            ("RR", "recip rank", "reciprocal rank", "mean reciprocal rank")),
