@@ -117,7 +117,7 @@ def test_each_query_without_a_summary(folder: Path) -> None:
 
 def test_a_geometric_mean_has_bounds(folder: Path) -> None:
     for name, ends in (("gm_map", ((1 / 2 + 2 / 3) / 2, 1.0)), ("gm_bpref", (1e-5, 1.0))):
-        values = lines("qrels.txt", "bm25.run", "--score-dtype", "float32", "-m", name)[0][2:]
+        values = lines("qrels.txt", "bm25.run", "--ties", "float32", "-m", name)[0][2:]
         assert [value.strip() for value in values] == ["nan", *(f"{math.sqrt(end * 1e-5):.4f}" for end in ends)], name
     Path("tied.run").write_text("q1 Q0 a 1 0.5 x\nq1 Q0 b 1 0.5 x\n")
     assert lines("qrels.txt", "tied.run", "-m", "gm_map")[0][2:] == ["1.0000"] * 3
@@ -169,7 +169,7 @@ def test_conventions(folder: Path) -> None:
 
     assert value("-m", "map", "-c") == ["0.1944"] * 3
     assert value("-m", "map", "-c", "--singletons", "skip") == ["0.2917"] * 3
-    assert value("-m", "map", "--score-dtype", "float32") == ["0.4028", "0.2917", "0.5000"]
+    assert value("-m", "map", "--ties", "float32") == ["0.4028", "0.2917", "0.5000"]
     assert value("-m", "recip_rank", "-l", "2") == ["0.2083", "0.1667", "0.2500"]
     assert lines("qrels.txt", "bm25.run", "-m", "map", "-l", "2")[0][0].rstrip() == "map"
     assert lines("qrels.txt", "bm25.run", "-m", "AP(rel=2)")[0][0].rstrip() == "mAP(rel=2)"
@@ -226,9 +226,7 @@ def test_refusals(folder: Path, args: str, message: str) -> None:
 
 def test_the_value_of_trec_eval_next_to_the_bounds(folder: Path) -> None:
     """In q1 documents a and b tie for what is one place in float32, and three with c; b comes first by its id."""
-    head, row, *_ = passed(
-        "qrels.txt", "bm25.run", "--by-id", "-m", "MRR", "-C", "--score-dtype", "float32"
-    ).splitlines()
+    head, row, *_ = passed("qrels.txt", "bm25.run", "--by-id", "-m", "MRR", "-C", "--ties", "float32").splitlines()
     assert head.split() == ["measure", "(%)", "lower", "expected", "upper", "by", "id"]
     assert [float(cell) for cell in row.split()[1:]] == [50, pytest.approx(83.33), 100, 50]  # c is the last id
     for more in (["--trec-eval"], ["dense.run.gz"]):

@@ -143,13 +143,13 @@ def test_what_is_supported() -> None:
             ours.provider.calc_aggregate([measure], {"q": {"a": 1}}, {"q": {"a": 1.0}})
 
 
-def test_score_dtype() -> None:
+def test_ties() -> None:
     ours = module()
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.500000001}}
     assert ours.provider.calc_aggregate([ours.RR_upper], qrels, run) == {ours.RR_upper: 0.5}
     assert ours.DeadheatProvider("float32").calc_aggregate([ours.RR_upper], qrels, run) == {ours.RR_upper: 1}
-    with pytest.raises(ValueError, match="score_dtype must be one of float32, float64"):
-        ours.DeadheatProvider("float16")
+    with pytest.raises(ValueError, match="ties must be one of exact, float64, float16"):
+        ours.DeadheatProvider("float8")
 
 
 def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:

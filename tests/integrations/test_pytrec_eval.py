@@ -50,7 +50,7 @@ def test_its_values_are_between_the_bounds(
     if not run.keys() & qrels.keys():
         return
     expected = theirs(run, qrels, rel, judged_only)
-    how: dict[str, Any] = {"complete": False, "score_dtype": "float32", "rel": rel, "judged_only": judged_only}
+    how: dict[str, Any] = {"complete": False, "ties": "float32", "rel": rel, "judged_only": judged_only}
     report = dh.evaluate(dh.Task.from_run(run, qrels, **how), NAMES, singletons="zero")
     assert report.profile.query_ids is not None
     assert set(report.profile.query_ids) == set(expected)
@@ -69,10 +69,10 @@ def test_its_values_are_between_the_bounds(
 
 def test_scores_that_only_float64_distinguishes() -> None:
     run, qrels = {"q": {"a": 0.5, "b": 0.500000001}}, {"q": {"a": 1}}
-    as_float32 = dh.evaluate(dh.Task.from_run(run, qrels, score_dtype="float32"), "RR")["RR"]
+    as_float32 = dh.evaluate(dh.Task.from_run(run, qrels, ties="float32"), "RR")["RR"]
     assert (as_float32.lower, as_float32.upper) == (0.5, 1)
-    for dtype in (None, "float64"):
-        as_given = dh.evaluate(dh.Task.from_run(run, qrels, score_dtype=dtype), "RR")["RR"]  # type: ignore[arg-type]
+    for ties in ("exact", "float64"):
+        as_given = dh.evaluate(dh.Task.from_run(run, qrels, ties=ties), "RR")["RR"]  # type: ignore[arg-type]
         assert (as_given.lower, as_given.upper) == (0.5, 0.5)
     assert theirs({"q": {"b": 0.5, "a": 0.500000001}}, {"q": {"a": 1}}, 1, False)["q"]["recip_rank"] == 0.5
 

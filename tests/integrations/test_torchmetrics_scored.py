@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import math
 import pickle
 import warnings
 from functools import partial
@@ -298,8 +299,21 @@ def test_lines_about_options_begin_as_theirs(option: str, line: str) -> None:
 def test_half_gains_and_nan_are_refused() -> None:
     with pytest.raises(ValueError, match=r"whole grades of 0 and more for nDCG, but holds 0\.5"):
         ScoredRetrieval("nDCG").update(ONES, ONES / 2, LONG)
-    with pytest.raises(ValueError, match="`preds` must be numbers, but holds NaN"):
+    with pytest.raises(ValueError, match="`preds` must be finite, but holds nan; to leave an item out, use ignore_ind"):
         ScoredRetrieval("nDCG").update(ONES * torch.nan, ONES, LONG)
-    metric = ScoredRetrieval("mAP")
-    metric.update(torch.tensor([-torch.inf, 1.0]), torch.tensor([1.0, 0.0]), LONG[:2])
-    assert values(metric)["mAP"] == 0.5
+
+
+def test_near_ties() -> None:
+    """Scores that bfloat16 joins, and a tolerance, which has bounds alone."""
+    batch = torch.tensor([0.5, 0.501]), torch.tensor([1, 0]), torch.tensor([0, 0])
+    assert values(in_batches(ScoredRetrieval("MRR", ties="bf16"), batch)) == {
+        "MRR": 0.75, "MRR_lower": 0.5, "MRR_upper": 1.0
+    }  # fmt: skip
+    metric = in_batches(ScoredRetrieval("MRR", ties=dh.Tolerance(0.01)), batch)
+    assert (values(metric)["MRR_lower"], values(metric)["MRR_upper"]) == (0.5, 1)
+    assert math.isnan(values(metric)["MRR"])
+    assert metric.report().tie_rule == "tolerance 0.01"
+    with pytest.raises(
+        ValueError, match=r'^value must be "lower" or "upper" under a tolerance, which has no expectation$'
+    ):
+        ScoredRetrieval("MRR", ties=dh.Tolerance(0.01), value="expected")

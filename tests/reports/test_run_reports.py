@@ -62,7 +62,7 @@ def test_which_queries_count() -> None:
 def test_queries_are_independent_units() -> None:
     interval = dh.evaluate(dh.Task.from_run(RUN, QRELS), "MRR").interval("MRR", n_resamples=99)
     assert interval.notes == ()
-    assert "float32 scores" in str(dh.evaluate(dh.Task.from_run(RUN, QRELS, score_dtype="float32")))
+    assert "float32 scores" in str(dh.evaluate(dh.Task.from_run(RUN, QRELS, ties="float32")))
 
 
 def test_ids_that_no_file_can_hold_are_escaped() -> None:
@@ -218,7 +218,7 @@ def test_every_order_of_the_ties(seed: int) -> None:
             assert value.expected == pytest.approx(math.fsum(values[name]) / len(values[name]), abs=1e-12), name
 
 
-@pytest.mark.parametrize("how", [{}, {"judged_only": True}, {"score_dtype": "float32"}, {"max_docs": 4}, {"rel": 2}])
+@pytest.mark.parametrize("how", [{}, {"judged_only": True}, {"ties": "float32"}, {"max_docs": 4}, {"rel": 2}])
 def test_a_column_has_what_ranking_by_id_gives(how: dict[str, Any]) -> None:
     """With each tie broken by an amount too small to change another order, the last id in the alphabet first."""
     rng = np.random.default_rng(7)
@@ -228,7 +228,7 @@ def test_a_column_has_what_ranking_by_id_gives(how: dict[str, Any]) -> None:
         qrels = {f"q{q}": {f"d{d}": int(g) for d, g in enumerate(rng.integers(-1, 3, 7))} | {"d8": 2} for q in range(4)}
         broken = {q: {d: s + int(d[1:]) * 2.0**-10 for d, s in row.items()} for q, row in run.items()}
         near = {q: {d: s + int(d[1:]) * 2.0**-40 for d, s in row.items()} for q, row in run.items()}
-        given = near if "score_dtype" in how else run
+        given = near if "ties" in how else run
         expected = dh.evaluate(dh.Task.from_run(broken, qrels, **how), names)
         if "max_docs" in how:
             given = broken

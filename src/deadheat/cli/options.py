@@ -142,12 +142,12 @@ def task_settings(options: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Return the settings of a task that the options of a command give, checked before files are opened."""
     settings = {key: options[key] for key in ("distance", "threads", "device", "relevance") if key in options} | more
     if "ties" in options:
-        settings["ties"] = _ties(options["ties"], options["ties_of"])
+        settings["ties"] = tie_rule(options["ties"], options["ties_of"])
     CountingOptions.checked(**settings)
     return settings
 
 
-def _ties(text: str, of: str | None) -> str | Ties:
+def tie_rule(text: str, of: str | None) -> str | Ties:
     """Return the meaning of `--ties` and `--ties-of` as `deadheat.Task` takes it."""
     kind, _, amount = text.partition("=")
     if of is not None and kind.lower() not in {*FORMATS, *ALIASES}:

@@ -21,7 +21,7 @@ from deadheat.cli import options as shared
 from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
-from deadheat.engine.counting.runs import ScoreDtype
+from deadheat.engine.exact import FORMATS
 from deadheat.engine.task import Task
 from deadheat.errors import MOST, FileError, InputError, UndefinedError, reason
 from deadheat.inputs import trec
@@ -61,8 +61,6 @@ JUDGING = (
         help="Count only the first N documents of each query."),
     option("TREC run", "-c/-C", "--complete/--incomplete", default=None,
         help="Count queries that a run lacks as 0, or leave them out. Default: count them, except with --trec-eval."),
-    option("TREC run", "--score-dtype", type=Choice(get_args(ScoreDtype)),
-        help="Round scores to this type first; pytrec_eval has float32."),
 )  # fmt: skip
 QRELS = (
     option("TREC run", "--qrels", type=PATH, metavar="QRELS", help="Take FILEs as TREC runs, with these judgements."),
@@ -80,10 +78,10 @@ TESTING = (
 EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of the table below it.")
 
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
-_JUDGING = ("rel", "judged_only", "max_docs", "complete", "score_dtype")
+_JUDGING = ("rel", "judged_only", "max_docs", "complete")
 _OF_EMBEDDINGS = (
     *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header"),
-    *("distance", "ties", "ties_of", "average", "device"),
+    *("distance", "ties_of", "average", "device"),
 )
 _OF_RUNS = {"qrels", *_JUDGING}
 
@@ -188,6 +186,9 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         option("TREC run", "--qrels", type=PATH, metavar="QRELS", help="Take judgements from here, and RUNs alone."),
         NAMES,
         *JUDGING,
+        option("TREC run", "--ties", type=Choice(["exact", *FORMATS, "float64", "tolerance=EPS"]), default="exact",
+            help="Tie documents whose scores are equal, or equal once rounded: pytrec_eval has float32. tolerance=1e-6 "
+            "gives bounds for scores that may be off by so much."),
         option("TREC run", "-R", "rel_format", type=click.Choice(["qrels"]), default="qrels",
             help="Read QRELS in this format."),
         option("Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
@@ -284,7 +285,7 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
 
 def _judging(options: dict[str, Any]) -> dict[str, Any]:
     as_there = options.get("trec_eval", False)
-    chosen = {key: options[key] for key in (*_JUDGING, "threads")}
+    chosen = {key: options[key] for key in (*_JUDGING, "threads")} | {"ties": shared.tie_rule(options["ties"], None)}
     chosen["complete"] = not as_there if options["complete"] is None else options["complete"]
     chosen["singletons"] = options["singletons"] or ("zero" if as_there else "skip")
     return chosen

@@ -17,9 +17,10 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.counting.profiling import profile_rows
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.literals import DistanceName, TiesName
+from deadheat.engine.literals import DistanceName, ScoreTiesName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.files import paths_given
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from deadheat.engine.counting import judged as judgements
     from deadheat.engine.counting import links, neighbors, runs, scored
     from deadheat.engine.counting.cluster import Cluster
-    from deadheat.engine.counting.runs import RunTables, ScoreDtype
+    from deadheat.engine.counting.runs import RunTables
     from deadheat.inputs.trec import Path, Table
 else:
     judgements = lazy("deadheat.engine.counting.judged")
@@ -136,6 +137,7 @@ class Task:
     _settings: Mapping[str, Any]  # as they were given
     n_in_gallery: int  # queries that were found in the gallery and warned of
     run: RunTables | None  # of `from_run`
+    tie_rule: str | None = None  # of scores that were given, in words; None if equal ones tie
     _labels: NDArray[Any] | None
     _threads: int
     _source: str  # in words, for messages
@@ -227,7 +229,7 @@ class Task:
     @classmethod
     def _counted(
         cls, profile: TieProfile, source: str, labels: LabelsLike | None = None, threads: int | None = None,
-        run: RunTables | None = None,
+        run: RunTables | None = None, ties: Any = "exact",
     ) -> Task:  # fmt: skip
         task = cls.__new__(cls)
         if labels is not None:
@@ -235,6 +237,7 @@ class Task:
         vars(task).update(
             _opened=None, _pair=None, _options=None, _settings={}, n_in_gallery=0, run=run, _labels=labels,
             _threads=checks.thread_count(threads), _source=source, profile=profile,
+            tie_rule=ScoreTies.checked(ties).describe(),
         )  # fmt: skip
         return task
 
@@ -246,6 +249,7 @@ class Task:
         relevant: Any,
         *,
         order: Literal["descending", "ascending"] = "descending",
+        ties: ScoreTiesName | Ties = "exact",
         junk: ArrayLike | None = None,
         threads: int | None = None,
     ) -> Task:
@@ -259,6 +263,10 @@ class Task:
             The relevance of each item, whatever its score; integers are grades: 0 is irrelevant.
         order : {"descending", "ascending"}
             Whether the best score is the highest, or, as for distances, the lowest.
+        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+            "exact": items tie when their scores are the same number. "float16" and the like: when these are equal once
+            each is rounded to this type. A `deadheat.Tolerance`, for bounds alone: a relevant item ties with all others
+            whose scores differ from its own by at most `eps`, in the unit of the scores.
         junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
             Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
         threads : int, optional
@@ -276,8 +284,8 @@ class Task:
 
         Notes
         -----
-        Ties: items tie when their scores are the same number, compared in the type they came in: int64 and uint64 never
-        go through floats, and -0.0 ties with 0.0.
+        Ties: scores are compared in the type they came in: int64 and uint64 never go through floats, and -0.0 ties with
+        0.0. Rounding is to nearest, ties to even, once, from that type; the ends of a tolerance are exact sums.
 
         Undefined: a query without a relevant item is a singleton, `n_relevant` 0, with no tie group.
 
@@ -292,8 +300,8 @@ class Task:
         >>> print(*(f"{value[0]:.4f}" for value in per_query(profile, "AP")))
         0.5833 0.5833 0.5833
         """
-        profile = scored.profile_scores(scores, relevant, order=order, junk=junk, threads=threads)
-        return cls._counted(profile, "scores", threads=threads)
+        profile = scored.profile_scores(scores, relevant, order=order, ties=ties, junk=junk, threads=threads)
+        return cls._counted(profile, "scores", threads=threads, ties=ties)
 
     @classmethod
     @plain_floats
@@ -526,6 +534,7 @@ class Task:
         negatives: ArrayLike,
         *,
         order: Order = "descending",
+        ties: ScoreTiesName | Ties = "exact",
         junk: ArrayLike | None = None,
         threads: int | None = None,
     ) -> Task:
@@ -539,6 +548,8 @@ class Task:
             The scores of the negatives of each query, or of the negatives that all queries share.
         order : {"descending", "ascending"}
             Whether the best score is the highest, or, as for distances, the lowest.
+        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+            As in `from_scores`.
         junk : (n_negative,) or (n_query, n_negative) array of bool, optional
             Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or
             infinite.
@@ -557,7 +568,13 @@ class Task:
 
         Notes
         -----
-        Ties: scores tie when they are the same number; two types are compared in one that holds both.
+        Ties: two types are compared in one that holds both. Whether a margin is one of rounding a tolerance tells:
+
+        >>> from deadheat import evaluate, Tolerance
+        >>> step = float(np.spacing(np.float32(0.5)))
+        >>> task = Task.from_links(np.float32([0.5 + step]), np.full(999, 0.5, np.float32), ties=Tolerance(step))
+        >>> print(evaluate(task, "MRR")["MRR"].summary())
+        MRR [0.10, 100.00] %
 
         Examples
         --------
@@ -570,8 +587,8 @@ class Task:
         >>> filtered.closer, filtered.tied, filtered.n_ranked
         (array([0]), array([2]), array([3]))
         """
-        profile = links.profile_links(positives, negatives, order=order, junk=junk, threads=threads)
-        return cls._counted(profile, "links", threads=threads)
+        profile = links.profile_links(positives, negatives, order=order, ties=ties, junk=junk, threads=threads)
+        return cls._counted(profile, "links", threads=threads, ties=ties)
 
     @classmethod
     @plain_floats
@@ -581,6 +598,7 @@ class Task:
         positives: ArrayLike,
         *,
         order: Order = "descending",
+        ties: ScoreTiesName | Ties = "exact",
         junk: ArrayLike | None = None,
         threads: int | None = None,
     ) -> Task:
@@ -594,6 +612,8 @@ class Task:
             The column of the positive in each row. It is ranked also where it is among the junk.
         order : {"descending", "ascending"}
             Whether the best score is the highest, or, as for distances, the lowest.
+        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+            As in `from_scores`.
         junk : (n_candidate,) or (n_query, n_candidate) array of bool, optional
             Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or
             infinite.
@@ -620,8 +640,8 @@ class Task:
         >>> profile.closer, profile.tied, profile.n_ranked
         (array([0]), array([2]), array([3]))
         """
-        profile = links.profile_candidates(scores, positives, order=order, junk=junk, threads=threads)
-        return cls._counted(profile, "candidates", threads=threads)
+        profile = links.profile_candidates(scores, positives, order=order, ties=ties, junk=junk, threads=threads)
+        return cls._counted(profile, "candidates", threads=threads, ties=ties)
 
     @classmethod
     @plain_floats
@@ -633,7 +653,7 @@ class Task:
         rel: int = 1,
         judged_only: bool = False,
         complete: bool = True,
-        score_dtype: ScoreDtype | None = None,
+        ties: ScoreTiesName | Ties = "exact",
         max_docs: int | None = None,
         threads: int | None = None,
     ) -> Task:
@@ -657,10 +677,10 @@ class Task:
             judgement, as there.
         complete : bool
             Whether queries of the qrels that are not in the run count, as 0 (trec_eval's ``-c``).
-        score_dtype : {"float32", "float64"}, optional
-            Round the scores to this type first: float64 as trec_eval 10 does, float32 as pytrec_eval and trec_eval 9
-            do. By default a score in a file is the float64 nearest to its text, and floats and integers of any size in
-            a dictionary are used unchanged.
+        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+            The rule for ties, as in `from_scores`: float32 is what pytrec_eval and trec_eval 9 read, float64 what
+            trec_eval 10 does. By default a score in a file is the float64 nearest to its text, and floats and integers
+            of any size in a dictionary are used unchanged.
         max_docs : int, optional
             The number of documents of each query that count, those with the highest scores (trec_eval's ``-M``). If
             documents that tie at the cut have different judgements, it is not decided which of them count, and
@@ -692,7 +712,7 @@ class Task:
         Ties: documents tie when their scores are the same number. As float32, 0.5 and 0.500000001 are. trec_eval and
         pytrec_eval rank tied documents by their id, descending; here a tie is a tie, and their value is between the
         bounds. For the mean that trec_eval prints, take ``complete=False`` and ``evaluate(task, singletons="zero")``
-        and, where scores are read as float32 (pytrec_eval, trec_eval 9), ``score_dtype="float32"``.
+        and, where scores are read as float32 (pytrec_eval, trec_eval 9), ``ties="float32"``.
 
         bpref is over the judged documents alone, whatever `judged_only` is.
 
@@ -716,9 +736,9 @@ class Task:
         Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.
         1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
         """
-        options = runs.RunOptions.checked(rel, judged_only, complete, score_dtype, max_docs)
+        options = runs.RunOptions.checked(rel, judged_only, complete, ties, max_docs)
         tables = runs.RunTables.of(*runs.open_both(run, qrels), options)
-        return cls._counted(tables.profile(), "a run", threads=threads, run=tables)
+        return cls._counted(tables.profile(), "a run", threads=threads, run=tables, ties=ties)
 
     # -----------------------------------------------------------------------------------------------------------------
 

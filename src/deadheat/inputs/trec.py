@@ -133,7 +133,7 @@ class _Form:
             kind = "an integer" if self.kind is int else "a number"
             raise InvalidTypeError(self.number, f"must be {kind}, but is {value!r:.50}")
         if isinstance(value, float) and not math.isfinite(value):
-            raise InvalidValueError(self.number, f"must be finite, but is {value}")
+            raise InvalidValueError(self.number, f"must be finite, but is {value}; leave out documents that are junk")
         if self.kind is int and value > _HIGHEST:
             raise InvalidValueError(self.number, f"must be below 2^63, but is {value}")
         return value

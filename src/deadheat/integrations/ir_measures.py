@@ -16,14 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.engine.counting.runs import RunOptions, ScoreDtype, profile_judged_documents, profile_tables
+from deadheat.engine.counting.runs import RunOptions, profile_judged_documents, profile_tables
+from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.profiles.parts import at_level, judged_at_level
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
 from deadheat.measures import names as measure_catalogue
 from deadheat.measures import values as measure_values
-from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
 
@@ -139,7 +141,7 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
 
     Parameters
     ----------
-    score_dtype : {"float32", "float64"}, optional
+    ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
         As in `deadheat.Task.from_run`; pytrec_eval, which computes most measures by default, reads float32.
 
     Notes
@@ -159,11 +161,9 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
     NAME = "deadheat"
     SUPPORTED_MEASURES = _supported()
 
-    def __init__(self, score_dtype: ScoreDtype | None = None) -> None:
+    def __init__(self, ties: ScoreTiesName | Ties = "exact") -> None:
         super().__init__()
-        if score_dtype is not None:
-            checks.choice(score_dtype, ("float32", "float64"), "score_dtype")
-        self.score_dtype = score_dtype
+        self.ties = ScoreTies.checked(ties)
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> _Evaluator:
         asked = list(measures)
@@ -172,13 +172,13 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
             rule = f"must be supported by deadheat, but it does not support {', '.join(map(repr, unknown))}"
             raise InvalidValueError("measures", rule)
         judged = trec.open_qrels(ir_measures.util.QrelsConverter(qrels).as_dict_of_dict(), may_be_empty=True)
-        return _Evaluator(asked, judged, self.score_dtype)
+        return _Evaluator(asked, judged, self.ties)
 
 
 class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
-    def __init__(self, measures: list[Any], judged: trec.Checked, score_dtype: ScoreDtype | None) -> None:
+    def __init__(self, measures: list[Any], judged: trec.Checked, ties: ScoreTies) -> None:
         super().__init__(measures, list(judged))
-        self.judged, self.score_dtype = judged, score_dtype
+        self.judged, self.ties = judged, ties
 
     @plain_floats
     def _iter_calc(self, run: Any) -> Iterator[Any]:
@@ -192,7 +192,7 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
             of_judged = measure.NAME.partition("_")[0] == "Bpref"
             key = f"{judged_only} {gains} {of_judged}"
             if key not in profiles:
-                options = RunOptions(judged_only=judged_only, score_dtype=self.score_dtype)
+                options = RunOptions(judged_only=judged_only, ties=self.ties)
                 make = profile_judged_documents if of_judged else profile_tables
                 profiles[key] = make(scores, self._regraded(gains), queries, options)
             values = _values(profiles[key], measure)

@@ -171,7 +171,7 @@ def report_of(task: Task, summary: SummaryOptions) -> Report:
     if task.run is not None:
         return runs.report_on_run(task, summary)
     if not task.has_rows:
-        rule = "tolerance" if task.profile.bounds_only else None
+        rule = task.tie_rule or ("tolerance" if task.profile.bounds_only else None)
         return report_on(task.profile, summary, labels=task.labels, tie_rule=rule, threads=task.threads)
     options = task.options
     return report_on(

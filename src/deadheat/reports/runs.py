@@ -13,6 +13,7 @@ from typing import Any
 from deadheat.engine.counting.runs import RunOptions, RunTables, keys_of_numbers
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
+from deadheat.engine.ties.scores import EQUAL
 from deadheat.errors import UndefinedError
 from deadheat.inputs.trec import Checked
 from deadheat.reports.averaging import SummaryOptions
@@ -49,7 +50,7 @@ def _report(run: RunTables, profile: TieProfile, summary: SummaryOptions) -> Rep
         summary.measures,
         summary.singletons,
         separate_gallery=True,
-        tie_rule=None if options.score_dtype is None else f"{options.score_dtype} scores",
+        tie_rule=options.ties.describe(),
         judged=run.profile_of_judged_documents(),
         rel=options.rel,
         remarks=_remarks(len(judged), len(judged.keys() - scores), len(scores.keys() - judged), options.complete),
@@ -92,11 +93,11 @@ def by_rule(
     [1.0, 0.5, 0.5, 1.0]
     """
     options = options or RunOptions()
-    compared = {query: dict(zip(row, keys_of_numbers(list(row.values()), options.score_dtype).tolist(), strict=True))
+    compared = {query: dict(zip(row, keys_of_numbers(list(row.values()), options.ties).tolist(), strict=True))
                 for query, row in scores.items()}  # fmt: skip
     ranked = {query: RULES[rule](row) for query, row in compared.items()}
     places = {query: dict(zip(row, range(len(row), 0, -1), strict=True)) for query, row in ranked.items()}
     summary = SummaryOptions.checked(names, singletons, rel=options.rel)
-    run = RunTables.of(places, judged, options._replace(score_dtype=None))
+    run = RunTables.of(places, judged, options._replace(ties=EQUAL))
     report = _report(run, run.profile(), summary)
     return {name: result.lower for name, result in report.items()}

@@ -205,7 +205,7 @@ def test_only_queries_in_both() -> None:
 def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> None:
     run = {"q": dict(zip("abc", scores, strict=False))}
     found = [
-        Task.from_run(run, {"q": {"a": 1}}, score_dtype=dtype).profile.tied[0] for dtype in (None, "float64", "float32")
+        Task.from_run(run, {"q": {"a": 1}}, ties=dtype).profile.tied[0] for dtype in ("exact", "float64", "float32")
     ]
     assert found == tied
 
@@ -217,7 +217,11 @@ def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> N
         ({"rel": 1.5}, TypeError, "rel must be an integer"),
         ({"judged_only": 1}, TypeError, "judged_only must be True or False, but is 1"),
         ({"complete": "no"}, TypeError, "complete must be True or False, but is 'no'"),
-        ({"score_dtype": "float16"}, ValueError, "score_dtype must be one of float32, float64, but is 'float16'"),
+        (
+            {"ties": "float8"},
+            ValueError,
+            "ties must be one of exact, float64, float16, bfloat16, float32, but is 'float8'",
+        ),
     ],
 )
 def test_refuses_bad_options(option: Any, error: type[Exception], message: str) -> None:

@@ -7,12 +7,14 @@ counted.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.support import checks
@@ -47,11 +49,13 @@ def profile_links(
     negatives: ArrayLike,
     *,
     order: Order = "descending",
+    ties: Any = "exact",
     junk: ArrayLike | None = None,
     threads: int | None = None,
 ) -> TieProfile:
     """Rank each positive among its negatives: `deadheat.Task.from_links`."""
     checks.choice(order, ("descending", "ascending"), "order")
+    ties = ScoreTies.checked(ties)
     scores, others = _scores(positives, "positives"), _scores(negatives, "negatives")
     scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
     if scores.ndim != 1 or others.ndim not in (1, 2) or (others.ndim == 2 and len(others) != len(scores)):
@@ -61,12 +65,13 @@ def profile_links(
     _require_comparable(scores, others)
     arrays.require_counted(scores, False, "positives")
     mask = arrays.junk_mask(junk, len(scores), others.shape[-1])
+    scores = scores.astype(np.result_type(scores, others)) if ties.dtype is None else ties.rounded(scores)
     if others.ndim == 1 and (mask is None or mask.ndim == 1):
-        counts = _among_shared(scores, others if mask is None else others[~mask], order)
+        counts = _among_shared(scores, others if mask is None else others[~mask], order, ties)
     else:
         rows = np.broadcast_to(others, (len(scores), others.shape[-1]))
-        counts = _among_own(scores, rows, mask, order, threads, "negatives")
-    return _profile(counts)
+        counts = _among_own(scores, rows, mask, order, threads, "negatives", ties)
+    return _profile(counts, ties)
 
 
 @plain_floats
@@ -75,10 +80,12 @@ def profile_candidates(
     positives: ArrayLike,
     *,
     order: Order = "descending",
+    ties: Any = "exact",
     junk: ArrayLike | None = None,
     threads: int | None = None,
 ) -> TieProfile:
     """Rank one candidate of each row among the others: `deadheat.Task.from_candidates`."""
+    ties = ScoreTies.checked(ties)
     matrix, columns = _scores(scores, "scores"), _integers(positives, "positives")
     if matrix.ndim != 2 or columns.shape != matrix.shape[:1]:
         came = f"but have shapes {matrix.shape} and {columns.shape}"
@@ -94,27 +101,31 @@ def profile_candidates(
     others[own] = True  # the positive is no candidate next to itself
     checks.choice(order, ("descending", "ascending"), "order")
     arrays.require_counted(matrix[own], False, "scores")
-    return _profile(_among_own(matrix[own], matrix, others, order, threads, "scores"))
+    counts = _among_own(ties.rounded(matrix[own]), matrix, others, order, threads, "scores", ties)
+    return _profile(counts, ties)
 
 
-def _profile(counts: Int64) -> TieProfile:
+def _profile(counts: Int64, ties: ScoreTies) -> TieProfile:
     """Return the profile for the numbers of others of each query that score better, that score the same, and of all."""
     better, same, n_others = counts
-    return profile_ranks(better + 1, better + same + 1, n_others + 1)
+    profile = profile_ranks(better + 1, better + same + 1, n_others + 1)
+    return replace(profile, bounds_only=ties.bounds_only, check=False)
 
 
-def _among_own(scores: Array, others: Array, junk: Bool | None, order: str, threads: int | None, name: str) -> Int64:
+def _among_own(
+    scores: Array, others: Array, junk: Bool | None, order: str, threads: int | None, name: str, ties: ScoreTies
+) -> Int64:
     """Return the counts for `_profile`, (3, n_query), with others of its own for each query."""
-    better = np.greater if order == "descending" else np.less
+    low, high = (end[:, None] for end in ties.window(scores))
 
     def count_block(rows: slice) -> Int64:
-        block, score = others[rows], scores[rows, None]
-        masks = better(block, score), block == score
+        ignored = False if junk is None else np.broadcast_to(junk, others.shape)[rows]
+        arrays.require_counted(others[rows], ignored, name, rows.start)
+        block, least, most = ties.rounded(others[rows]), low[rows], high[rows]
+        same = (block >= least) & (block <= most) if ties.bounds_only else block == least
+        masks = block > most if order == "descending" else block < least, same
         if junk is None:
-            arrays.require_counted(block, False, name, rows.start)
             return np.array([*map(_per_row, masks), np.full(len(block), block.shape[1])])
-        ignored = np.broadcast_to(junk, others.shape)[rows]
-        arrays.require_counted(block, ignored, name, rows.start)
         return np.array([*(_per_row(mask & ~ignored) for mask in masks), _per_row(~ignored)])
 
     blocks = slices(len(others), max(1, _BLOCK_ENTRIES // max(1, others.shape[1])))
@@ -129,12 +140,12 @@ def _per_row(mask: Any) -> Int64:
     return np.asarray(np.bitwise_count(np.packbits(mask, axis=1)).sum(axis=1, dtype=np.int64))
 
 
-def _among_shared(scores: Array, negatives: Array, order: str) -> Int64:
+def _among_shared(scores: Array, negatives: Array, order: str, ties: ScoreTies) -> Int64:
     """Return the counts for `_profile`, for negatives that all queries share, which are sorted once."""
-    arrays.require_counted(negatives, False, "negatives")
-    common = np.result_type(scores, negatives)
-    ranked, asked = np.sort(negatives.astype(common)), scores.astype(common)
-    below, up_to = (np.searchsorted(ranked, asked, side) for side in ("left", "right"))
+    arrays.require_counted(negatives[None], False, "negatives")
+    low, high = ties.window(scores)
+    ranked = np.sort(ties.rounded(negatives).astype(low.dtype))
+    below, up_to = np.searchsorted(ranked, low, "left"), np.searchsorted(ranked, high, "right")
     better = len(ranked) - up_to if order == "descending" else below
     return np.array([better, up_to - below, np.full(len(scores), len(ranked))])
 

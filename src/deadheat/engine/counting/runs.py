@@ -5,25 +5,24 @@ run, qrels ──open_both──> dictionaries ──profile_tables──> keys,
 
 from __future__ import annotations
 
-import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import repeat
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from deadheat.engine.counting.scored import assemble, count_keys, keys_of
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
 from deadheat.inputs.trec import Checked, Path, Table
 from deadheat.support import checks
-from deadheat.support.arrays import Int64
+from deadheat.support.arrays import Bool, Int64
 from deadheat.support.floats import plain_floats
-
-ScoreDtype = Literal["float32", "float64"]
-_DTYPES = ("float32", "float64")
+from deadheat.support.lazy import fractions
 
 
 class RunOptions(NamedTuple):
@@ -32,16 +31,21 @@ class RunOptions(NamedTuple):
     rel: int = 1
     judged_only: bool = False
     complete: bool = True
-    score_dtype: ScoreDtype | None = None
+    ties: ScoreTies = EQUAL
     max_docs: int | None = None
 
     @classmethod
-    def checked(cls, rel: Any, judged_only: Any, complete: Any, score_dtype: Any, max_docs: Any = None) -> RunOptions:
+    def checked(cls, rel: Any, judged_only: Any, complete: Any, ties: Any, max_docs: Any = None) -> RunOptions:
         only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
-        if score_dtype is not None:
-            checks.choice(score_dtype, _DTYPES, "score_dtype")
-        most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
-        return cls(checks.positive_integer(rel, "rel", 2**63 - 1), only, whole, score_dtype, most)
+        rule, most = (
+            ScoreTies.checked(ties),
+            None if max_docs is None else checks.positive_integer(max_docs, "max_docs"),
+        )
+        if rule.bounds_only and most is not None:
+            raise InvalidValueError(
+                "max_docs", f"must be left out with a tolerance, which decides no cut, but is {most}"
+            )
+        return cls(checks.positive_integer(rel, "rel", 2**63 - 1), only, whole, rule, most)
 
 
 class RunTables(NamedTuple):
@@ -82,6 +86,7 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
     relevant = {query: {d: grade for d, grade in judged.get(query, {}).items() if grade > 0} for query in queries}
     grades = {grade for row in relevant.values() for grade in row.values()}
     grade_values = np.array(sorted(grades) or [1], dtype=np.int64)
+    options.ties.require_ungraded(grade_values)
     by_grade = np.zeros((len(queries), len(grade_values)), dtype=np.int64)
     for counts, row in zip(by_grade, relevant.values(), strict=True):
         np.add.at(counts, np.searchsorted(grade_values, list(row.values())), 1)
@@ -89,13 +94,15 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
     for query in queries:
         known, ranked = judged.get(query, {}), scores.get(query, {})
         if options.max_docs is not None and len(ranked) > options.max_docs:
-            ranked = _first(options.max_docs, ranked, known, query, options.score_dtype)
+            ranked = _first(options.max_docs, ranked, known, query, options.ties)
         if options.judged_only:
             ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
-        keys = keys_of_numbers(list(ranked.values()), options.score_dtype)
+        numbers = list(ranked.values())
+        keys = keys_of_numbers(numbers, options.ties)
         of_ranked = np.fromiter(map(relevant[query].get, ranked, repeat(0)), np.int64, len(ranked))
-        blocks.append(count_keys(keys[None], of_ranked[None], grade_values))
-    return assemble(blocks, grade_values, by_grade, tuple(queries))
+        ends = _ends(numbers, of_ranked > 0, options.ties.eps)
+        blocks.append(count_keys(keys[None], of_ranked[None], grade_values, ends))
+    return assemble(blocks, grade_values, by_grade, tuple(queries), options.ties.bounds_only)
 
 
 def profile_judged_documents(
@@ -108,10 +115,8 @@ def profile_judged_documents(
     return replace(profile, n_ranked=found + np.array(irrelevant, dtype=np.int64))
 
 
-def _first(
-    most: int, scores: dict[str, Any], grades: dict[str, int], query: str, dtype: ScoreDtype | None
-) -> dict[str, Any]:
-    keys, items = keys_of_numbers(list(scores.values()), dtype), list(scores)
+def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str, ties: ScoreTies) -> dict[str, Any]:
+    keys, items = keys_of_numbers(list(scores.values()), ties), list(scores)
     last = np.partition(keys, len(keys) - most)[len(keys) - most]
     tied = np.flatnonzero(keys == last)
     room = most - int(np.count_nonzero(keys > last))
@@ -125,20 +130,23 @@ def _first(
     return {items[i]: scores[items[i]] for i in chosen}
 
 
-def keys_of_numbers(numbers: list[Any], dtype: ScoreDtype | None) -> Int64:
-    """Return keys as `keys_of` does, for Python numbers: places in sorted order if some are integers and stay so."""
-    if dtype is not None:
-        with np.errstate(over="ignore"):  # too large for float32 is infinity, as in C
-            return keys_of(np.array(list(map(nearest_float64, numbers)), dtype=np.float64).astype(dtype), "descending")
-    if set(map(type, numbers)) <= {float}:
+def keys_of_numbers(numbers: list[Any], ties: ScoreTies) -> Int64:
+    """Return keys as `keys_of` does, for Python numbers: places in sorted order, unless all become float64."""
+    if ties.dtype is not None:
+        return keys_of(ties.rounded_numbers(numbers), "descending")
+    if not ties.bounds_only and set(map(type, numbers)) <= {float}:
         return keys_of(np.array(numbers, dtype=np.float64), "descending")
     place = {number: i for i, number in enumerate(sorted(set(numbers)))}
     return np.array([place[number] for number in numbers], dtype=np.int64)
 
 
-def nearest_float64(number: float) -> float:
-    """Return the nearest float64, infinity for an integer beyond the range."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
+def _ends(numbers: list[Any], relevant: Bool, eps: float | None) -> Int64 | None:
+    """Return the first and the last place within a tolerance of each relevant number, (2, 1, n), by fractions."""
+    if eps is None:
+        return None
+    ordered, reach = sorted(set(numbers)), fractions.Fraction(eps)
+    ends = np.zeros((2, 1, len(numbers)), dtype=np.int64)
+    for i in np.flatnonzero(relevant):
+        score = fractions.Fraction(numbers[i])
+        ends[:, 0, i] = bisect_left(ordered, score - reach), bisect_right(ordered, score + reach) - 1
+    return ends

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.inputs import arrays
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64, offsets_of, slices, spread
@@ -34,27 +35,32 @@ def profile_scores(
     relevant: Any,
     *,
     order: Literal["descending", "ascending"] = "descending",
+    ties: Any = "exact",
     junk: ArrayLike | None = None,
     threads: int | None = None,
 ) -> TieProfile:
     """Count the tie groups of a matrix of scores: `deadheat.Task.from_scores`."""
     checks.choice(order, ("descending", "ascending"), "order")
+    rule = ScoreTies.checked(ties)
     n_thread = checks.thread_count(threads)
     matrix = arrays.scores(scores, "scores")
     grades = arrays.relevance(relevant, matrix.shape)
     mask = arrays.junk_mask(junk, *matrix.shape)
     grade_values = _grade_values(grades, mask)
+    rule.require_ungraded(grade_values)
 
     def count_block(rows: slice) -> KeyedGroups:
         ignored = False if mask is None else mask if mask.ndim == 1 else mask[rows]
         arrays.require_counted(matrix[rows], ignored, "scores", rows.start)
-        return count_keys(keys_of(matrix[rows], order), _block_of_grades(grades, mask, rows), grade_values)
+        keys, ends = _keyed(matrix[rows], order, rule)
+        return count_keys(keys, _block_of_grades(grades, mask, rows), grade_values, ends)
 
     with Workers(n_thread) as workers:
-        return assemble(workers.each(count_block, _blocks(*matrix.shape)), grade_values)
+        blocks = workers.each(count_block, _blocks(*matrix.shape))
+    return assemble(blocks, grade_values, bounds_only=rule.bounds_only)
 
 
-def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TieProfile:
+def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64, rule: ScoreTies = EQUAL) -> TieProfile:
     """Count, for every list and every score at which it has a relevant item, the items that score better or tie.
 
     Lists of about one length are counted together, padded with junk to less than twice their size.
@@ -67,6 +73,8 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TiePro
         Grades of relevance: 1 or higher is relevant, 0 is irrelevant.
     lengths : (n_query,) int64
         The number of items in each list; at least one list.
+    rule : ScoreTies, optional
+        By default equal scores tie.
 
     Returns
     -------
@@ -79,8 +87,9 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TiePro
     >>> profile.tied, profile.n_ranked
     (array([2, 1]), array([2, 1]))
     """
-    keys, starts = keys_of(scores, "descending"), offsets_of(lengths)
+    (keys, ends), starts = _keyed(scores, "descending", rule), offsets_of(lengths)
     grade_values = np.unique(grades[grades > 0]) if (grades > 0).any() else np.ones(1, dtype=np.int64)
+    rule.require_ungraded(grade_values)
     blocks, counted = [], []
     sizes = np.frexp(lengths.astype(np.float64))[1]  # a list is shorter than 2 ** size
     for size in np.unique(sizes).tolist():
@@ -88,11 +97,18 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TiePro
         for block in (queries[some] for some in slices(len(queries), max(1, BLOCK_ENTRIES >> size))):
             filled = np.arange(max(1, lengths[block].max())) < lengths[block, None]
             items = spread(starts[block], lengths[block])
-            key, grade = np.zeros(filled.shape, dtype=np.int64), np.full(filled.shape, _JUNK, dtype=np.int64)
-            key[filled], grade[filled] = keys[items], grades[items]
-            counted.append(count_keys(key, grade, grade_values))
+            grade = np.full(filled.shape, _JUNK, dtype=np.int64)
+            grade[filled] = grades[items]
+            key, *own = (_padded(each[items], filled) for each in (keys, *(ends or ())))
+            counted.append(count_keys(key, grade, grade_values, own or None))
             blocks.append(block)
-    return assemble(counted, grade_values)[np.argsort(np.concatenate(blocks))]
+    return assemble(counted, grade_values, bounds_only=rule.bounds_only)[np.argsort(np.concatenate(blocks))]
+
+
+def _padded(values: Int64, filled: Bool) -> Int64:
+    padded = np.zeros(filled.shape, dtype=np.int64)
+    padded[filled] = values
+    return padded
 
 
 def _blocks(n_query: int, n_gallery: int) -> list[slice]:
@@ -142,8 +158,19 @@ def keys_of(scores: NDArray[Any], order: str) -> Int64:
     return keys if order == "descending" else ~keys
 
 
-def count_keys(keys: Int64, grades: Int64, grade_values: Int64) -> KeyedGroups:
-    """Count the tie groups of the rows of two (n_query, n_item) arrays."""
+def _keyed(scores: NDArray[Any], order: str, rule: ScoreTies) -> tuple[Int64, list[Int64] | None]:
+    """Return keys, and for a tolerance the lowest and the highest key that tie with each."""
+    keys = keys_of(rule.rounded(scores), order)
+    if not rule.bounds_only:
+        return keys, None
+    ends = [keys_of(end, order) for end in rule.window(scores)]
+    return keys, ends if order == "descending" else ends[::-1]
+
+
+def count_keys(keys: Int64, grades: Int64, grade_values: Int64, ends: Any = None) -> KeyedGroups:
+    """Count the tie groups of the rows of two (n_query, n_item) arrays, or the windows between two more, `ends`."""
+    if ends is not None:
+        return _count_within(keys, grades, *ends)
     n_query, most = len(keys), int(np.count_nonzero(grades > 0))
     n_group, n_ranked = np.empty((2, n_query), dtype=np.int64)
     groups, by_grade = np.zeros((most, 4), dtype=np.int64), np.zeros((most, len(grade_values)), dtype=np.int64)
@@ -151,11 +178,28 @@ def count_keys(keys: Int64, grades: Int64, grade_values: Int64) -> KeyedGroups:
     return KeyedGroups(n_group, n_ranked, groups[:filled].copy(), by_grade[:filled].copy())
 
 
+def _count_within(keys: Int64, grades: Int64, low: Int64, high: Int64) -> KeyedGroups:
+    """Count, for each relevant item, the irrelevant ones of its row whose keys are above, or in, its window."""
+    n_group, groups = [], [np.zeros((0, 4), dtype=np.int64)]
+    for row, grade, least, most in zip(keys, grades, low, high, strict=True):
+        relevant, others = np.flatnonzero(grade > 0), np.sort(row[grade == 0])
+        _, first, m = np.unique(-1 - row[relevant], return_index=True, return_counts=True)  # the best first
+        chosen = relevant[first]
+        above = len(others) - np.searchsorted(others, most[chosen], "right")
+        within = len(others) - np.searchsorted(others, least[chosen], "left") - above
+        seen = np.cumsum(m) - m
+        groups.append(np.stack([above + seen, seen, within + m, m], axis=1))
+        n_group.append(len(m))
+    joined = np.concatenate(groups)
+    return KeyedGroups(np.array(n_group, dtype=np.int64), (grades >= 0).sum(axis=1), joined, joined[:, 3:])
+
+
 def assemble(
     blocks: list[KeyedGroups],
     grade_values: Int64,
     relevant_by_grade: Int64 | None = None,
     query_ids: tuple[str, ...] | None = None,
+    bounds_only: bool = False,
 ) -> TieProfile:
     """Join blocks into a profile; relevant items are those in the groups, unless their numbers are given."""
     n_group, n_ranked, groups, by_grade = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
@@ -169,5 +213,5 @@ def assemble(
         offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, relevant_by_grade.sum(axis=1), grade_values,
         tied_by_grade=by_grade if graded else None,
         relevant_by_grade=relevant_by_grade if graded else None,
-        query_ids=query_ids,
+        bounds_only=bounds_only, query_ids=query_ids,
     )  # fmt: skip

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine import exact
-from deadheat.engine.counting.runs import nearest_float64
 from deadheat.engine.task import Task
+from deadheat.engine.ties.scores import nearest_float64
 from deadheat.errors import InvalidTypeError
 from deadheat.inputs import trec
 from deadheat.inputs.predictions import read_predictions
