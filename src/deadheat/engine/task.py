@@ -546,15 +546,11 @@ class Task:
             The scores of the positives.
         negatives : (n_query, n_negative) or (n_negative,) array of floats or integers
             The scores of the negatives of each query, or of the negatives that all queries share.
-        order : {"descending", "ascending"}
-            Whether the best score is the highest, or, as for distances, the lowest.
-        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+        order, ties, threads
             As in `from_scores`.
         junk : (n_negative,) or (n_query, n_negative) array of bool, optional
             Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or
             infinite.
-        threads : int, optional
-            Worker threads of every question. By default as many as this process may use.
 
         Returns
         -------
@@ -568,13 +564,7 @@ class Task:
 
         Notes
         -----
-        Ties: two types are compared in one that holds both. Whether a margin is one of rounding a tolerance tells:
-
-        >>> from deadheat import evaluate, Tolerance
-        >>> step = float(np.spacing(np.float32(0.5)))
-        >>> task = Task.from_links(np.float32([0.5 + step]), np.full(999, 0.5, np.float32), ties=Tolerance(step))
-        >>> print(evaluate(task, "MRR")["MRR"].summary())
-        MRR [0.10, 100.00] %
+        Ties: two types are compared in one that holds both.
 
         Examples
         --------
@@ -610,15 +600,11 @@ class Task:
             The scores of all candidates, such as those of every entity as the tail of a triple.
         positives : (n_query,) array of integers
             The column of the positive in each row. It is ranked also where it is among the junk.
-        order : {"descending", "ascending"}
-            Whether the best score is the highest, or, as for distances, the lowest.
-        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+        order, ties, threads
             As in `from_scores`.
         junk : (n_candidate,) or (n_query, n_candidate) array of bool, optional
             Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or
             infinite.
-        threads : int, optional
-            Worker threads of every question. By default as many as this process may use.
 
         Returns
         -------

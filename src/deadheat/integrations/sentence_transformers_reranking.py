@@ -130,10 +130,10 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
     Ties: candidates with equal scores tie, unless `ties` says otherwise. The ranking before (``base_map`` and so on) is
     that of `documents`, without ties.
 
-    With ``always_rerank_positives=False``, a positive that is not among `documents` was never retrieved: in all three
-    values it counts as relevant and not found, as in a run, before reranking (``base_map``) and after. The original
-    drops it, and prints 1.0 where the others come first. With ``always_rerank_positives=True`` such positives are
-    reranked too, and come last in the ranking before.
+    With ``always_rerank_positives=False``, a positive that is not among `documents` was never found, before reranking
+    and after: it counts in `n_relevant` and in no tie group, as in a run, since behind all others it would still earn
+    precision. The original has it there before (``base_map``) and drops it after, which gives 1.0 where the others come
+    first. With ``always_rerank_positives=True`` such positives are reranked too, and come last in the ranking before.
 
     ``map`` is the expectation of average precision over orders; the original uses scikit-learn's, which is over
     thresholds and with ties can lie outside the bounds. A query without a relevant candidate counts 0, as in the

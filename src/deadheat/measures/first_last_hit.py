@@ -2,18 +2,16 @@
 
 Tie groups come in, and only the first, or the last, of them matters: a loop finds its best and its worst value. Where
 these differ, mean and deviation are those of a function of one order statistic, the slot of the first, or last,
-relevant item of a group in random order. Hit@k is "Recall@K" of metric learning, Success@k, CMC@k; All@k, 1 if the last
-relevant item is among the first k, is recall_all@k of memory benchmarks [2]_.
+relevant item of a group in random order. Hit@k is "Recall@K" of metric learning, Success@k, CMC@k; All@k is
+recall_all@k of LongMemEval (Wu et al. 2025).
 
 .. [1] Ye et al. 2021, Deep learning for person re-identification: a survey and outlook.
-.. [2] Wu et al. 2025, LongMemEval: Benchmarking chat assistants on long-term interactive memory.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +34,8 @@ from deadheat.support.triple import Triple
 
 _MOST_SLOTS = 2**20  # in one call: some tens of milliseconds
 _CLOSED_FORM = 2**14  # slots from which on a sum of 1/rank is a difference of harmonic numbers; a loop is as exact
+
+_Slots = tuple[Int64, Int64, Int64, Int64]
 
 
 class HitPosition(ClosedForms):
@@ -61,7 +61,7 @@ class HitPosition(ClosedForms):
         lower, expected, upper = values
         query = np.flatnonzero(lower < upper)
         if len(query):
-            mean = moments(*self._slots(profile, measure, query), self.value, threads=threads)
+            mean = self.over_orders(self._slots(profile, measure, query), threads=threads)
             mean *= self.factor(profile.n_relevant[query])
             expected[query] = np.minimum(np.maximum(lower[query], mean), upper[query])
 
@@ -71,10 +71,14 @@ class HitPosition(ClosedForms):
         self.loop(profile, measure, values)(0, profile.n_query)
         query = np.flatnonzero(values[0] < values[2])
         deviation = np.zeros(profile.n_query)
-        deviation[query] = moments(*self._slots(profile, measure, query), self.value, deviation=True)
+        deviation[query] = self.over_orders(self._slots(profile, measure, query), deviation=True)
         return defined(profile, self.factor(profile.n_relevant) * deviation)
 
-    def _slots(self, profile: TieProfile, measure: Measure, query: Int64) -> tuple[Int64, Int64, Int64, Int64]:
+    def over_orders(self, slots: _Slots, deviation: bool = False, threads: int = 1) -> Float64:
+        """Return the expectation, or deviation, of the function of a slot in the groups of `_slots`."""
+        return moments(*slots, self.value, deviation=deviation, threads=threads)
+
+    def _slots(self, profile: TieProfile, measure: Measure, query: Int64) -> _Slots:
         """Return `closer`, `tied`, `tied_relevant` and the slots that count, of the group that decides each query."""
         group = self.group(profile, query)
         k, tied = profile.closer[group], profile.tied[group]
@@ -123,55 +127,37 @@ class LastHit(HitPosition):
         return RankSum(Counted.LAST, reciprocal_ranks(n), relevant.astype(np.float64))
 
 
-class AllFound(ClosedForms):
+class AllFound(HitPosition):
     """The value 1 if all relevant items are within the cutoff, else 0, as where one of them is not ranked at all.
 
-    All are if the last tie group with a relevant item has its m items among its first s of l slots, those within the
-    cutoff. Of all orders that is a share of C(s, m) / C(l, m), here a quotient of integers that is rounded once.
+    Of the last tie group with a relevant item, all m have to be among the first s of its l slots. Of all orders that is
+    a share of C(s, m) / C(l, m), which is C(l - m, l - s) / C(l, l - s): a quotient of integers, rounded once.
     """
+
+    value = 0
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         lower, upper = np.zeros((2, profile.n_query))
         query = np.flatnonzero((profile.n_relevant > 0) & (found(profile) == profile.n_relevant))
-        tied, m, slots = _last_slots(profile, measure, query)
+        _, tied, m, slots = self._slots(profile, measure, query)
         lower[query], upper[query] = slots == tied, slots >= m
         expected = np.where(lower < upper, np.nan, lower)
         return filled(Triple(*(defined(profile, each) for each in (lower, expected, upper))), out)
 
-    def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:
-        query = np.flatnonzero(values.lower < values.upper)
-        values.expected[query] = _over_orders(profile, measure, query, lambda ways, total: ways / total)
+    def group(self, profile: TieProfile, query: Int64) -> Int64:
+        return profile.offsets[query + 1] - 1
 
-    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """Return the deviation of a value that is 1 or 0."""
-        values = np.empty((3, profile.n_query))
-        self.loop(profile, measure, values)(0, profile.n_query)
-        query, deviation = np.flatnonzero(values[0] < values[2]), np.zeros(profile.n_query)
-        deviation[query] = _over_orders(
-            profile, measure, query, lambda ways, total: math.sqrt(ways / total * ((total - ways) / total))
-        )
-        return defined(profile, deviation)
+    def over_orders(self, slots: _Slots, deviation: bool = False, threads: int = 1) -> Float64:
+        one, number = distinct(*slots[1:])
+        values = np.empty(len(one))
+        for place, (tied, m, s) in enumerate(zip(*(each[one].tolist() for each in slots[1:]), strict=True)):
+            few, many = sorted((m, tied - s))
+            ways, orders = math.perm(tied - many, few), math.perm(tied, few)
+            values[place] = math.sqrt(ways / orders * ((orders - ways) / orders)) if deviation else ways / orders
+        return values[number]
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         return RankSum(Counted.LAST, np.ones(n + 1), np.ones(len(relevant)))
-
-
-def _last_slots(profile: TieProfile, measure: Measure, query: Int64) -> tuple[Int64, Int64, Int64]:
-    """Return `tied`, `tied_relevant` and the slots within the cutoff, of the last group of each of these queries."""
-    group = profile.offsets[query + 1] - 1
-    tied = profile.tied[group]
-    return tied, profile.tied_relevant[group], np.clip(measure.limit - profile.closer[group], 0, tied)
-
-
-def _over_orders(profile: TieProfile, measure: Measure, query: Int64, value: Callable[[int, int], float]) -> Float64:
-    """Return a function of C(s, m) and C(l, m), divided by the factors that they share, for each of these queries."""
-    slots = _last_slots(profile, measure, query)
-    one, number = distinct(*slots)
-    found = []
-    for tied, m, s in zip(*(array[one].tolist() for array in slots), strict=True):
-        most, n = max(m, tied - s), min(m, tied - s)  # C(s, m) / C(l, m) is C(l - m, l - s) / C(l, l - s), too
-        found.append(value(math.perm(tied - most, n), math.perm(tied, n)))
-    return np.array(found, dtype=np.float64)[number]
 
 
 def moments(

@@ -37,14 +37,9 @@ class RunOptions(NamedTuple):
     @classmethod
     def checked(cls, rel: Any, judged_only: Any, complete: Any, ties: Any, max_docs: Any = None) -> RunOptions:
         only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
-        rule, most = (
-            ScoreTies.checked(ties),
-            None if max_docs is None else checks.positive_integer(max_docs, "max_docs"),
-        )
-        if rule.bounds_only and most is not None:
-            raise InvalidValueError(
-                "max_docs", f"must be left out with a tolerance, which decides no cut, but is {most}"
-            )
+        most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
+        if (rule := ScoreTies.checked(ties)).bounds_only and most is not None:
+            raise InvalidValueError("max_docs", f"must be left out with a tolerance, which has no cut, but is {most}")
         return cls(checks.positive_integer(rel, "rel", 2**63 - 1), only, whole, rule, most)
 
 
@@ -133,7 +128,7 @@ def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str
 def keys_of_numbers(numbers: list[Any], ties: ScoreTies) -> Int64:
     """Return keys as `keys_of` does, for Python numbers: places in sorted order, unless all become float64."""
     if ties.dtype is not None:
-        return keys_of(ties.rounded_numbers(numbers), "descending")
+        return keys_of(ties.rounded(numbers), "descending")
     if not ties.bounds_only and set(map(type, numbers)) <= {float}:
         return keys_of(np.array(numbers, dtype=np.float64), "descending")
     place = {number: i for i, number in enumerate(sorted(set(numbers)))}

@@ -7,7 +7,6 @@ least and the greatest number that tie with each. Both are exact: no sum or diff
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +19,6 @@ from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import InvalidValueError
 from deadheat.support.arrays import Float64, Int64
 
-_WHOLE = 2**53  # float64 holds all integers up to this size
-
 
 class ScoreTies(NamedTuple):
     """The rule for ties of scores, checked: the type that they are rounded to, or how far from each other they tie."""
@@ -31,13 +28,7 @@ class ScoreTies(NamedTuple):
 
     @classmethod
     def checked(cls, ties: Any) -> ScoreTies:
-        """Return the rule that an argument `ties` of a function of scores names.
-
-        Examples
-        --------
-        >>> ScoreTies.checked("fp16"), ScoreTies.checked(Tolerance(0.5)).eps
-        (ScoreTies(dtype='float16', eps=None), 0.5)
-        """
+        """Return the rule that an argument `ties` of a function of scores names."""
         if isinstance(ties, (cls, Tolerance)):
             return cls(getattr(ties, "dtype", None), ties.eps)
         if isinstance(ties, Rounded) and ties.of is not None:
@@ -60,27 +51,19 @@ class ScoreTies(NamedTuple):
         if self.bounds_only and grades.tolist() != [1]:
             raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
 
-    def rounded(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Return the scores that are compared: each rounded once, to nearest, ties to even, or all unchanged."""
+    def rounded(self, scores: Any) -> NDArray[Any]:
+        """Round scores, an array or Python numbers, each once, to nearest, ties to even; all unchanged for no type."""
         if self.dtype is None:
-            return scores
-        values = scores.astype(np.float64)
-        large = np.abs(values) >= _WHOLE if scores.dtype.kind in "iu" else np.zeros(0, dtype=np.bool_)
-        if large.any():
-            values[large] = self.floats(scores[large].tolist())
-        return self._short(values)
-
-    def rounded_numbers(self, numbers: Iterable[Any]) -> Float64:
-        """Round Python floats, and integers of any size."""
-        return self._short(np.array(self.floats(numbers), dtype=np.float64))
-
-    def floats(self, numbers: Iterable[Any]) -> list[float]:
-        """Return float64 values that round to the type of the rule as the numbers themselves do."""
+            return np.asarray(scores)
         of_integer = nearest_float64 if self.dtype == "float64" else _rounded_to_odd
-        return [of_integer(number) if isinstance(number, int) else number for number in numbers]
-
-    def _short(self, values: Float64) -> Float64:
-        return values if self.dtype == "float64" else exact.round_to(values, str(self.dtype))
+        if isinstance(scores, list):
+            numbers = [of_integer(number) if isinstance(number, int) else number for number in scores]
+            values = np.array(numbers, dtype=np.float64)
+        else:
+            values = scores.astype(np.float64)
+            large = (np.abs(values) >= 2.0**53) & (scores.dtype.kind in "iu")  # what float64 may not hold
+            values[large] = list(map(of_integer, scores[large].tolist()))
+        return values if self.dtype == "float64" else exact.round_to(values, self.dtype)
 
     def window(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the least and the greatest number of the same kind that ties with each score.
@@ -123,10 +106,7 @@ def _rounded_to_odd(number: int) -> float:
     """Return an integer cut to 53 bits, the last of which is set if that changes it: fewer bits then round it once."""
     cut = max(0, number.bit_length() - 53)
     kept = number >> cut
-    try:
-        return math.ldexp(kept | (kept << cut != number), cut)
-    except OverflowError:
-        return nearest_float64(number)
+    return math.ldexp(kept | (kept << cut != number), cut) if cut <= 971 else nearest_float64(number)  # infinity
 
 
 def nearest_float64(number: float) -> float:

@@ -189,12 +189,10 @@ class ScoredRetrieval(RowMetric):
             raise InvalidValueError("`target`", rule)
         if not preds.is_floating_point():
             raise InvalidValueError("`preds`", f"must be a tensor of floats, but has dtype {preds.dtype}")
-        counted = (
-            torch.ones_like(target, dtype=torch.bool) if self.ignore_index is None else target != self.ignore_index
-        )
-        grades, odd = target[counted], preds[counted & ~preds.isfinite()]
-        if len(odd):
-            rule = f"must be finite, but holds {odd[0].item()}; to leave an item out, use ignore_index"
+        counted: Any = slice(None) if self.ignore_index is None else target != self.ignore_index
+        grades, scores = target[counted], preds[counted]
+        for odd in scores[~scores.isfinite()][:1].tolist():
+            rule = f"must be finite, but holds {odd}; to leave an item out, use ignore_index"
             raise InvalidValueError("`preds`", rule)
         if any(parse(name).row.forms.graded for name in self.measures):
             odd = grades[(grades != grades.to(torch.int64)) | (grades < 0)]
@@ -220,9 +218,8 @@ class ScoredRetrieval(RowMetric):
         if self.empty_target_action == "error" and not profile.n_relevant.all():
             raise InvalidValueError("`compute`", "method was provided with a query with no positive target.")
         named = replace(profile, query_ids=tuple(map(str, queries.tolist())))
-        return Report(
-            named, self.measures, SINGLETONS[self.empty_target_action], tie_rule=self.ties.describe() or "exact"
-        )
+        rule = self.ties.describe() or "exact"
+        return Report(named, self.measures, SINGLETONS[self.empty_target_action], tie_rule=rule)
 
     def _aggregated(self, values: Float64) -> float:
         defined = torch.from_numpy(values[~np.isnan(values)])
