@@ -92,11 +92,9 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
             ranked = _first(options.max_docs, ranked, known, query, options.ties)
         if options.judged_only:
             ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
-        numbers = list(ranked.values())
-        keys = keys_of_numbers(numbers, options.ties)
         of_ranked = np.fromiter(map(relevant[query].get, ranked, repeat(0)), np.int64, len(ranked))
-        ends = _ends(numbers, of_ranked > 0, options.ties.eps)
-        blocks.append(count_keys(keys[None], of_ranked[None], grade_values, ends))
+        keys = _with_ends(list(ranked.values()), of_ranked > 0, options.ties)
+        blocks.append(count_keys(keys[:, None], of_ranked[None], grade_values))
     return assemble(blocks, grade_values, by_grade, tuple(queries), options.ties.bounds_only)
 
 
@@ -135,13 +133,14 @@ def keys_of_numbers(numbers: list[Any], ties: ScoreTies) -> Int64:
     return np.array([place[number] for number in numbers], dtype=np.int64)
 
 
-def _ends(numbers: list[Any], relevant: Bool, eps: float | None) -> Int64 | None:
-    """Return the first and the last place within a tolerance of each relevant number, (2, 1, n), by fractions."""
-    if eps is None:
-        return None
-    ordered, reach = sorted(set(numbers)), fractions.Fraction(eps)
-    ends = np.zeros((2, 1, len(numbers)), dtype=np.int64)
+def _with_ends(numbers: list[Any], relevant: Bool, ties: ScoreTies) -> Int64:
+    """Return keys, (1, n), or for a tolerance, (3, n), with the first and last that tie with each relevant one."""
+    keys = keys_of_numbers(numbers, ties)[None]
+    if ties.eps is None:
+        return keys
+    ordered, reach = sorted(set(numbers)), fractions.Fraction(ties.eps)
+    keys = np.repeat(keys, 3, axis=0)
     for i in np.flatnonzero(relevant):
         score = fractions.Fraction(numbers[i])
-        ends[:, 0, i] = bisect_left(ordered, score - reach), bisect_right(ordered, score + reach) - 1
-    return ends
+        keys[1:, i] = bisect_left(ordered, score - reach), bisect_right(ordered, score + reach) - 1
+    return keys

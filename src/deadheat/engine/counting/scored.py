@@ -52,8 +52,7 @@ def profile_scores(
     def count_block(rows: slice) -> KeyedGroups:
         ignored = False if mask is None else mask if mask.ndim == 1 else mask[rows]
         arrays.require_counted(matrix[rows], ignored, "scores", rows.start)
-        keys, ends = _keyed(matrix[rows], order, rule)
-        return count_keys(keys, _block_of_grades(grades, mask, rows), grade_values, ends)
+        return count_keys(_keyed(matrix[rows], order, rule), _block_of_grades(grades, mask, rows), grade_values)
 
     with Workers(n_thread) as workers:
         blocks = workers.each(count_block, _blocks(*matrix.shape))
@@ -87,7 +86,7 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64, rule: Sco
     >>> profile.tied, profile.n_ranked
     (array([2, 1]), array([2, 1]))
     """
-    (keys, ends), starts = _keyed(scores, "descending", rule), offsets_of(lengths)
+    keys, starts = _keyed(scores, "descending", rule), offsets_of(lengths)
     grade_values = np.unique(grades[grades > 0]) if (grades > 0).any() else np.ones(1, dtype=np.int64)
     rule.require_ungraded(grade_values)
     blocks, counted = [], []
@@ -97,18 +96,12 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64, rule: Sco
         for block in (queries[some] for some in slices(len(queries), max(1, BLOCK_ENTRIES >> size))):
             filled = np.arange(max(1, lengths[block].max())) < lengths[block, None]
             items = spread(starts[block], lengths[block])
+            key = np.zeros((len(keys), *filled.shape), dtype=np.int64)
             grade = np.full(filled.shape, _JUNK, dtype=np.int64)
-            grade[filled] = grades[items]
-            key, *own = (_padded(each[items], filled) for each in (keys, *(ends or ())))
-            counted.append(count_keys(key, grade, grade_values, own or None))
+            key[:, filled], grade[filled] = keys[:, items], grades[items]
+            counted.append(count_keys(key, grade, grade_values))
             blocks.append(block)
     return assemble(counted, grade_values, bounds_only=rule.bounds_only)[np.argsort(np.concatenate(blocks))]
-
-
-def _padded(values: Int64, filled: Bool) -> Int64:
-    padded = np.zeros(filled.shape, dtype=np.int64)
-    padded[filled] = values
-    return padded
 
 
 def _blocks(n_query: int, n_gallery: int) -> list[slice]:
@@ -158,19 +151,20 @@ def keys_of(scores: NDArray[Any], order: str) -> Int64:
     return keys if order == "descending" else ~keys
 
 
-def _keyed(scores: NDArray[Any], order: str, rule: ScoreTies) -> tuple[Int64, list[Int64] | None]:
-    """Return keys, and for a tolerance the lowest and the highest key that tie with each."""
+def _keyed(scores: NDArray[Any], order: str, rule: ScoreTies) -> Int64:
+    """Return keys, (1, ...), or for a tolerance, (3, ...), also the lowest and the highest key that tie with each."""
     keys = keys_of(rule.rounded(scores), order)
     if not rule.bounds_only:
-        return keys, None
+        return keys[None]
     ends = [keys_of(end, order) for end in rule.window(scores)]
-    return keys, ends if order == "descending" else ends[::-1]
+    return np.stack([keys, *(ends if order == "descending" else ends[::-1])])
 
 
-def count_keys(keys: Int64, grades: Int64, grade_values: Int64, ends: Any = None) -> KeyedGroups:
-    """Count the tie groups of the rows of two (n_query, n_item) arrays, or the windows between two more, `ends`."""
-    if ends is not None:
-        return _count_within(keys, grades, *ends)
+def count_keys(keys: Int64, grades: Int64, grade_values: Int64) -> KeyedGroups:
+    """Count the tie groups of rows of keys, (1 or 3, n_query, n_item) as `_keyed` has them, and of their grades."""
+    if len(keys) > 1:
+        return _count_within(keys, grades)
+    keys = keys[0]
     n_query, most = len(keys), int(np.count_nonzero(grades > 0))
     n_group, n_ranked = np.empty((2, n_query), dtype=np.int64)
     groups, by_grade = np.zeros((most, 4), dtype=np.int64), np.zeros((most, len(grade_values)), dtype=np.int64)
@@ -178,10 +172,10 @@ def count_keys(keys: Int64, grades: Int64, grade_values: Int64, ends: Any = None
     return KeyedGroups(n_group, n_ranked, groups[:filled].copy(), by_grade[:filled].copy())
 
 
-def _count_within(keys: Int64, grades: Int64, low: Int64, high: Int64) -> KeyedGroups:
+def _count_within(keys: Int64, grades: Int64) -> KeyedGroups:
     """Count, for each relevant item, the irrelevant ones of its row whose keys are above, or in, its window."""
     n_group, groups = [], [np.zeros((0, 4), dtype=np.int64)]
-    for row, grade, least, most in zip(keys, grades, low, high, strict=True):
+    for row, grade, least, most in zip(keys[0], grades, keys[1], keys[2], strict=True):
         relevant, others = np.flatnonzero(grade > 0), np.sort(row[grade == 0])
         _, first, m = np.unique(-1 - row[relevant], return_index=True, return_counts=True)  # the best first
         chosen = relevant[first]
