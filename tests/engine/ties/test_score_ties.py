@@ -168,6 +168,18 @@ def test_a_step_of_float32_above_999_negatives() -> None:
     assert np.isnan([ranks[name].expected for name in ("MR", "MRR", "AMRI")]).all()
 
 
+@pytest.mark.parametrize("dtypes", [("i8", "f8"), ("f4", "f8"), ("u1", "f2"), ("f8", "i4")])
+def test_positives_and_negatives_of_two_types(dtypes: tuple[str, str]) -> None:
+    """Half a unit away in either type, and a little further; for each query, and for all of them."""
+    near, far = np.array([5, 6]).astype(dtypes[0]), np.array([5.5, 5, 6.625, 4.25, 6]).astype(dtypes[1])
+    for negatives in (far, np.stack([far, far])):
+        profile = dh.Task.from_links(near, negatives, ties=dh.Tolerance(0.5)).profile
+        for row, positive in enumerate(near.tolist()):
+            apart = [Fraction(other) - Fraction(positive) for other in far.tolist()]
+            assert profile.closer[row] == sum(each > Fraction(1, 2) for each in apart)
+            assert profile.tied[row] == 1 + sum(abs(each) <= Fraction(1, 2) for each in apart)
+
+
 def test_bounds_of_a_tolerance_hold_for_every_move() -> None:
     """Each relevant item moved on its own, to either end or not at all, and each tie broken either way."""
     rng = np.random.default_rng(6)

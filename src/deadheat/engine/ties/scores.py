@@ -29,12 +29,10 @@ class ScoreTies(NamedTuple):
     @classmethod
     def checked(cls, ties: Any) -> ScoreTies:
         """Return the rule that an argument `ties` of a function of scores names."""
-        if isinstance(ties, (cls, Tolerance)):
-            return cls(getattr(ties, "dtype", None), ties.eps)
         if isinstance(ties, Rounded) and ties.of is not None:
             raise InvalidValueError("ties", f"must round the scores themselves, without of, but is {ties!r}")
-        if isinstance(ties, (Exact, Rounded)):
-            return cls(getattr(ties, "dtype", None))
+        if isinstance(ties, (cls, Exact, Rounded, Tolerance)):
+            return cls(getattr(ties, "dtype", None), getattr(ties, "eps", None))
         name = exact.named(ties, "ties", others=["exact", "float64"])
         return cls(None if name == "exact" else name)
 
@@ -82,9 +80,9 @@ class ScoreTies(NamedTuple):
             values = scores.astype(np.float64)
             return -_sum_down(-values, self.eps), _sum_down(values, self.eps)
         whole = scores.astype(np.uint64 if scores.dtype.kind == "u" else np.int64)
-        ends, bits = np.iinfo(whole.dtype), whole.view(np.uint64)  # in which sums wrap, so that they cannot overflow
-        least, most = (np.array([end], dtype=whole.dtype).view(np.uint64) for end in (ends.min, ends.max))
-        reach = np.uint64(min(math.floor(self.eps), 2**64 - 1))
+        bits, reach = whole.view(np.uint64), np.uint64(min(math.floor(self.eps), 2**64 - 1))  # in which sums wrap
+        ends = np.iinfo(whole.dtype)
+        least, most = np.array([[ends.min], [ends.max]], dtype=whole.dtype).view(np.uint64)
         low, high = bits - np.minimum(bits - least, reach), bits + np.minimum(most - bits, reach)
         return low.view(whole.dtype), high.view(whole.dtype)
 
