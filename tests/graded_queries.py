@@ -23,6 +23,7 @@ SET_NAMES = ["bpref", "SetP", "SetR", "SetRelP", "SetAP", "SetF"]
 NAMES = [
     *("mAP", "mAP@1", "mAP@3", "MAP@R", "R-Precision", "P@1", "P@3", "P@20", "Recall@1", "Recall@4"),
     *("Hit@1", "Hit@3", "Hit@20", "MRR", "MRR@2", "F1@1", "F1@3", "F1@20", "AUC", "mINP"),
+    *ALL_NAMES,
     *SET_NAMES,
 ]
 INTERPOLATED_NAMES = ["IPrec@0", "IPrec@0.3", "IPrec@1", "iprec_at_recall@0.3"]  # to about 12 digits
@@ -32,11 +33,12 @@ OVER_NAMES = [  # measures with another divisor than R
     *("Recall(over='possible')@1", "Recall(over='possible')@3", "Recall(over='possible')@20"),
 ]
 GAIN_NAMES = ["nDCG", "nDCG@1", "nDCG@3", "nDCG@20", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@3"]
+STOPPING_NAMES = ["ERR@1", "ERR@3", "ERR@20"]
 
-Graded = list[tuple[int, int, dict[int, int]]]  # closer, tied, {grade: count}, as in oracles
+Graded = list[tuple[int, int, dict[Any, int]]]  # closer, tied, {grade: count}, as in oracles
 
 
-def random_query(rng: random.Random, grades: Sequence[int], most: int = 8) -> tuple[Graded, int, list[int]]:
+def random_query(rng: random.Random, grades: Sequence[Any], most: int = 8) -> tuple[Graded, int, list[Any]]:
     """Groups, the number of ranked items, and the grades of the relevant items that were not retrieved."""
     groups: Graded = []
     closer = 0
@@ -56,8 +58,8 @@ def random_query(rng: random.Random, grades: Sequence[int], most: int = 8) -> tu
     return groups, end + rng.randint(0, 3), missing
 
 
-def profile_of(queries: list[tuple[Graded, int, list[int]]], grades: Sequence[int]) -> TieProfile:
-    """The profile of some queries; with grades where there is another than 1."""
+def profile_of(queries: list[tuple[Graded, int, list[Any]]], grades: Sequence[Any]) -> TieProfile:
+    """The profile of some queries; with grades where there is another than 1, and gains where one is not whole."""
     flat: list[list[tuple[int, int, int, int]]] = []
     for groups, _, _ in queries:
         seen = 0
@@ -71,6 +73,14 @@ def profile_of(queries: list[tuple[Graded, int, list[int]]], grades: Sequence[in
         return profile
     by_grade = [[counts.get(g, 0) for g in grades] for groups, _, _ in queries for _, _, counts in groups]
     relevant = [[sum(c.get(g, 0) for _, _, c in q[0]) + q[2].count(g) for g in grades] for q in queries]
+    if any(g != int(g) for g in grades):  # every query has a place for each of these gains
+        rows = [[g if count else 0 for g, count in zip(grades, counts, strict=True)] for counts in relevant]
+        order = [sorted(range(len(row)), key=lambda i, row=row: row[i]) for row in rows]
+        of_group = [i for i, (groups, _, _) in enumerate(queries) for _ in groups]
+        by_grade = [[counts[j] for j in order[i]] for i, counts in zip(of_group, by_grade, strict=True)]
+        relevant = [[counts[j] for j in places] for places, counts in zip(order, relevant, strict=True)]
+        profile = replace(profile, gains=np.sort(rows, axis=1), grades=np.arange(1, len(grades) + 1), check=False)
+        grades = range(1, len(grades) + 1)
     return replace(
         profile,
         grades=np.array(grades),
@@ -87,20 +97,44 @@ def log2(i: int) -> Fraction:
         return Fraction(Decimal(i).ln() / Decimal(2).ln())
 
 
-def ndcg(ranking: Sequence[int], missing: Sequence[int], k: int | None, gain: str | None) -> Fraction:
-    def dcg(grades: Sequence[int]) -> Fraction:
-        gains = [g if gain == "dcg='log2'" else 2**g - 1 for g in grades]
+@cache
+def two_to(gain: float) -> Fraction:
+    """2^gain to eighty digits, by bisection between squares: 2^(a/2) is a square root, and gains here are dyadic."""
+    whole = Fraction(2) ** math.floor(gain)
+    rest, root = Fraction(gain) - math.floor(gain), Fraction(2)
+    while rest:
+        root = Fraction(math.isqrt(root.numerator * 10**160 // root.denominator), 10**80)
+        rest *= 2
+        if rest >= 1:
+            whole, rest = whole * root, rest - 1
+    return whole
+
+
+def ndcg(ranking: Sequence[Any], missing: Sequence[Any], k: int | None, gain: str | None) -> Fraction:
+    def dcg(grades: Sequence[Any]) -> Fraction:
+        gains = [Fraction(g) if gain == "dcg='log2'" else two_to(g) - 1 for g in grades]
         return sum((g / log2(rank + 1) for rank, g in enumerate(gains[:k], 1) if g), Fraction(0))
 
     return dcg(ranking) / dcg(sorted([*ranking, *missing], reverse=True))
 
 
-def value(name: str, grades: Sequence[int], missing: Sequence[int]) -> Any:
+def expected_reciprocal_rank(ranking: Sequence[Any], k: int) -> Fraction:
+    """As Chapelle and others have it, with gdeval's highest grade of 4."""
+    total, passed = Fraction(0), Fraction(1)
+    for rank, gain in enumerate(ranking[:k], 1):
+        chance = (two_to(gain) - 1) / 16
+        total, passed = total + passed * chance / rank, passed * (1 - chance)
+    return total
+
+
+def value(name: str, grades: Sequence[Any], missing: Sequence[Any]) -> Any:
     """A measure of one ranking, where R counts the relevant items that are missing from it too."""
     measure = parse(name)
     k = measure.cutoff
     if measure.family == "nDCG":
         return ndcg(grades, missing, k, measure.choice)
+    if measure.family == "ERR":
+        return expected_reciprocal_rank(grades, k)
     ranking = [int(g > 0) for g in grades]
     found = sum(ranking)
     r = found + len(missing)
@@ -126,6 +160,8 @@ def value(name: str, grades: Sequence[int], missing: Sequence[int]) -> Any:
         return oracles.reciprocal_rank(ranking) * int(k is None or any(ranking[:k]))
     if measure.family == "Hit":
         return oracles.hit_at(ranking, k)
+    if measure.family == "All":
+        return Fraction(int(sum(ranking[:k]) == r))
     if measure.family == "bpref":
         return bpref(ranking, r)
     if measure.family == "RBP":

@@ -407,6 +407,7 @@ MEASURES: dict[str, Callable[[Sequence[int], int | None], Any]] = {
     "R-Precision": lambda ranking, _: Fraction(sum(ranking[: sum(ranking)]), sum(ranking)),
     "Recall": lambda ranking, k: Fraction(sum(ranking[:k]), sum(ranking)),
     "Hit": hit_at,
+    "All": lambda ranking, k: Fraction(int(sum(ranking[:k]) == sum(ranking))),
     "F1": lambda ranking, k: Fraction(2 * sum(ranking[:k]), k + sum(ranking)),  # harmonic mean of P@k and Recall@k
     "RBP": lambda ranking, k: sum(Fraction(4**i, 5 ** (i + 1)) for i, hit in enumerate(ranking[:k]) if hit),
     "RR": lambda ranking, _: reciprocal_rank(ranking),

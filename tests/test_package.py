@@ -22,8 +22,8 @@ PUBLIC = [
     "Cluster", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit", "audit_run",
     "classification", "collisions", "compare", "compare_formats", "confidence", "evaluate", "exploit",
     "generalization_gap", "grouped", "hash_lookup", "html_report", "index_recall", "index_recall_of_truth",
-    "leaderboard", "link_prediction", "low_precision", "measures", "pair_classification", "plots", "precision_recall",
-    "random_baseline", "read", "receipt", "split_half", "verify",
+    "leaderboard", "link_prediction", "low_precision", "measures", "p_values", "pair_classification", "plots",
+    "precision_recall", "random_baseline", "read", "receipt", "split_half", "verify",
 ]  # fmt: skip
 
 
@@ -157,8 +157,8 @@ def test_names_that_are_nearly_right_get_a_hint() -> None:
             dh.evaluate(points, labels, **{wrong: 1})
     with pytest.raises(TypeError, match=r"^xyz is no argument of evaluate, which takes embeddings, labels, gallery, "):
         dh.evaluate(points, labels, xyz=1)
-    with pytest.raises(TypeError, match=r"^gallery is no argument of from_links, which takes positives, negatives, "):
-        dh.Task.from_links([1], [0], gallery=[1])
+    with pytest.raises(TypeError, match=r"^distance is no argument of from_links, which takes positives, negatives, "):
+        dh.Task.from_links([1], [0], distance="cosine")
     with pytest.raises(ValueError, match=r"holds -1 and 0, as sign\(0\) is 0; embeddings > 0 has two values$"):
         dh.evaluate([[1.0, -1], [1, 0]], [0, 0], distance="hamming")
     for gallery in (["mAP", "Hit@1"], "mAP", "mAP, Hit@1"):

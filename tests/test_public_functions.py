@@ -45,6 +45,10 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
         "gallery_ids": ["a", "b"],
     },
     dh.Task.from_links: {"positives": [0.5, 0.1], "negatives": SCORES},
+    dh.Task.from_metadata: {
+        "embeddings": ROWS, "metadata": {"a": LABELS, "b": np.arange(8) % 3}, "positives": {"same": "a"},
+        "negatives": {"same": ["b"], "different": ["a"]},
+    },
     dh.Task.from_neighbors: {"ids": [[0, 1]], "scores": [[0.5, 0.1]], "relevant": [{0}], "n_gallery": 3},
     dh.Task.from_profile: {"profile": REPORT.profile},
     dh.Task.from_ranks: {"optimistic": [1], "pessimistic": [2], "n_candidates": [5]},
@@ -66,6 +70,7 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.leaderboard: {"reports": {"a": REPORT, "b": REPORT}, "n_resamples": 20},
     dh.link_prediction: {"task": dh.Task.from_ranks([1], [2], [5])},
     dh.low_precision: {"low": JUDGED["run"], "high": JUDGED["run"], "qrels": JUDGED["qrels"]},
+    dh.p_values: {"task": TASK, "n_resamples": 20},
     dh.pair_classification: {"embeddings": ROWS, "pairs": [[0, 1], [0, 2]], "same": [1, 0]},
     dh.precision_recall: {"task": REPORT.profile},
     dh.random_baseline: {"labels": LABELS, "draws": 2, "dim": 2},

@@ -24,8 +24,9 @@ FINE = {query: {doc: score + j / 100 for j, (doc, score) in enumerate(row.items(
 QRELS = {f"q{i}": {f"d{j}": int(grade) for j, grade in enumerate(row)} for i, row in enumerate(GRADES)}
 FOUND = np.argsort(RNG.random((N, 20)), axis=1)[:, :5]
 LINKS = dh.Task.from_ranks(*np.sort(RNG.integers(1, 30, (2, N)), axis=0), np.full(N, 40)).profile
-NAMES = ["mAP", "MAP@R", "R-Precision", "P@5", "Recall@5", "Hit@5", "MRR", "nDCG@5", "F1@5", "RBP", "AUC", "mINP",
-         "bpref", "IPrec@0.5", "11pt_avg", "mAP(over='hits')@5", "mAP(over='possible')@5",
+NAMES = ["mAP", "MAP@R", "R-Precision", "P@5", "Recall@5", "Hit@5", "All@5", "MRR", "nDCG@5", "F1@5", "RBP", "AUC",
+         "mINP", "bpref", "IPrec@0.5", "11pt_avg", "mAP(over='hits')@5", "mAP(over='possible')@5",
+         "mAP(interpolation='trapezoid')@5",
          "Recall(over='possible')@5"]  # fmt: skip
 
 HIDDEN = RNG.random(GRID.shape) < 0.1
@@ -73,6 +74,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "low_precision": lambda: dh.low_precision(RUN, FINE, QRELS),
     "evaluate graded scores": lambda: dh.evaluate(dh.Task.from_scores(SCORES, GRADES).profile, NAMES),
     "evaluate a cut list": lambda: dh.evaluate(neighbors(), NAMES),
+    "p_values": lambda: dh.p_values(TASK, n_resamples=500),
     "pair_classification": lambda: dh.pair_classification(GRID, RNG.integers(0, N, (200, 2)), RNG.integers(0, 2, 200)),
     "precision_recall": lambda: dh.precision_recall(dh.Task.from_scores(SCORES, GRADES).profile),
     "precision_recall as it is": lambda: dh.precision_recall(

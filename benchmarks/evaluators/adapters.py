@@ -132,6 +132,13 @@ def _pytorch_metric_learning(embeddings: Array, labels: Array, metric: str, k: s
     return float(calculator.get_accuracy(*given)[metric])
 
 
+def _copairs(embeddings: Array, labels: Array) -> float:
+    metadata = _module("pandas").DataFrame({"label": labels})
+    rules = {"pos_sameby": ["label"], "pos_diffby": [], "neg_sameby": [], "neg_diffby": ["label"]}
+    found = _module("copairs.map").average_precision(metadata, embeddings, **rules, progress_bar=False)
+    return float(found["average_precision"].mean())
+
+
 def _mean(values: Iterable[float]) -> float:
     return float(np.mean(list(values)))
 
@@ -272,6 +279,8 @@ _ROWS = (
     Adapter("pytorch-metric-learning:map_at_r", "pytorch-metric-learning", "embeddings",
             'AccuracyCalculator(k="max_bin_count").get_accuracy: mean_average_precision_at_r', _METRIC_LEARNING,
             partial(_pytorch_metric_learning, metric="mean_average_precision_at_r", k="max_bin_count")),
+    Adapter("copairs:map", "copairs", "embeddings", "average_precision(meta, feats, ...): average_precision",
+            "profiles of cells: replicates among controls, by rules on metadata", _copairs),
     Adapter("sentence-transformers:map", "sentence-transformers", "scores",
             "InformationRetrievalEvaluator(map_at_k=[n]).compute_metrics: map@k",
             "monitors training of text retrievers, where documents have ids of their own", _sentence_transformers),

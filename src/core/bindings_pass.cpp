@@ -269,6 +269,11 @@ struct OwnedPass {
             problem.junk = nb::cast<Matrix<const bool>>(junk);
             problem.items = {nb::cast<Int64s>(items), nb::cast<Int64s>(starts)};
         }
+        const nb::object labels = fields("query_labels"), of_items = fields("item_labels");
+        if (!labels.is_none()) {
+            problem.query_labels = nb::cast<Matrix<const std::uint64_t>>(labels);
+            problem.item_labels = nb::cast<Matrix<const std::uint64_t>>(of_items);
+        }
         const nb::object placed = fields("patterns");
         fields.done();
         if (placed.is_none()) return;
@@ -371,6 +376,22 @@ nb::object group_of_entries(const OwnedScores &scores, nb::object exact, Int64s 
                           copy_of(groups.columns), copy_of(groups.of_entry));
 }
 
+/// Work through queries along ranges of columns.
+template <auto work>
+nb::object in_ranges(OwnedPass &self, QueriesArgument queries, nb::object ranges, nb::object groups, int threads,
+                     Poll poll) {
+    const auto of_blocks = queries_of(queries);
+    const auto made = ranges_of(ranges);
+    const Groups64 into = groups_of(groups);
+    Pass::Others others;
+    const auto workers = self.threads(threads, poll);
+    {
+        const nb::gil_scoped_release release;
+        others = (self.pass.*work)(of_blocks, made, into, *workers);
+    }
+    return others_of(others);
+}
+
 }  // namespace
 
 void bind_pass(nb::module_ &m);
@@ -453,7 +474,6 @@ void bind_pass(nb::module_ &m) {
             "all"_a, "groups"_a);
     nb::class_<Block>(m, "Block")
         .def_prop_ro("queries", [](const Block &self) { return array_of({self.queries().begin(), self.queries().end()}); })
-        .def_prop_ro("tiled", &Block::tiled)
         .def_prop_ro("n_counter", [](Block &self) { return self.counters().size(); })
         .def_prop_ro("excluded",
                      [](const Block &self) {
@@ -525,21 +545,8 @@ void bind_pass(nb::module_ &m) {
                 return others_of(others);
             },
             "queries"_a, "sections"_a, "all"_a, "groups"_a, "threads"_a, "poll"_a)
-        .def(
-            "stream",
-            [](OwnedPass &self, QueriesArgument queries, nb::object ranges, nb::object groups, int threads, Poll poll) {
-                const auto of_blocks = queries_of(queries);
-                const auto made = ranges_of(ranges);
-                const Groups64 into = groups_of(groups);
-                Pass::Others others;
-                const auto workers = self.threads(threads, poll);
-                {
-                    const nb::gil_scoped_release release;
-                    others = self.pass.stream(of_blocks, made, into, *workers);
-                }
-                return others_of(others);
-            },
-            "queries"_a, "ranges"_a, "groups"_a, "threads"_a, "poll"_a)
+        .def("stream", &in_ranges<&Pass::stream>, "queries"_a, "ranges"_a, "groups"_a, "threads"_a, "poll"_a)
+        .def("sort", &in_ranges<&Pass::sort>, "queries"_a, "ranges"_a, "groups"_a, "threads"_a, "poll"_a)
         .def(
             "relevant_items",
             [](const OwnedPass &self, Pairs queries) {

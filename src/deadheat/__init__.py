@@ -33,6 +33,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "link_prediction": "analyses.link_prediction:link_prediction",
     "low_precision": "analyses.quantization:low_precision",
     "measures": "measures",
+    "p_values": "analyses.p_values:p_values",
     "pair_classification": "analyses.pooled:pair_classification",
     "plots": "plots",
     "precision_recall": "analyses.precision_recall:precision_recall",

@@ -11,6 +11,7 @@ from deadheat.analyses.hash_lookup import hash_lookup
 from deadheat.analyses.index_recall import index_recall, index_recall_of_truth
 from deadheat.analyses.leaderboard import leaderboard
 from deadheat.analyses.link_prediction import link_prediction
+from deadheat.analyses.p_values import p_values
 from deadheat.analyses.pooled import classification, pair_classification
 from deadheat.analyses.precision_recall import precision_recall
 from deadheat.analyses.quantization import compare_formats, low_precision
@@ -60,6 +61,7 @@ __all__ = [
     "link_prediction",
     "low_precision",
     "measures",
+    "p_values",
     "pair_classification",
     "plots",
     "precision_recall",

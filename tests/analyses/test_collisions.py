@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -46,7 +46,9 @@ def rows_of(query, query_labels, gallery, gallery_labels, distance, eps):
     for i, one in enumerate(left):
         ranked = [j for j in range(len(right)) if not (alone and i == j)]
         distances = [oracles._distance(one, right[j], distance) for j in ranked]
-        yield groups_of_row(distances, [labels[j] == query_labels[i] for j in ranked], eps)
+        own = query_labels[i]
+        relevant = [bool(own & labels[j]) if isinstance(own, set) else labels[j] == own for j in ranked]
+        yield groups_of_row(distances, relevant, eps)
 
 
 def kind_of(relevant, size):
@@ -134,6 +136,32 @@ def test_rows_a_hair_apart(distance, eps):
 def test_hamming(eps):
     rng = np.random.default_rng(8)
     check(rng.random((10, 7)) < 0.5, rng.integers(0, 2, 10).tolist(), distance="hamming", within=eps)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.integers(-2, 2), st.sets(st.integers(0, 3), max_size=3)), min_size=2, max_size=9),
+    split=st.integers(0, 8),
+    eps=st.sampled_from([None, 1]),
+)
+def test_items_that_share_a_label_are_relevant(rows, split, eps):
+    points, labels, cut = [[row[0]] for row in rows], [row[1] for row in rows], split % len(rows)
+    assume(any(labels[:cut] or [{0}]) and any(labels[cut:]))
+    parts = (points[:cut], labels[:cut], points[cut:], labels[cut:]) if cut else (points, labels)
+    check(*parts, distance="euclidean", within=eps)
+
+
+def test_a_label_written_as_one_hot_and_counts_of_labels_change_nothing():
+    rng = np.random.default_rng(4)
+    codes, labels, several = rng.random((40, 6)) < 0.5, rng.integers(0, 5, 40), rng.random((40, 5)) < 0.3
+    one, hot = (collisions(Task(codes, each, distance="hamming")) for each in (labels, np.eye(5)[labels]))
+    same(hot, one.kind, one.relevant, one.size, asdict(one.counts))
+    shared, counted = (
+        collisions(Task(codes, several, distance="hamming", relevance=each), distances=["hamming"])["hamming"]
+        for each in ("any", "count")
+    )
+    assert shared == counted
+    assert shared.mixed.groups > 0
 
 
 def test_strings_and_labels_that_the_gallery_has_not():

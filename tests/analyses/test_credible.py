@@ -105,6 +105,23 @@ def test_normal_posteriors_by_scipy_s_distribution() -> None:
     assert "1 without a relevant item, left out" in str(found)
 
 
+def test_items_that_share_a_label_are_relevant() -> None:
+    random = np.random.default_rng(2)
+    means, items = random.normal(size=(9, 2)), random.normal(size=(30, 2))
+    labels, of_items = random.random((9, 4)) < 0.4, random.random((30, 4)) < 0.4
+    labels[0] = False
+    found = dc.normal_credible_recall(means, np.ones(9), labels, items, of_items, masses=[0.9])
+    inside = np.square(means[:, None] - items).sum(axis=2) < scipy.stats.chi2.ppf(0.9, 2)
+    for query, shared in enumerate(labels.astype(int) @ of_items.T.astype(int) > 0):
+        for part, wanted in ((found.relevant_per_query, shared), (found.others_per_query, ~shared)):
+            share = inside[query, wanted].mean() if wanted.any() else math.nan
+            assert part.expected[query, 0] == pytest.approx(share, abs=1e-15, nan_ok=True)
+    assert found.n_left_out == 1
+    kinds = random.integers(0, 3, 9)
+    one, hot = (dc.normal_credible_recall(means, np.ones(9), each) for each in (kinds, np.eye(3)[kinds]))
+    assert one.to_dict() == hot.to_dict()
+
+
 def test_an_item_that_rounding_could_decide_is_left_open() -> None:
     end = math.sqrt(scipy.stats.chi2.ppf(0.5, 1))
     for factor, shares in ((1, [0.0, math.nan, 1.0]), (1 + 1e-9, [0.0] * 3), (1 - 1e-9, [1.0] * 3)):

@@ -57,6 +57,7 @@ RESULTS: dict[str, Callable[[], TabularResult]] = {
     "correlation": lambda: confidence.rank_correlation(SURE, SURE[::-1] ** 2),
     "density": lambda: confidence.highest_density_interval([0, 1, 2], 0.75, density=[0, 1, 0]),
     "confidence": lambda: confidence.confidence_report(REPORTS["1 of 2"], np.arange(24) % 5, np.arange(24) % 7),
+    "p-values": lambda: dh.p_values(TASK, n_resamples=99),
     "pooled": lambda: dh.classification(np.arange(24) % 5, LABELS == 0),
     "curve": lambda: dh.precision_recall(REPORTS["1 of 2"]),
     "links": lambda: dh.link_prediction(dh.Task.from_ranks([1, 2], [1, 4], 9)),

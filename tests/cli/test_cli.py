@@ -203,7 +203,7 @@ def test_help_has_groups_of_whole_sentences(name: str, command: click.Command) -
     [
         ("ver", "verify"),
         ("evaluate --dist", "--distance"),
-        ("evaluate --distance c", "cosine cityblock"),
+        ("evaluate --distance c", "cosine cityblock correlation"),
         ("evaluate -m mAP,MR", "mAP,MRR mAP,MRR@10"),
     ],
 )

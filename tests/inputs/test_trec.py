@@ -124,8 +124,8 @@ def test_whole_floats_are_grades(tmp_path: Path) -> None:
         found = trec.open_qrels(source)
         assert found == expected
         assert {type(grade) for grade in found["q"].values()} == {int}
-    for odd in (1.5, 2.0**53, float("nan"), "1"):
-        with pytest.raises((TypeError, ValueError), match="rel must be an integer, but is"):
+    for odd in (-1.5, float("nan"), "1"):
+        with pytest.raises((TypeError, ValueError), match=r"rel must be a(n integer, or a gain of 0,| number, but)"):
             trec.open_qrels({"q": {"a": odd}})
 
 

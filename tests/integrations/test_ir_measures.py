@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from integrations.needs import needs
+
+import deadheat as dh
 
 pytestmark = [
     needs("ir_measures", "pytrec_eval"),
@@ -130,26 +133,68 @@ def test_bounds_are_measures_of_ir_measures() -> None:
         ours.lower(ir_measures.RBP)
 
 
+@pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a script of Perl")
+def test_values_of_gdeval_are_between_the_bounds() -> None:
+    """ERR and the exponential nDCG that ir_measures has of gdeval.pl, which prints five decimals."""
+    import ir_measures
+
+    rng = np.random.default_rng(4)
+    tables = rng.integers(0, 4, (2, 30, 9)) - np.array([0, 1])[:, None, None]
+    run, qrels = (
+        {str(i + 1): dict(zip("abcdefghi", row, strict=True)) for i, row in enumerate(t.tolist())} for t in tables
+    )
+    qrels["1"]["a"] = 4
+    ours, measures = module(), parsed(["ERR@1", "ERR@5", "nDCG(dcg='exp-log2')@5"])
+    theirs = by_query(ir_measures.gdeval.iter_calc(measures, qrels, run))
+    found = [by_query(ours.provider.iter_calc([*map(of, measures)], qrels, run)) for of in (ours.lower, ours.upper)]
+    for measure in measures:
+        for query in (name for of, name in theirs if of == str(measure) and name in qrels):
+            least, most = (
+                values[str(of(measure)), query] for values, of in zip(found, (ours.lower, ours.upper), strict=True)
+            )
+            assert least - 6e-6 <= theirs[str(measure), query] <= most + 6e-6
+    assert len(theirs) > 80
+
+
+def test_real_gains() -> None:
+    """As qrels have them, and as those of grades; `rel` is 1 where ir_measures has it, so that 0.5 is below."""
+    qrels, run = {"q": {"a": 0.5, "b": 1.5}}, {"q": {"a": 2.0, "b": 1.0, "c": 1.0}}
+    measures = parsed(["nDCG@1", "AP", "NumRel"])
+    values = module().provider.calc_aggregate(measures, qrels, run)
+    assert [round(values[measure], 6) for measure in measures] == [0.333333, 0.416667, 1]
+    below = module().provider.calc_aggregate(measures, {"q": {"a": 0.5}}, run)
+    assert [below[measure] for measure in measures] == [1, 0, 0]
+    graded = parsed(["nDCG(gains={1:0.5,2:1.5})@1"])
+    assert module().provider.calc_aggregate(graded, {"q": {"a": 1, "b": 2}}, run)[graded[0]] == values[measures[0]]
+
+
 def test_what_is_supported() -> None:
     import ir_measures
     from ir_measures import AP, RBP, NumRel, P, nDCG
 
     ours = module()
-    for measure in (AP @ 5, P(rel=2) @ 5, nDCG(gains={1: 3}) @ 5, NumRel(rel=2), ours.RR_upper(judged_only=True)):
+    for measure in (
+        AP @ 5,
+        P(rel=2) @ 5,
+        nDCG(gains={1: 0.5}) @ 5,
+        ir_measures.ERR @ 10,
+        NumRel(rel=2),
+        ours.RR_upper(judged_only=True),
+    ):
         assert ours.provider.supports(measure), measure
-    for measure in (RBP, AP(rel=0), P @ 0, nDCG(gains={1: 0.5}), ir_measures.ERR @ 10):
+    for measure in (RBP, AP(rel=0), P @ 0, nDCG(gains={1: -0.5}), ir_measures.ERR):
         assert not ours.provider.supports(measure), measure
         with pytest.raises(ValueError, match="must be supported by deadheat"):
             ours.provider.calc_aggregate([measure], {"q": {"a": 1}}, {"q": {"a": 1.0}})
 
 
-def test_ties() -> None:
+def test_scores_are_rounded_first() -> None:
     ours = module()
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.500000001}}
     assert ours.provider.calc_aggregate([ours.RR_upper], qrels, run) == {ours.RR_upper: 0.5}
     assert ours.DeadheatProvider("float32").calc_aggregate([ours.RR_upper], qrels, run) == {ours.RR_upper: 1}
-    with pytest.raises(ValueError, match="ties must be one of exact, float64, float16"):
-        ours.DeadheatProvider("float8")
+    with pytest.raises(ValueError, match="ties must have expected values, but a tolerance has none"):
+        ours.DeadheatProvider(dh.Tolerance(0.1))
 
 
 def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:

@@ -197,6 +197,11 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
     assert (theirs > 0.8, ours < 0.7) == (True, True)  # a tie; the second place
     assert said.pop("scores") == ("compared as float32", "compared as they came")
 
+    with pytest.raises(ValueError, match="`preds` must be finite"):
+        both("RetrievalMAP", "mAP", ([-torch.inf, 1.0], [1, 0]))
+    assert retrieval.RetrievalNormalizedDCG()(torch.tensor([-torch.inf, 1.0]), torch.tensor([1, 0]), LONG[:2]) < 0.7
+    assert said.pop("scores of −∞, ∞ or NaN") == ("ranked", "an error, unless `ignore_index` leaves the item out")
+
     for action in ("neg", "pos"):
         theirs, ours = both("RetrievalMAP", "mAP", ([2.0, 1.0], [0, 0]), empty_target_action=action)
         assert theirs == ours
@@ -209,17 +214,31 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
     assert said.pop("a query without anything irrelevant, AUC") == (f"{theirs:g}", "excluded")
     assert np.isnan(ours)
 
-    odd = [([3.0, 2.0], [-2.0, 1.0]), ([3.0, 2.0], [0.5, 1.5])]
-    found = [in_batches(retrieval.RetrievalNormalizedDCG(), (*map(torch.tensor, each), LONG[:2])) for each in odd]
-    assert found[0].compute() > 1
-    assert 0 < found[1].compute() < 1
-    for each in odd:
-        with pytest.raises(ValueError, match="whole grades of 0 and more for nDCG"):
-            both("RetrievalNormalizedDCG", "nDCG", each)
-    whole = both("RetrievalNormalizedDCG", "nDCG", ([3.0, 2.0], [1.0, 3.0]))  # twice these gains
-    assert found[1].compute().item() == pytest.approx(whole[1])
-    assert said.pop("gains of nDCG that are below 0 or not whole") == ("accepted; values can be above 1", "an error")
+    odd = [3.0, 2.0], [-2.0, 1.0]
+    assert in_batches(retrieval.RetrievalNormalizedDCG(), (*map(torch.tensor, odd), LONG[:2])).compute() > 1
+    with pytest.raises(ValueError, match=r"`target` must contain `binary` values, or for nDCG gains of 0, or from"):
+        both("RetrievalNormalizedDCG", "nDCG", odd)
+    assert said.pop("gains of nDCG below 0") == ("accepted; values can be above 1", "an error")
+    theirs, ours = both("RetrievalNormalizedDCG", "nDCG", ([3.0, 2.0, 1.0], [0.5, 0.0, 1.25]))
+    assert ours == pytest.approx(theirs, rel=1e-6)
     assert list(said) == ["a process without items"]  # the rest is in `test_torchmetrics_ranks.py`
+
+
+def test_real_gains_in_batches() -> None:
+    """As those of a matrix; whole ones of floats, bool and integers are the same grades."""
+    preds, target = torch.tensor([3.0, 1.0, 1.0, 2.0, 2.0, 1.0]), torch.tensor([0.0, 0.25, 1.5, 0.75, 0.0, 2.0])
+    indexes = torch.tensor([0, 0, 0, 1, 1, 1])
+    metric = ScoredRetrieval("nDCG, ERR@2, mAP")
+    for some in (slice(0, 2), slice(2, 6)):
+        metric.update(preds[some], target[some], indexes[some])
+    report = dh.evaluate(dh.Task.from_scores(preds.reshape(2, 3), target.reshape(2, 3)), "nDCG, ERR@2, mAP")
+    found = values(metric)
+    for name in report:
+        assert [found[name + end] for end in ("_lower", "", "_upper")] == [
+            report[name].lower, report[name].expected, report[name].upper
+        ]  # fmt: skip
+    grades = [in_batches(ScoredRetrieval("nDCG"), (preds, target.ceil().to(kind), indexes)) for kind in (float, int)]
+    assert len({each.report().profile.digest() for each in grades}) == 1
 
 
 def test_scores_are_compared_in_the_type_that_they_come_in() -> None:
@@ -296,9 +315,11 @@ def test_lines_about_options_begin_as_theirs(option: str, line: str) -> None:
             metric(**{option: "casual"})
 
 
-def test_half_gains_and_nan_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"whole grades of 0 and more for nDCG, but holds 0\.5"):
-        ScoredRetrieval("nDCG").update(ONES, ONES / 2, LONG)
+def test_nan_and_half_gains_for_others_than_ndcg_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"`target` must contain `binary` values, or for nDCG gains .*, but holds nan"):
+        ScoredRetrieval("nDCG").update(ONES, ONES * torch.nan, LONG)
+    with pytest.raises(ValueError, match=r"`target` must contain `binary` values, .*, but holds 0\.5"):
+        ScoredRetrieval("mAP").update(ONES, ONES / 2, LONG)
     with pytest.raises(ValueError, match="`preds` must be finite, but holds nan; to leave an item out, use ignore_ind"):
         ScoredRetrieval("nDCG").update(ONES * torch.nan, ONES, LONG)
 

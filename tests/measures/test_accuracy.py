@@ -87,6 +87,14 @@ def test_deviation_of_average_precision_is_accurate(k: int, n: int, size: int, m
     assert root_close(std(profile, f"mAP@{c}")[0], variance / (n + m) ** 2, 1e-11)
 
 
+@pytest.mark.parametrize(("slots", "m", "size"), [(3, 2, 5), (1000, 3, 3000), (2990, 40, 3000), (2995, 2990, 3000)])
+def test_the_chance_that_all_of_a_large_group_are_found(slots: int, m: int, size: int) -> None:
+    profile = TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, size, m)]], [size + 9])
+    chance = Fraction(math.comb(slots, m), math.comb(size, m))
+    assert close(per_query(profile, f"All@{1 + slots}").expected[0], chance, 1e-13)
+    assert root_close(std(profile, f"All@{1 + slots}")[0], chance * (1 - chance), 1e-10)
+
+
 @pytest.mark.parametrize(("size", "m"), [(3000, 1), (3000, 2), (3000, 40), (3000, 2900), (500, 250), (2, 1)])
 @pytest.mark.parametrize("k", [0, 17, 10**7])
 def test_first_and_last_relevant_of_a_large_group(size: int, m: int, k: int) -> None:

@@ -165,12 +165,9 @@ def test_a_name_in_a_report_is_the_measure_of_its_table() -> None:
     assert dh.leaderboard({"a": report, "b": report}, measures="AP").measures == ("mAP(rel=2)",)
     plain = dh.evaluate(dh.Task.from_run(run, qrels), "AP")
     assert dh.compare(report, plain, measures="AP")["AP"].b.expected == report["AP"].expected
-    with pytest.raises(ValueError, match="mAP must count the same grades in both, but the reports have rel 1 and 2"):
+    with pytest.raises(ValueError, match="mAP must count the same grades in both, but the reports have rel any and 2"):
         dh.compare(plain, report, measures="AP")["AP"]
-    with pytest.raises(ValueError, match=r"'AP\(rel=1\)' cannot be told from 'mAP' where rel is 2: leave out rel="):
-        dh.evaluate(dh.Task.from_run(run, qrels, rel=2), "AP(rel=1)")
-    with pytest.raises(ValueError, match=r"'AP\(rel=1\)' cannot be told from 'mAP'"):
-        report["AP(rel=1)"]
+    assert report["AP(rel=1)"].expected == plain["AP"].expected
 
 
 def test_lines_of_each_query_come_first() -> None:
@@ -238,3 +235,14 @@ def test_a_column_has_what_ranking_by_id_gives(how: dict[str, Any]) -> None:
         assert found.columns()["by_id"] == [result.lower for result in expected.values()]
         assert found.to_dict()["measures"][expected.measures[0]]["by_id"] == expected["mAP"].lower
         assert found.to_text().splitlines()[0].split()[-2:] == ["by", "id"]
+
+
+def test_a_level_of_one_is_the_default_unless_gains_are_below() -> None:
+    run, qrels = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1, "b": 2}}
+    assert dh.evaluate(dh.Task.from_run(run, qrels, rel=1), "AP").measures == ("mAP",)
+    report = dh.evaluate(dh.Task.from_run(run, {"q": {"a": 0.5, "b": 2}}, rel=1), "AP nDCG")
+    assert report.measures == ("mAP(rel=1)", "nDCG")
+    assert (report["AP"].expected, report["AP(rel=0.5)"].expected) == (0.5, 1.0)
+    assert dh.evaluate(dh.Task.from_run(run, qrels, rel=2.0), "AP").measures == ("mAP(rel=2)",)
+    with pytest.raises(ValueError, match=r"ndcg takes gains of whole grades, but got 1=3 where some are not whole"):
+        trec_lines(report, ["ndcg_1=3"])

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bounds.h"
 #include "ties/groups.h"
 
 namespace deadheat {
@@ -16,17 +17,14 @@ namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double LOWEST_EDGE = -3e38;  // below every score, and above the −infinity of what is left out
-// Added to the bounds of src/deadheat/engine/distances/bounds.py, for what rounds where edges are made:
-constexpr double OF_REACH = 0x1p-50, OF_EDGE = 0x1p-51;      // 8u of the error and 4u of the edge, of two roundings each
-constexpr double OF_SINGLE = 0x1p-23, LEAST_SINGLE = 1e-37;  // 2u, and more than the smallest normal number, of float32
-constexpr std::size_t CROWD = 8;  // edges in a bin that are many for it; where more than one of MANY edges
-constexpr Index MANY = 64;        // comes after so many others in its bin, bins by places are tried
+constexpr std::size_t CROWD = 8;       // edges in a bin that are many for it; where more than one of MANY edges
+constexpr Index MANY = 64;             // comes after so many others in its bin, bins by places are tried
 
 /// A number of type T that is not below the value: the lowest, or for float32 one that is found faster.
 template <class T>
 T not_below(double value, bool exactly) {
     if constexpr (sizeof(T) == sizeof(double)) return value;
-    if (!exactly) return static_cast<T>(value + (OF_SINGLE * std::fabs(value) + LEAST_SINGLE));
+    if (!exactly) return static_cast<T>(value + (bounds::OF_SINGLE * std::fabs(value) + bounds::LEAST_OF_SINGLE));
     const T edge = static_cast<T>(value);
     return edge >= value ? edge : next_number<T>(edge, std::numeric_limits<float>::min());
 }
@@ -38,7 +36,7 @@ T not_below(double value, bool exactly) {
 double reach_at(double value, double absolute, double relative, double tiny) {
     if (!(relative < 1)) return absolute;
     const double size = std::fabs(value);
-    const double reach = (relative * size + tiny) * (1 + OF_REACH) + OF_EDGE * size;
+    const double reach = (relative * size + tiny) * (1 + bounds::OF_REACH) + bounds::OF_EDGE * size;
     return std::min(absolute, size > 0 ? reach + std::numeric_limits<double>::denorm_min() : tiny);
 }
 

@@ -4,11 +4,11 @@
 #include <numeric>
 #include <vector>
 
+#include "bounds.h"
+
 namespace deadheat {
 
 namespace {
-
-constexpr double SLACK = 1 + 0x1p-50;  // 8u for three roundings: of bounds (distances/bounds.py), sum and difference
 
 /// The groups of one query, written as they end.
 struct Groups {
@@ -110,7 +110,7 @@ Index rank_group(Matrix<const double> scores, Matrix<const double> bounds, Span<
             if (last >= 0) {
                 const double reach = bound[last] + bound[item];
                 if (columns[at(last)] != columns[at(item)] && !(reach == 0 && score[last] == score[item])) {
-                    if (!(score[last] - score[item] > reach * SLACK)) return -1;
+                    if (!(score[last] - score[item] > reach * bounds::APART)) return -1;
                     groups.end();
                 }
             }

@@ -20,6 +20,9 @@ struct HistogramLoops {
     /// out(q, d · n_level + s) += 1 for each item at distance d of query q that shares s labels with it, at most n_level
     /// − 1.
     void (*count)(const LabelledCodes &codes, Index n_level, Matrix<std::int32_t> out);
+    /// The same for items that are sorted by class, and two levels: other classes and the query's own. Items are compared
+    /// bit by bit, a vector of them at once, and their distances added up in binary: fast where classes are large.
+    void (*count_sorted)(const LabelledCodes &codes, Matrix<std::int32_t> out);
 };
 
 DEADHEAT_DECLARE_LOOPS(HistogramLoops, histogram_loops)

@@ -4,15 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "bounds.h"
+
 namespace deadheat {
 
 namespace {
-
-constexpr double LEAST = 0x1p-50, MOST = 0x1p60;  // the largest number of a row that is rounded: products stay normal
-
-// Roundings of float32. A product of units and sum is off by 4 · 2^-24 of |Σ|, at most 2 · whole · size; then two terms of
-// the bound and two sums follow, 2^-22 of each. So 2^-19 · whole · size and a part of 2^-18 of each term hold all of it.
-constexpr double OF_WHOLE = 0x1p-19, MORE = 1 + 0x1p-18;
 
 /// The least float that is not below a number.
 float up(double x) {
@@ -41,14 +37,16 @@ Int8Rows rounded_rows(Matrix<const T> rows) {
         const Span<const T> row = rows[static_cast<Index>(i)];
         double largest = 0, squares = 0, left = 0;
         for (T x : row) largest = std::max<double>(largest, std::fabs(x)), squares += static_cast<double>(x) * x;
-        if (largest >= LEAST && largest <= MOST) unit[i] = up(largest / 127);
+        if (largest >= bounds::LEAST_INT8 && largest <= bounds::MOST_INT8) unit[i] = up(largest / 127);
         if (unit[i] > 0)
             round_row(row, unit[i], reinterpret_cast<std::int8_t *>(memory.data() + static_cast<Index>(i) * quads), sum[i],
                       left);
         else
             left = squares;
-        const double length = std::sqrt(squares) * MORE, of_rest = std::sqrt(left) * MORE, of_whole = length + of_rest;
-        size[i] = up(length), whole[i] = up(of_whole), rest[i] = up((of_rest + OF_WHOLE * of_whole) * MORE);
+        using bounds::OF_INT8;
+        const double length = std::sqrt(squares) * OF_INT8, of_rest = std::sqrt(left) * OF_INT8;
+        const double of_whole = length + of_rest;
+        size[i] = up(length), whole[i] = up(of_whole), rest[i] = up((of_rest + bounds::OF_WHOLE * of_whole) * OF_INT8);
     }
     return {packed<float>({memory.data(), rows.rows, quads, quads}),
             std::move(sum),

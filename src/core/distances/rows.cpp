@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "bounds.h"
+
 namespace deadheat {
 
 namespace {
@@ -160,9 +162,6 @@ template void level_masks(Matrix<const double>, Matrix<std::uint64_t>, Matrix<do
 
 namespace {
 
-// Of `bounds.of_tangent`: the part of ‖x − c‖ that the spread has for what is left of c, and more than its own roundings.
-constexpr double LEFT = 0x1p-30, SLACK = 0x1p-20;
-
 template <class A, class B>
 double dot(const A *a, const B *b, Index n) {
     double sum = 0;
@@ -193,7 +192,8 @@ void tangents(Matrix<const T> raw, Span<const double> centre, Matrix<double> out
         const double across = dot(t, t, n), along = dot(c, x, n) / length_of_centre;
         const double shortened = across / (length * (length + along)) / length_of_centre;
         for (Index k = 0; k < n; ++k) t[k] = t[k] / length - c[k] * shortened;
-        spread[static_cast<std::size_t>(i)] = (std::sqrt(across) + LEFT * whole) / length * (1 + SLACK);
+        spread[static_cast<std::size_t>(i)] =
+            (std::sqrt(across) + bounds::LEFT_OF_CENTRE * whole) / length * bounds::OF_SPREAD;
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bounds.h"
 #include "support/error_free.h"
 #include "support/float_mode.h"
 
@@ -10,16 +11,13 @@ namespace deadheat {
 
 namespace {
 
-constexpr double ROUNDED = 0x1p-98;   // more than a few roundings in twice the precision, as a part of a number
-constexpr double LOST = 0x1p-1000;    // more than what a product of two numbers loses where subnormal ones count as zero
-constexpr double SLIGHTLY = 0x1p-40;  // more than the roundings of a bound, as a part of it
-constexpr std::size_t AT_ONCE = 64;   // pairs whose closeness is computed before any is compared
-constexpr Index MANY = 48;            // thresholds up to which a look at each is faster than bisection
+constexpr std::size_t AT_ONCE = 64;  // pairs whose closeness is computed before any is compared
+constexpr Index MANY = 48;           // thresholds up to which a look at each is faster than bisection
 
 /// The sum of two parts as the nearest float and the rest.
 Dot2Number of_parts(double value, double rest, double error) {
     const TwoParts sum = two_sum(value, rest);
-    return {sum.value, sum.rest, error * (1 + SLIGHTLY)};
+    return {sum.value, sum.rest, error * bounds::OF_BOUND};
 }
 
 /// 1/√square, by a step of Newton's from float64; its error is a part of itself.
@@ -28,7 +26,7 @@ Dot2Number inverse_root(Dot2Number square) {
     const double first = 1 / std::sqrt(square.value);
     const TwoParts twice = two_product(first, first), whole = two_product(square.value, twice.value);
     const double left = (1 - whole.value) - (whole.rest + (square.value * twice.rest + square.rest * twice.value));
-    return of_parts(first, 0.5 * first * left, square.error / square.value + ROUNDED);
+    return of_parts(first, 0.5 * first * left, square.error / square.value + bounds::OF_DOUBLE);
 }
 
 /// A number times another whose error is a part of itself.
@@ -36,20 +34,21 @@ Dot2Number times(Dot2Number a, Dot2Number b) {
     const TwoParts product = two_product(a.value, b.value);
     const double size = std::fabs(product.value);
     return of_parts(product.value, product.rest + (a.value * b.rest + a.rest * b.value),
-                    (a.error * b.value + size * (b.error + ROUNDED)) + LOST);
+                    (a.error * b.value + size * (b.error + bounds::OF_DOUBLE)) + bounds::LOST);
 }
 
 /// 2a − b
 Dot2Number twice_less(Dot2Number a, Dot2Number b) {
     const TwoParts difference = two_sum(2 * a.value, -b.value);
     return of_parts(difference.value, difference.rest + (2 * a.rest - b.rest),
-                    2 * a.error + b.error + ROUNDED * (2 * std::fabs(a.value) + b.value));
+                    2 * a.error + b.error + bounds::OF_DOUBLE * (2 * std::fabs(a.value) + b.value));
 }
 
 /// −1 or 1 as a number is surely less or greater than another, else 0.
 int compare(const Dot2Number &a, const Dot2Number &b) {
     const double apart = (a.value - b.value) + (a.rest - b.rest);
-    const double slack = (a.error + b.error + ROUNDED * (std::fabs(a.value) + std::fabs(b.value))) * (1 + SLIGHTLY);
+    const double slack =
+        (a.error + b.error + bounds::OF_DOUBLE * (std::fabs(a.value) + std::fabs(b.value))) * bounds::OF_BOUND;
     return (apart > slack) - (apart < -slack);
 }
 
@@ -60,9 +59,8 @@ int compare(const Dot2Number &a, const Dot2Number &b) {
 template <class T>
 Dot2Rows::Dot2Rows(KeyKind kind, Matrix<const T> left, Matrix<const T> right, int exponent)
     : kind_(kind), dim_(left.columns), padded_((dim_ + DOT2_PADDING - 1) / DOT2_PADDING * DOT2_PADDING) {
-    const double roundings = static_cast<double>(dim_ + 64) * 0x1p-53, gamma = roundings / (1 - roundings);
-    part_ = 2 * gamma * gamma;
-    tiny_ = static_cast<double>(dim_ + 1) * LOST;
+    part_ = bounds::of_dot2(dim_);
+    tiny_ = static_cast<double>(dim_ + 1) * bounds::LOST;
     right_ = scaled(right, kind == KeyKind::cosine, exponent);
     const bool once = kind != KeyKind::product && same_memory(left, right);
     left_ = once ? right_ : scaled(left, kind != KeyKind::distance, exponent);

@@ -1,5 +1,7 @@
 #include "exact/roots.h"
 
+#include "bounds.h"
+
 namespace deadheat {
 
 namespace {
@@ -132,7 +134,7 @@ int Roots::compare_one_shifted(Index mine, const Roots &others, Index yours, dou
         for (Estimate part : {a, b})
             if (part.value != 0) unit = std::max(unit, part.exponent);
         const double x = scaled(a, unit), y = scaled(b, unit), z = scaled(c, unit);
-        const double difference = x - y - z, slack = 0x1p-46 * (std::fabs(x) + std::fabs(y) + std::fabs(z));
+        const double difference = x - y - z, slack = bounds::OF_ESTIMATES * (std::fabs(x) + std::fabs(y) + std::fabs(z));
         if (difference > slack || difference < -slack) return difference > 0 ? 1 : -1;
     }
     const Natural a = numbers_[mine], b = others.numbers_[yours];

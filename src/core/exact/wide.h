@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "bounds.h"
 #include "support/views.h"
 
 namespace deadheat {
@@ -204,7 +205,8 @@ inline int compare_estimates(Estimate a, Estimate b) {
     if (steps > 16 || steps < -16) return steps > 0 ? 1 : -1;
     const double x = a.value * static_cast<double>(1 << std::max(steps, 0));
     const double y = b.value * static_cast<double>(1 << std::max(-steps, 0));
-    return (x > y * (1 + 0x1p-46)) - (y > x * (1 + 0x1p-46));
+    constexpr double OFF = 1 + bounds::OF_ESTIMATES;
+    return (x > y * OFF) - (y > x * OFF);
 }
 
 /// From `length` limbs of a two's complement sum in `out`, and whether it is negative, its size; returns its sign.

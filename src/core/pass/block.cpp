@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "bounds.h"
 #include "counting/groups.h"
 #include "pass/grouping.h"
 #include "pass/sorting.h"
@@ -22,7 +23,6 @@ Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std
     RelevantItems items = relevant_items(problem, queries);
     excluded_ = std::move(items.excluded);
     singles_ = std::move(items.singles);
-    tiled_ = !few_outside(problem, queries, singles_);
     std::vector<Cuts> cuts;
     if (problem.rule != nullptr) {
         decision_ = problem.rule->group(queries, items.relevant, groups_, cuts);
@@ -100,14 +100,14 @@ template void Block::count(Square<float>, const Finer &, std::vector<Tally> &);
 template void Block::count(Square<double>, const Finer &, std::vector<Tally> &);
 
 std::vector<float> Block::limits(Index band) const {
-    constexpr double TINY = 0x1p-100;  // what may have underflowed
     constexpr float LEAST = -std::numeric_limits<float>::infinity();
     const Scores &scores = *problem_.scores;
     std::vector<float> found(queries_.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
         double low = std::numeric_limits<double>::infinity();
         for (const auto &counter : counters_) low = std::min(low, counter->cuts().low(static_cast<Index>(i), 0));
-        const auto near = static_cast<float>(low - scores.reach(0, queries_[i], scores.bands[at(band)]).absolute - TINY);
+        const auto near =
+            static_cast<float>(low - scores.reach(0, queries_[i], scores.bands[at(band)]).absolute - bounds::LEAST_OF_LIMIT);
         found[i] =
             low < std::numeric_limits<double>::infinity() ? std::nextafter(std::nextafter(near, LEAST), LEAST) : -LEAST;
     }

@@ -16,8 +16,6 @@ public:
     Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop);
 
     Span<const std::int64_t> queries() const { return queries_; }
-    /// True if anything is left to tiles.
-    bool tiled() const { return tiled_; }
     /// The level at which tiles are best computed.
     int level() const { return level_; }
     /// True as long as the int8 filter, if tried, has left little open.
@@ -57,7 +55,6 @@ private:
     const Problem &problem_;
     Span<const std::int64_t> queries_;
     const std::atomic<bool> &stop_;
-    bool tiled_ = true;
     std::atomic<int> level_{0};
     std::mutex learning_;
     double seen_ = 0, open_ = 0;

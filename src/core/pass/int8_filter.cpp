@@ -113,7 +113,6 @@ bool few_pass_int8(const Problem &problem, Span<const std::int64_t> queries, con
         return false;
     const Numbers64 some = sample(queries, SAMPLED_ROWS);
     Block block(problem, some, stop);
-    if (!block.tiled()) return false;
     std::vector<float> limit = block.limits(0);
     for (std::size_t band = 1; band < scores.bands.size(); ++band) {
         const std::vector<float> other = block.limits(static_cast<Index>(band));

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "bounds.h"
 #include "distances/products.h"
 #include "distances/tiles.h"
 #include "exact/root_keys.h"
@@ -13,8 +14,7 @@ namespace {
 
 constexpr int MOST_BITS = 62;                   // of a number, without its sign
 constexpr std::size_t KEPT_NUMBERS = 8u << 20;  // in all rows
-constexpr Index CHUNK = 16;       // dimensions whose products are added up first: few roundings follow each other
-constexpr double SURE = 0x1p-48;  // more than estimates of cosines may be off, as a part of them
+constexpr Index CHUNK = 16;  // dimensions whose products are added up first: few roundings follow each other
 
 /// Rows as they came, in float64; the exponents between which the bits of each lie.
 struct RawRows {
@@ -106,8 +106,8 @@ std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, 
         rows->query_ = &rows->query_memory_;
     }
     if (!differences && !rows->residues_alone_) {  // Σ|a·b| ≤ ‖a‖‖b‖, rounded up
-        const double sizes = longest(*rows->query_, item.dim) * longest(rows->item_memory_, item.dim) * (1 + 0x1p-20);
-        if (static_cast<double>(product_roundings(item.dim, CHUNK) + 4) * 0x1p-53 * sizes > 0x1p62) return nullptr;
+        const double sizes = longest(*rows->query_, item.dim) * longest(rows->item_memory_, item.dim) * bounds::OF_NORMS;
+        if (bounds::within_residue(product_roundings(item.dim, CHUNK), sizes) > bounds::MOST_WITHIN_RESIDUE) return nullptr;
     }
     if (kind != KeyKind::distance && kind != KeyKind::cosine) return rows;
     for (Index i = 0; i < item.n; ++i) {
@@ -173,7 +173,7 @@ int IntegerRows::compare(const ShortNumber &one, const ShortNumber &other) const
     if (x == y) return (a > b) - (a < b);
     const double p = static_cast<double>(a) * inverse_norms_[at(one.item)];
     const double q = static_cast<double>(b) * inverse_norms_[at(other.item)];
-    if (std::fabs(p - q) > SURE * std::fabs(p)) return p > q ? 1 : -1;
+    if (std::fabs(p - q) > bounds::OF_COSINE * std::fabs(p)) return p > q ? 1 : -1;
     Limb of_a[2], of_b[2], of_x[2], of_y[2];
     const int order = compare_ratios(natural(a, of_a), natural(x, of_x), natural(b, of_b), natural(y, of_y));
     return a < 0 ? -order : order;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "pass/int8_filter.h"
+#include "pass/sorted_rows.h"
 #include "pass/visit.h"
 #include "support/float_mode.h"
 
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::size_t MOST_OPEN = 1 << 18;     // items left open for a mirrored block before it decides them, if it is free
 constexpr std::size_t READY_BYTES = 64 << 20;  // what the rows of all blocks may take that are kept ready
+constexpr std::size_t READY_TO_SORT_BYTES = 96 << 20;      // and all columns, where rows are sorted
+constexpr Index SORTED_ROWS = 48, SORTED_PAIRS = 1 << 20;  // that a thread scores at once: so many, or more of short ones
 
 /// Count the items left open by private counts.
 std::size_t n_open(const std::vector<Tally> &tallies) {
@@ -193,14 +196,9 @@ Pass::Others Pass::count(const Queries &queries, const std::vector<Section> &sec
     const FreeKeptMemory at_end;
     try_int8(queries, threads);
     Blocks made = make(queries, threads);
-    Some tiled;
-    for (const auto &[number, block] : made) {
-        if (block->tiled())
-            tiled[number] = block.get();
-        else
-            done += static_cast<std::int64_t>(block->queries().size()) * problem_.n_column;
-    }
-    const ReadyRows ready = ready_rows(tiled, threads);
+    Some all_made;
+    for (const auto &[number, block] : made) all_made[number] = block.get();
+    const ReadyRows ready = ready_rows(all_made, threads);
     struct Work {
         Range range;
         Some blocks;
@@ -211,11 +209,11 @@ Pass::Others Pass::count(const Queries &queries, const std::vector<Section> &sec
     for (const Section &section : sections) {
         Some some;
         for (std::int64_t number : section.blocks)
-            if (tiled.contains(number)) some[number] = tiled[number];
+            if (all_made.contains(number)) some[number] = all_made[number];
         for (const Range &range : section.ranges) {
             if (range.block >= 0) range_of[range.block] = range;
-            const auto own = tiled.find(range.block);
-            if (!some.empty()) works.push_back({range, some, own == tiled.end() ? nullptr : own->second});
+            const auto own = all_made.find(range.block);
+            if (!some.empty()) works.push_back({range, some, own == all_made.end() ? nullptr : own->second});
         }
     }
     threads.each(static_cast<Index>(works.size()), [&](Index k) {
@@ -225,29 +223,44 @@ Pass::Others Pass::count(const Queries &queries, const std::vector<Section> &sec
     return collect(made, all, groups, threads);
 }
 
+void Pass::make_ready(int level, const std::vector<Range> &ranges, std::vector<Ready> &columns, Threads &threads) const {
+    columns.resize(ranges.size());
+    threads.each(static_cast<Index>(ranges.size()), [&](Index k) {
+        columns[at(k)] = problem_.scores->ready_columns(level, columns_of(ranges[at(k)]), level == 0 && few_pass_int8_);
+    });
+}
+
 Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads) {
     const FreeKeptMemory at_end;
     try_int8(queries, threads);
-    std::call_once(made_ready_, [&] {
-        streamed_.resize(ranges.size());
-        threads.each(static_cast<Index>(ranges.size()), [&](Index k) {
-            streamed_[at(k)] = problem_.scores->ready_columns(0, columns_of(ranges[at(k)]), few_pass_int8_);
-        });
-    });
+    std::call_once(made_ready_, [&] { make_ready(0, ranges, streamed_, threads); });
     std::vector<Span<const std::int64_t>> listed;
     for (const auto &[number, of_block] : queries) listed.emplace_back(of_block);
     Others others(listed.size());
     threads.each(static_cast<Index>(listed.size()), [&](Index k) {
         Block block(problem_, listed[at(k)], threads.stop);
-        if (block.tiled()) {
-            ReadyRows left;
-            left[0] = problem_.scores->ready_queries(0, block.queries(), few_pass_int8_);
-            for (std::size_t r = 0; r < ranges.size(); ++r)
-                count_range(ranges[r], {{0, &block}}, nullptr, {}, left, &streamed_[r], threads.stop);
-        } else {
-            done += static_cast<std::int64_t>(block.queries().size()) * problem_.n_column;
-        }
+        ReadyRows left;
+        left[0] = problem_.scores->ready_queries(0, block.queries(), few_pass_int8_);
+        for (std::size_t r = 0; r < ranges.size(); ++r)
+            count_range(ranges[r], {{0, &block}}, nullptr, {}, left, &streamed_[r], threads.stop);
         others[at(k)] = finish(block, true, groups);
+    });
+    return others;
+}
+
+Pass::Others Pass::sort(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads) {
+    const FreeKeptMemory at_end;
+    const Scores &scores = *problem_.scores;
+    if (at(problem_.n_column * scores.bytes_of_row(scores.last())) <= READY_TO_SORT_BYTES)
+        std::call_once(made_last_, [&] { make_ready(scores.last(), ranges, sorted_, threads); });
+    Numbers64 all;
+    for (const auto &[number, of_block] : queries) all.insert(all.end(), of_block.begin(), of_block.end());
+    const Index n = static_cast<Index>(all.size()), each = std::max(SORTED_ROWS, SORTED_PAIRS / problem_.n_column);
+    Others others(at((n + each - 1) / each));
+    threads.each(static_cast<Index>(others.size()), [&](Index k) {
+        const auto some = Span<const std::int64_t>(all).subspan(at(k * each), at(std::min(each, n - k * each)));
+        others[at(k)] = sorted_groups(problem_, some, ranges, sorted_, groups, threads.stop);
+        done += static_cast<std::int64_t>(some.size()) * problem_.n_column;
     });
     return others;
 }

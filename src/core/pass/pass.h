@@ -69,6 +69,9 @@ public:
     /// The same where each block is made, counted along all ranges, and forgotten.
     Others stream(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads);
 
+    /// The same where each row is sorted: sorted_rows.h.
+    Others sort(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads);
+
     // The steps of `count`, for who counts tiles elsewhere
     Blocks make(const Queries &queries, Threads &threads);
     Others collect(Blocks &blocks, bool all, Groups64 groups, Threads &threads) const;
@@ -83,13 +86,15 @@ private:
     void count_range(const Range &range, const Some &blocks, Block *mirror, const Ranges &range_of, const ReadyRows &ready,
                      const Ready *right, const std::atomic<bool> &stop);
     Span<const std::int64_t> columns_of(const Range &range) const;
+    void make_ready(int level, const std::vector<Range> &ranges, std::vector<Ready> &columns, Threads &threads) const;
     void try_int8(const Queries &queries, Threads &threads);
     std::vector<OtherGroup> finish(Block &block, bool all, Groups64 groups) const;
 
     const Problem &problem_;
-    std::once_flag tried_int8_, made_ready_;
+    std::once_flag tried_int8_, made_ready_, made_last_;
     bool few_pass_int8_ = false;
-    std::vector<Ready> streamed_;  // all columns, where blocks are streamed
+    std::vector<Ready> streamed_,
+        sorted_;  // all columns, for the first level where blocks are streamed, for the last to sort
 };
 
 }  // namespace deadheat

@@ -96,9 +96,19 @@ struct Problem {
     Span<const bool> ranked;
     Matrix<const bool> junk;  // by pairs; no rows where none is
     ItemsOfColumns items;
+    Matrix<const std::uint64_t> query_labels, item_labels;  // bits, of rows with several labels; or no rows
     Index least_for_int8 = 0;  // pairs of queries and columns, for which it pays to judge the filter: int8_filter.h
 
     bool has_junk() const { return junk.rows > 0; }
+    bool has_several_labels() const { return query_labels.rows > 0; }
+    /// Return whether an item is of the class of a query or, with several labels, shares one with it.
+    bool is_relevant(std::int64_t query, std::int64_t item) const {
+        if (!has_several_labels()) return gallery_class[at(item)] == query_class[at(query)];
+        const std::uint64_t *mine = query_labels.row(query), *theirs = item_labels.row(item);
+        std::uint64_t shared = 0;
+        for (Index w = 0; w < query_labels.columns; ++w) shared |= mine[w] & theirs[w];
+        return shared != 0;
+    }
     /// In how many columns the class of a query is.
     Index width(std::int64_t query) const {
         const std::int64_t number = query_class[at(query)];

@@ -8,9 +8,8 @@ namespace deadheat {
 
 namespace {
 
-constexpr Index SMALL_CLASS = 256;        // pairs below which a class is scored pair by pair
-constexpr Index SCORED_COLUMNS = 1024;    // relevant columns that are scored at once
-constexpr double FEW_OUTSIDE = 1.0 / 16;  // of a class's columns
+constexpr Index SMALL_CLASS = 256;      // pairs below which a class is scored pair by pair
+constexpr Index SCORED_COLUMNS = 1024;  // relevant columns that are scored at once
 constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
 
 /// The places of the queries that would be ranked for themselves, if they were not left out, and their columns.
@@ -171,32 +170,6 @@ RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> qu
         }
     score_relevant(problem, queries, relevant);
     return out;
-}
-
-bool few_outside(const Problem &problem, Span<const std::int64_t> queries, Singles &singles) {
-    const std::int64_t number = problem.query_class[at(queries[0])];
-    const Index n_outside = problem.n_column - problem.width(queries[0]);
-    const bool one_class =
-        std::all_of(queries.begin(), queries.end(), [&](std::int64_t q) { return problem.query_class[at(q)] == number; });
-    if (static_cast<double>(n_outside) > FEW_OUTSIDE * static_cast<double>(problem.n_column) || !singles.row.empty() ||
-        !one_class || problem.has_junk() || number < 0)
-        return false;
-    Numbers64 outside;
-    std::size_t next = at(problem.class_start[at(number)]);
-    const std::size_t end = at(problem.class_start[at(number + 1)]);
-    for (Index c = 0; c < problem.n_column; ++c) {
-        if (next < end && problem.class_keys[next] - number * problem.n_column == c)
-            ++next;
-        else
-            outside.push_back(c);
-    }
-    for (std::size_t i = 0; i < queries.size(); ++i)
-        for (std::int64_t c : outside) {
-            singles.row.push_back(static_cast<std::int64_t>(i));
-            singles.column.push_back(c);
-            singles.weight.push_back(problem.weight[at(c)]);
-        }
-    return true;
 }
 
 Singles next_to_junk(const Problem &problem, Span<const std::int64_t> queries) {

@@ -22,10 +22,6 @@ struct RelevantItems {
 
 RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> queries);
 
-/// All columns outside the one class of some queries, if they are few and nothing else is counted by itself: so few cost
-/// less one by one than edges between all relevant ones.
-bool few_outside(const Problem &problem, Span<const std::int64_t> queries, Singles &singles);
-
 /// The columns outside a query's class that tiles left out for junk by pairs but that hold items that do count.
 Singles next_to_junk(const Problem &problem, Span<const std::int64_t> queries);
 

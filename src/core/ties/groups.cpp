@@ -4,13 +4,13 @@
 #include <numeric>
 #include <vector>
 
+#include "bounds.h"
+
 namespace deadheat {
 
 namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
-// 4u and more than any underflow, for two roundings of an end: see src/deadheat/engine/distances/bounds.py
-constexpr double OF_END = 0x1p-51, LEAST_END = 1e-300;
 
 /// row[begin + k] = row[begin + order[k]] for all k.
 template <class T>
@@ -56,7 +56,7 @@ bool ascending(Span<const double> numbers) {
 
 /// Bound a threshold that is a score which may be off by `reach`, with slack for the roundings here.
 void set_cut(double value, double reach, double &low, double &high) {
-    const double slack = OF_END * (std::fabs(value) + reach) + LEAST_END;
+    const double slack = bounds::OF_CUT * (std::fabs(value) + reach) + bounds::LEAST_OF_CUT;
     low = (value - reach) - slack;
     high = (value + reach) + slack;
 }

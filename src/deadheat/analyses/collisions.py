@@ -21,6 +21,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import Ranked, Rankings
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.registry import ALIASES
@@ -29,7 +30,6 @@ from deadheat.engine.task import Task, rows_of
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, conversion
-from deadheat.inputs import labels as input_labels
 from deadheat.reports.tables import Table, TabularResult, count
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Bool, Float64, Int64, slices
@@ -351,7 +351,8 @@ def collisions(
     Parameters
     ----------
     task : Task
-        Made of embeddings, with ties that are exact or rounded. The collisions come rank by rank, in memory that grows
+        Made of embeddings, with ties that are exact or rounded. Where rows have several labels, items that share one
+        with the query are relevant; grades make no difference. The collisions come rank by rank, in memory that grows
         with n_query · depth, 6 bytes each.
     distances : list of str, optional
         Return the counts alone, for each of these distances instead of the task's, in memory that does not grow with
@@ -409,7 +410,7 @@ def collisions(
     >>> table["euclidean"].mixed.groups, table["cityblock"].mixed.groups
     (1, 0)
     """
-    task = rows_of(task, "collisions")
+    task = rows_of(task, "collisions", several=True)
     width, most = checked_reach(within, depth, task.options.rule)
     if distances is None:
         return collisions_of(task, width, most)
@@ -449,21 +450,19 @@ def _searched(
     task: Task, width: Fraction | None, depth: int | None, *, rank_by_rank: bool
 ) -> tuple[Counts, str, Matrices]:
     """Return the counts, the rule of collisions and, if asked for, kind, relevance and size rank by rank."""
-    task = rows_of(task, "collisions")
     options, pair = task.options, task.pair
-    (embeddings, labels), (gallery, gallery_labels) = pair.query, pair.gallery or (None, None)
-    rankings = Rankings(embeddings, gallery, options)
+    rankings = Rankings(pair.query.embeddings, pair.gallery and pair.gallery.embeddings, options)
     most = int(rankings.candidates.n_ranked().max()) if depth is None else depth
     if rank_by_rank:
         _require_memory(rankings.n_query, most)
     shape = rankings.n_query, most if rank_by_rank else 0
     kind, relevance, size = np.empty(shape, np.int8), np.empty(shape, np.bool_), np.empty(shape, np.int32)
-    query_class, item_class = input_labels.label_codes(labels, gallery_labels)
+    by_label = LabelRelevance(pair.query.labels, (pair.gallery or pair.query).labels)
     counts, reach = Counts(), min(most, rankings.n_gallery)
     with Reporting(options.progress, rankings.n_query, f"ranking ({options.distance})", "queries") as report:
         for block in rankings:
             valid = block.items >= 0
-            relevant = (item_class[block.items] == query_class[block.queries, None]) & valid
+            relevant = by_label.of(block.queries[:, None], block.items)
             tie_starts = valid.copy()
             tie_starts[:, 1:] &= block.group[:, 1:] != block.group[:, :-1]
             starts = tie_starts if width is None else tie_starts & ~linked(rankings, block, tie_starts, width)

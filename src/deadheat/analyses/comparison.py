@@ -74,7 +74,7 @@ class Comparison(TabularResult):
         """Return the difference for a measure; raises ValueError for an unknown name."""
         name = self.a.own_name(name)
         if self.b.own_name(name) != name:
-            came = f"{self.a.rel} and {self.b.rel}: name one, as in 'AP(rel=2)'"
+            came = f"{self.a.rel or 'any'} and {self.b.rel or 'any'}: name one, as in 'AP(rel=2)'"
             raise InvalidValueError(name, f"must count the same grades in both, but the reports have rel {came}")
         if name not in self._differences:
             self._differences[name] = self._difference(name)

@@ -298,7 +298,8 @@ def grouped(
     Parameters
     ----------
     task : Task
-        Made of embeddings.
+        Made of embeddings, with one label a row or ``relevance="same"``, which makes a class of each set of labels:
+        groups share no row, and one whose labels are drawn into two groups would be in both.
     group_size : int
         Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
     measures : str or iterable of str, optional

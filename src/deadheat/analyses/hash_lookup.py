@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.engine.counting.candidates import Candidates
+from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.task import Task, rows_of
 from deadheat.engine.ties.rule import Exact
 from deadheat.errors import InvalidValueError, UndefinedError
-from deadheat.inputs import codes, labels
-from deadheat.inputs.label_sets import LabelSets
-from deadheat.inputs.samples import Pair
+from deadheat.inputs import codes
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program
-from deadheat.support.arrays import Array, Bool, Float64, Int32, Int64, slices
+from deadheat.support.arrays import Array, Float64, Int32, Int64, slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Reporting, Workers, raise_if_cancelled
@@ -31,8 +30,6 @@ from deadheat.support.progress import Reporting, Workers, raise_if_cancelled
 _PAIRS_AT_ONCE = 1 << 20  # of queries and items whose distances are in memory together, in each thread
 _BITS_AT_ONCE = 1 << 22  # of codes that are unpacked together
 _SHOWN = 4  # radii in the table, from 0
-
-Relevant = Callable[[slice], Bool]  # (n, n_gallery), whether each item is relevant to each of some queries
 
 
 class CodeStatistics(NamedTuple):
@@ -212,8 +209,9 @@ def hash_lookup(task: Task) -> HashLookup:
     gallery = query if pair.gallery is None else codes.words(pair.gallery.embeddings, "gallery")
     n_bits = codes.n_bits(pair.query.embeddings)
     candidates = options.candidates(len(query), len(gallery), leave_one_out=pair.gallery is None)
+    relevance = LabelRelevance(pair.query.labels, (pair.gallery or pair.query).labels)
     with Reporting(options.progress, len(query) * len(gallery)) as report:
-        within, found = _counts(query, gallery, n_bits, _relevance(pair), candidates, rows.threads, report)
+        within, found = _counts(query, gallery, n_bits, relevance, candidates, rows.threads, report)
     asking = found[:, -1] > 0
     if not asking.any():
         raise UndefinedError("no query has a relevant item, so that nothing can be found within a radius")
@@ -227,18 +225,9 @@ def hash_lookup(task: Task) -> HashLookup:
     return HashLookup(n_bits, macro, micro, n_empty, len(ball), int((~asking).sum()), statistics)
 
 
-def _relevance(pair: Pair) -> Relevant:
-    """Return the relevance of items to queries by their labels, whoever is ranked."""
-    of_query, of_items = pair.query.labels, (pair.gallery or pair.query).labels
-    if isinstance(of_query, LabelSets):
-        return lambda queries: of_query.shares(of_items, queries)
-    query_class, item_class = labels.label_codes(of_query, of_items)
-    return lambda queries: query_class[queries, None] == item_class
-
-
 def _counts(
-    query: NDArray[np.uint64], gallery: NDArray[np.uint64], n_bits: int, relevant: Relevant, candidates: Candidates,
-    threads: int, report: Callable[[int], None],
+    query: NDArray[np.uint64], gallery: NDArray[np.uint64], n_bits: int, relevance: LabelRelevance,
+    candidates: Candidates, threads: int, report: Callable[[int], None],
 ) -> tuple[Int32, Int32]:  # fmt: skip
     """Return the numbers of ranked items, and of relevant ones, within each radius: (n_query, n_bits + 1) each."""
     n_query, n_radius = len(query), n_bits + 1
@@ -250,7 +239,7 @@ def _counts(
         distances = np.zeros((len(queries), len(gallery)), dtype=np.int64)
         for of_query, of_items in zip(query[block].T, gallery.T, strict=True):
             distances += np.bitwise_count(of_query[:, None] ^ of_items)
-        kind = relevant(block).astype(np.int8)  # 2 for what is not ranked
+        kind = relevance.of(queries[:, None], slice(None)).astype(np.int8)  # 2 for what is not ranked
         kind[:, ~candidates.ranked] = 2
         own = candidates.itself_of(queries)
         kind[own >= 0, own[own >= 0]] = 2

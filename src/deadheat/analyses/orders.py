@@ -18,12 +18,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 import deadheat._core as _core
+from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.profiling import profile_of
 from deadheat.engine.counting.ranking import Ranked, Rankings
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
 from deadheat.errors import InvalidValueError, UndefinedError
-from deadheat.inputs import labels
 from deadheat.measures import values as measure_values
 from deadheat.measures.family import Counted, Measure
 from deadheat.reports.tables import count
@@ -75,15 +75,19 @@ class Terms(NamedTuple):
 class Model:
     """Mixed tie groups of all queries, whose items follow the order of the samples."""
 
-    codes: Int32  # (n,), the class of each sample that is ranked
-    query_codes: Int32  # (n_query,)
+    relevance: LabelRelevance
     plain_leave_one_out: bool  # every sample is a query and ranked against all others, without junk
     profile: TieProfile
     items: Int32  # (n_entry,), those of each mixed group, in the order of the samples as given
 
     @property
     def n(self) -> int:
-        return len(self.codes)
+        return len(self.relevance.classes)
+
+    @property
+    def codes(self) -> Int32:
+        """The class of each sample that is ranked, (n,)."""
+        return self.relevance.classes
 
     @cached_property
     def mixed(self) -> Int64:
@@ -95,9 +99,19 @@ class Model:
         return self.profile.tied[self.mixed]
 
     @cached_property
+    def starts(self) -> Int64:
+        """The start of each mixed group in `items`, and the end of the last one."""
+        return offsets_of(self.sizes)
+
+    @cached_property
+    def queries(self) -> Int32:
+        """The query of each mixed group."""
+        return self.profile.query_of_group[self.mixed].astype(np.int32)
+
+    @property
     def layout(self) -> tuple[Int64, Int32, Int32]:
         """The start of each mixed group, and the classes of its query and of all samples: `MixedGroups` in the core."""
-        return offsets_of(self.sizes), self.query_codes[self.profile.query_of_group[self.mixed]], self.codes
+        return self.starts, self.relevance.query_classes[self.queries], self.codes
 
     @cached_property
     def links(self) -> tuple[Int64, Int32]:
@@ -115,7 +129,7 @@ class Model:
 
     def relevant(self, items: Int32, groups: slice = slice(None)) -> Bool:
         """Return a mask of the relevant items among those of some mixed groups."""
-        return np.asarray(self.codes[items] == np.repeat(self.layout[1][groups], self.sizes[groups]))
+        return self.relevance.of(np.repeat(self.queries[groups], self.sizes[groups]), items)
 
     def bounds(self, measure: Measure) -> Triple[Float64]:
         """Return lower, expected and upper per query; every order lies between lower and upper."""
@@ -123,7 +137,7 @@ class Model:
 
     def arranged(self, order: Int64) -> Int32:
         """Return the items of the mixed groups in an order of the samples."""
-        items, place = np.empty_like(self.items), self.layout[0][:-1].copy()
+        items, place = np.empty_like(self.items), self.starts[:-1].copy()
         for piece in pieces(np.diff(self.links[0])[order]):
             _core.arrange(order[piece], self.links, place, items)
         return items
@@ -135,7 +149,7 @@ class Model:
         """
         profile, items, n_run, rows = self.profile, self.arranged(order), np.ones_like(self.profile.tied), []
         for groups in pieces(self.sizes):  # so that arrays of them stay small
-            entries = slice(self.layout[0][groups.start], self.layout[0][groups.stop])
+            entries = slice(self.starts[groups.start], self.starts[groups.stop])
             relevant, starts = self.relevant(items[entries], groups), offsets_of(self.sizes[groups])
             begins = relevant.copy()
             begins[1:] &= ~relevant[:-1]
@@ -184,7 +198,7 @@ class Model:
 def open_model(task: Task) -> Model:
     """Return the model of a task."""
     (query, gallery, _), options = task.pair, task.options
-    rankings = Rankings(query.embeddings, None if gallery is None else gallery.embeddings, options)
+    rankings = Rankings(query.embeddings, gallery and gallery.embeddings, options)
     item_labels = None if gallery is None else gallery.labels
     profile = profile_of(rankings.metric, query.labels, item_labels, options)
     if not profile.n_relevant.any():
@@ -197,18 +211,17 @@ def open_model(task: Task) -> Model:
     if entries > _MOST_ENTRIES:
         rule = f"must hold at most {_MOST_ENTRIES} items in all, for orders to be looked for, but hold {entries}"
         raise InvalidValueError("the mixed tie groups", rule)
-    query_codes, codes = labels.label_codes(query.labels, item_labels)
-    entered = [_entries(block, query_codes[block.queries], codes) for block in rankings] if entries else []
+    relevance = LabelRelevance(query.labels, (gallery or query).labels)
+    entered = [_entries(block, relevance) for block in rankings] if entries else []
     items = np.concatenate([np.empty(0, dtype=np.int32), *entered])
-    plain_leave_one_out = gallery is None and options.junk is None
-    return Model(codes.astype(np.int32), query_codes.astype(np.int32), plain_leave_one_out, profile, items)
+    return Model(relevance, gallery is None and options.junk is None, profile, items)
 
 
-def _entries(block: Ranked, query_codes: Int64, codes: Int64) -> Int32:
-    """Return the items of the mixed groups of some queries of these classes, nearest group first."""
+def _entries(block: Ranked, relevance: LabelRelevance) -> Int32:
+    """Return the items of the mixed groups of some queries, nearest group first."""
     items, ranked = block.items, block.items >= 0
     number = (np.arange(len(items))[:, None] * items.shape[1] + block.group)[ranked]
-    relevant = (codes[items] == query_codes[:, None])[ranked]
+    relevant = relevance.of(block.queries[:, None], items)[ranked]
     tied = np.bincount(number)
     tied_relevant = np.bincount(number[relevant], minlength=len(tied))
     mixed = (tied_relevant > 0) & (tied_relevant < tied)
@@ -260,7 +273,8 @@ def together(codes: Int32, rank: Int64 | None = None) -> Int64:
 
 def proven(model: Model, measure: Measure, side: Side) -> Order | None:
     """Return the order with the lowest or highest value where it is known: mAP, leave one out, everything tied."""
-    if measure.name != _PROVEN or not model.plain_leave_one_out or not model.all_tied:
+    classes = model.plain_leave_one_out and not model.relevance.several
+    if measure.name != _PROVEN or not classes or not model.all_tied:
         return None
     if side < 0:
         return Order(in_turns(model.codes), "proof: the classes in turns, small ones first")
@@ -268,8 +282,13 @@ def proven(model: Model, measure: Measure, side: Side) -> Order | None:
 
 
 def search(model: Model, measure: Measure, side: Side, tries: int, seed: int, threads: int) -> list[Order]:
-    """Return the orders that local searches end in, one for each start; the same for any number of threads."""
+    """Return the orders that local searches end in, one for each start; the same for any number of threads.
+
+    Where a row has several labels they are the starts: `improve` knows relevance by class alone.
+    """
     terms = model.terms(measure)
+    if model.relevance.several:
+        return starts(model, terms, side, tries, seed)
     (turns,) = random_orders(model.n, 1, seed, _TURNS)
     sided = terms._replace(scale=side * terms.scale)
 

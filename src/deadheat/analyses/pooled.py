@@ -52,7 +52,7 @@ Goal = Callable[[Int64, Int64, int, int], Any]  # of accepted relevant and irrel
 
 GROUPED_AP, _AT_FPR, _AT_FMR = "AP (scikit-learn)", "TPR@FPR=", "FNMR@FMR="
 _AT_RATE = {  # other spellings, in lower case
-    **dict.fromkeys(("tpr@fpr", "tar@far", "tmr@fmr"), _AT_FPR),
+    **dict.fromkeys(("tpr@fpr", "tar@far", "tmr@fmr", "gar@far"), _AT_FPR),
     **dict.fromkeys(("fnmr@fmr", "fnr@fpr", "frr@far"), _AT_FMR),
 }
 _GOALS: dict[str, Goal] = {

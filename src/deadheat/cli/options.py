@@ -95,6 +95,10 @@ DEVICE_OPTION = option(
     "Run", "--device", metavar="NAME",
     help="Multiply and count with PyTorch on this device: cuda, cuda:1, cpu. Default: the compiled core.",
 )  # fmt: skip
+SCORE_TIES = option(
+    "Ranking", "--ties", type=Choice(["exact", *FORMATS, "float64", "tolerance=EPS"]), default="exact",
+    help="Tie scores that are equal, or equal once rounded, as float32 for pytrec_eval; tolerance=1e-6 gives bounds.",
+)  # fmt: skip
 GROUPS = (_SINGLETONS, THREADS_OPTION)  # of measures inside groups
 ORDERS = (  # of whole rankings in tie groups, which a tolerance does not have
     option("Ranking", "--ties", type=Choice(["exact", *FORMATS]), default="exact",
@@ -142,13 +146,14 @@ def task_settings(options: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Return the settings of a task that the options of a command give, checked before files are opened."""
     settings = {key: options[key] for key in ("distance", "threads", "device", "relevance") if key in options} | more
     if "ties" in options:
-        settings["ties"] = tie_rule(options["ties"], options["ties_of"])
+        settings["ties"] = ties_of(options)
     CountingOptions.checked(**settings)
     return settings
 
 
-def tie_rule(text: str, of: str | None) -> str | Ties:
-    """Return the meaning of `--ties` and `--ties-of` as `deadheat.Task` takes it."""
+def ties_of(options: dict[str, Any]) -> str | Ties:
+    """Return the meaning of `--ties` and, where there is such an option, `--ties-of`, as `deadheat.Task` takes it."""
+    text, of = options["ties"], options.get("ties_of")
     kind, _, amount = text.partition("=")
     if of is not None and kind.lower() not in {*FORMATS, *ALIASES}:
         raise click.UsageError(f"--ties-of goes with --ties {', '.join(FORMATS)}, but got --ties {text}")

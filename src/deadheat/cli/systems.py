@@ -21,7 +21,6 @@ from deadheat.cli import options as shared
 from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
-from deadheat.engine.exact import FORMATS
 from deadheat.engine.task import Task
 from deadheat.errors import MOST, FileError, InputError, UndefinedError, reason
 from deadheat.inputs import trec
@@ -54,8 +53,8 @@ FILES = (
         help="Read the gallery's labels from this file: once for all systems, or once for each."),
 )  # fmt: skip
 JUDGING = (
-    option("TREC run", "-l", "--rel", type=INTEGER, default=1,
-        help="Count documents of this grade and above as relevant."),
+    option("TREC run", "-l", "--rel", type=REAL,
+        help="Count documents of this gain and above as relevant. Default: of any above 0."),
     option("TREC run", "-J", "--judged-only", is_flag=True, help="Take documents without a judgement out of the run."),
     option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N",
         help="Count only the first N documents of each query."),
@@ -186,9 +185,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         option("TREC run", "--qrels", type=PATH, metavar="QRELS", help="Take judgements from here, and RUNs alone."),
         NAMES,
         *JUDGING,
-        option("TREC run", "--ties", type=Choice(["exact", *FORMATS, "float64", "tolerance=EPS"]), default="exact",
-            help="Tie documents whose scores are equal, or equal once rounded: pytrec_eval has float32. tolerance=1e-6 "
-            "gives bounds for scores that may be off by so much."),
+        shared.SCORE_TIES,
         option("TREC run", "-R", "rel_format", type=click.Choice(["qrels"]), default="qrels",
             help="Read QRELS in this format."),
         option("Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
@@ -285,7 +282,8 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
 
 def _judging(options: dict[str, Any]) -> dict[str, Any]:
     as_there = options.get("trec_eval", False)
-    chosen = {key: options[key] for key in (*_JUDGING, "threads")} | {"ties": shared.tie_rule(options["ties"], None)}
+    chosen = {key: options[key] for key in (*_JUDGING, "threads")}
+    chosen["ties"] = shared.ties_of(options)
     chosen["complete"] = not as_there if options["complete"] is None else options["complete"]
     chosen["singletons"] = options["singletons"] or ("zero" if as_there else "skip")
     return chosen

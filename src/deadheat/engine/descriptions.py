@@ -74,3 +74,5 @@ class PassDescription:
     items: Int64 | None
     items_start: Int64 | None
     least_for_int8: int
+    query_labels: NDArray[Any] | None  # bits, of rows with several labels
+    item_labels: NDArray[Any] | None

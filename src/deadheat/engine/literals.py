@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Literal
 
 DistanceName = Literal[
-    "cosine", "euclidean", "inner_product", "cityblock", "hamming",
-    "cos", "l2", "L2", "l1", "L1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner",
+    "cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation",
+    "cos", "l2", "L2", "l1", "L1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner", "pearson",
 ]  # fmt: skip
 
 TiesName = Literal[

@@ -26,7 +26,8 @@ from deadheat.inputs import labels as input_labels
 from deadheat.inputs.files import paths_given
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.label_sets import LabelSets, numbered
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_labels, open_pair
+from deadheat.inputs.pair_rules import PairRules, Rule, open_rules
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples, open_labels, open_pair, open_rows
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from deadheat.engine.counting import judged as judgements
-    from deadheat.engine.counting import links, neighbors, runs, scored
+    from deadheat.engine.counting import links, neighbors, runs, scored, within
     from deadheat.engine.counting.cluster import Cluster
     from deadheat.engine.counting.runs import RunTables
     from deadheat.inputs.trec import Path, Table
@@ -46,6 +47,7 @@ else:
     neighbors = lazy("deadheat.engine.counting.neighbors")
     runs = lazy("deadheat.engine.counting.runs")
     scored = lazy("deadheat.engine.counting.scored")
+    within = lazy("deadheat.engine.counting.within")
 
 Order = Literal["descending", "ascending"]
 
@@ -77,10 +79,11 @@ class Task:
         themselves.
     gallery_labels : (n_gallery,) integers or strings, optional
         In any form that `labels` can have. By default they are in the files of the gallery.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation"}
         Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
         Hamming takes codes: -1 and 1, or 0 and 1, of any type, or bool; uint8 always has eight bits packed in each. A
-        padded last byte needs no option, since bits that are equal in all codes change no distance.
+        padded last byte needs no option, since bits that are equal in all codes change no distance. Correlation
+        is the cosine of rows less their means, for rows that float64 centres exactly: integers, and mostly float32.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
         The rule for ties. "exact": items tie at exactly the same distance. "float16", "bfloat16" or "float32" (or
         another name of one of them, such as "fp16" or "half"): items tie if their similarities or distances are equal
@@ -137,7 +140,7 @@ class Task:
     _settings: Mapping[str, Any]  # as they were given
     n_in_gallery: int  # queries that were found in the gallery and warned of
     run: RunTables | None  # of `from_run`
-    tie_rule: str | None = None  # of scores that were given, in words; None if equal ones tie
+    tie_rule: str | None  # in words
     _labels: NDArray[Any] | None
     _threads: int
     _source: str  # in words, for messages
@@ -192,9 +195,55 @@ class Task:
             n_in_gallery = queries_in_gallery(pair, fitted, remedy)
         vars(self).update(
             _opened=opened, _pair=pair, _options=fitted, _settings=dict(settings), n_in_gallery=n_in_gallery, run=None,
+            tie_rule=fitted.rule.describe(fitted.distance),
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
             _source=files,
         )  # fmt: skip
+
+    @classmethod
+    @plain_floats
+    def from_metadata(
+        cls, embeddings: EmbeddingsLike, metadata: Any, *, positives: Rule, negatives: Rule,
+        distance: DistanceName = "cosine", ties: TiesName | Ties = "exact", threads: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Task:  # fmt: skip
+        """Make a task of rows whose positive and negative pairs are given by rules on columns of metadata.
+
+        A pair is positive, or negative, if it is equal in all columns under ``"same"`` and unequal in all under
+        ``"different"``. Every other pair is junk. It is leave one out.
+
+        Parameters
+        ----------
+        embeddings : (n, dim) array, or in another form that `Task` takes
+        metadata : data frame or dict
+            Columns of integers or strings, (n,), none of them missing in the columns of the rules.
+        positives, negatives : dict
+            Names of columns under "same", "different" or both, one or a list. A column that positives have under "same"
+            is one that negatives have under "different". The columns under "same" of positives are the labels.
+        distance, ties, threads, progress
+            As in `Task`.
+
+        Notes
+        -----
+        The profile is that of a mask of junk, of which a part is written at a time. A checkpoint, a device, an executor
+        and questions other than measures need all of it in memory.
+
+        Examples
+        --------
+        A control that ties with the replicate on the other plate; the one on the same plate is no positive:
+
+        >>> metadata = {"compound": ["a", "a", "a", "DMSO"], "plate": [1, 1, 2, 2]}
+        >>> task = Task.from_metadata(
+        ...     [[1, 0], [1, 0], [0, 1], [0, 1]], metadata,
+        ...     positives={"same": "compound", "different": "plate"}, negatives={"different": "compound"},
+        ... )
+        >>> task.profile.n_relevant, task.profile[0].tied
+        (array([1, 1, 2, 0]), array([2]))
+        """
+        rows = open_rows(embeddings, "embeddings")
+        labels, junk = open_rules(metadata, len(rows), positives, negatives)
+        settings: Any = {"distance": distance, "ties": ties, "threads": threads, "progress": progress}
+        return cls.of_pair(Pair(Samples(rows, labels), None), junk=junk, **settings)
 
     # -----------------------------------------------------------------------------------------------------------------
     # from what somebody else has ranked
@@ -229,7 +278,7 @@ class Task:
     @classmethod
     def _counted(
         cls, profile: TieProfile, source: str, labels: LabelsLike | None = None, threads: int | None = None,
-        run: RunTables | None = None, ties: Any = "exact",
+        run: RunTables | None = None, ties: ScoreTiesName | Ties = "exact",
     ) -> Task:  # fmt: skip
         task = cls.__new__(cls)
         if labels is not None:
@@ -249,8 +298,8 @@ class Task:
         relevant: Any,
         *,
         order: Literal["descending", "ascending"] = "descending",
-        ties: ScoreTiesName | Ties = "exact",
         junk: ArrayLike | None = None,
+        ties: ScoreTiesName | Ties = "exact",
         threads: int | None = None,
     ) -> Task:
         """Make a task of a matrix of scores and a matrix of relevance.
@@ -259,16 +308,15 @@ class Task:
         ----------
         scores : (n_query, n_gallery) array of floats, integers or bool
             Up to 64 bits, in any byte and memory order. Finite, of either sign; anything under `junk`.
-        relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool or integers
-            The relevance of each item, whatever its score; integers are grades: 0 is irrelevant.
+        relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool, integers or floats
+            The relevance of each item, whatever its score; numbers are gains, such as 2 or 0.25: 0 is irrelevant.
         order : {"descending", "ascending"}
             Whether the best score is the highest, or, as for distances, the lowest.
-        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
-            "exact": items tie when their scores are the same number. "float16" and the like: when these are equal once
-            each is rounded to this type. A `deadheat.Tolerance`, for bounds alone: a relevant item ties with all others
-            whose scores differ from its own by at most `eps`, in the unit of the scores.
         junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
             Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
+        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+            "exact": items tie if their scores are the same number. Otherwise each score is rounded to this type first,
+            once, to nearest, or items tie within a `deadheat.Tolerance`, for bounds alone, in the unit of the scores.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 
@@ -284,8 +332,8 @@ class Task:
 
         Notes
         -----
-        Ties: scores are compared in the type they came in: int64 and uint64 never go through floats, and -0.0 ties with
-        0.0. Rounding is to nearest, ties to even, once, from that type; the ends of a tolerance are exact sums.
+        Ties: items tie when their scores are the same number, compared in the type they came in: int64 and uint64 never
+        go through floats, and -0.0 ties with 0.0.
 
         Undefined: a query without a relevant item is a singleton, `n_relevant` 0, with no tie group.
 
@@ -300,7 +348,7 @@ class Task:
         >>> print(*(f"{value[0]:.4f}" for value in per_query(profile, "AP")))
         0.5833 0.5833 0.5833
         """
-        profile = scored.profile_scores(scores, relevant, order=order, ties=ties, junk=junk, threads=threads)
+        profile = scored.profile_scores(scores, relevant, order=order, junk=junk, ties=ties, threads=threads)
         return cls._counted(profile, "scores", threads=threads, ties=ties)
 
     @classmethod
@@ -335,7 +383,8 @@ class Task:
             The scores, or distances, of these items, best first in every row; anything where the id is -1. By
             default `embeddings` and `gallery` must be given.
         labels : (n_query,) integers or strings, optional
-            Items with the label of a query are relevant to it. An array, a path, a pattern, or a list of paths.
+            Items with the label of a query are relevant to it. An array, a path, a pattern, or a list of paths; or
+            several labels a row, of which an item must share one.
         gallery_labels : (n_gallery,) integers or strings, optional
             In any form that `labels` can have.
         relevant : sequence of collections, optional
@@ -362,7 +411,7 @@ class Task:
             path of a file, a pattern, or a list of paths.
         gallery : (n_gallery, dim) array, optional
             The items themselves, in any form that `embeddings` can have.
-        distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation"}
             Of embeddings and gallery, as in `Task`.
         query_ids : sequence of str, optional
             Names of the queries, for the profile.
@@ -439,7 +488,7 @@ class Task:
             Embeddings of the documents, in any form that `queries` can have.
         qrels : path, dict, data frame or iterable of named tuples
             Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
-            ``relevance``; also a ranx ``Qrels``. Grades are integers; 0 and less, and documents that are not listed,
+            ``relevance``; also a ranx ``Qrels``. Grades are as in `from_run`: 0 and less, and documents not listed,
             are irrelevant. Queries that have no embedding do not count.
         query_ids : (n_query,) strings
             The id of each query in the qrels; each once.
@@ -534,8 +583,8 @@ class Task:
         negatives: ArrayLike,
         *,
         order: Order = "descending",
-        ties: ScoreTiesName | Ties = "exact",
         junk: ArrayLike | None = None,
+        ties: ScoreTiesName | Ties = "exact",
         threads: int | None = None,
     ) -> Task:
         """Make a task of positives, each ranked among its negatives, or all among the same negatives.
@@ -546,11 +595,15 @@ class Task:
             The scores of the positives.
         negatives : (n_query, n_negative) or (n_negative,) array of floats or integers
             The scores of the negatives of each query, or of the negatives that all queries share.
-        order, ties, threads
-            As in `from_scores`.
+        order : {"descending", "ascending"}
+            Whether the best score is the highest, or, as for distances, the lowest.
         junk : (n_negative,) or (n_query, n_negative) array of bool, optional
             Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or
             infinite.
+        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+            As in `from_scores`.
+        threads : int, optional
+            Worker threads of every question. By default as many as this process may use.
 
         Returns
         -------
@@ -564,7 +617,7 @@ class Task:
 
         Notes
         -----
-        Ties: two types are compared in one that holds both.
+        Ties: scores tie when they are the same number; two types are compared in one that holds both.
 
         Examples
         --------
@@ -577,7 +630,7 @@ class Task:
         >>> filtered.closer, filtered.tied, filtered.n_ranked
         (array([0]), array([2]), array([3]))
         """
-        profile = links.profile_links(positives, negatives, order=order, ties=ties, junk=junk, threads=threads)
+        profile = links.profile_links(positives, negatives, order=order, junk=junk, ties=ties, threads=threads)
         return cls._counted(profile, "links", threads=threads, ties=ties)
 
     @classmethod
@@ -588,8 +641,8 @@ class Task:
         positives: ArrayLike,
         *,
         order: Order = "descending",
-        ties: ScoreTiesName | Ties = "exact",
         junk: ArrayLike | None = None,
+        ties: ScoreTiesName | Ties = "exact",
         threads: int | None = None,
     ) -> Task:
         """Make a task of rows of candidates, of which one, the positive, is ranked among the others.
@@ -600,11 +653,15 @@ class Task:
             The scores of all candidates, such as those of every entity as the tail of a triple.
         positives : (n_query,) array of integers
             The column of the positive in each row. It is ranked also where it is among the junk.
-        order, ties, threads
-            As in `from_scores`.
+        order : {"descending", "ascending"}
+            Whether the best score is the highest, or, as for distances, the lowest.
         junk : (n_candidate,) or (n_query, n_candidate) array of bool, optional
             Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or
             infinite.
+        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+            As in `from_scores`.
+        threads : int, optional
+            Worker threads of every question. By default as many as this process may use.
 
         Returns
         -------
@@ -626,7 +683,7 @@ class Task:
         >>> profile.closer, profile.tied, profile.n_ranked
         (array([0]), array([2]), array([3]))
         """
-        profile = links.profile_candidates(scores, positives, order=order, ties=ties, junk=junk, threads=threads)
+        profile = links.profile_candidates(scores, positives, order=order, junk=junk, ties=ties, threads=threads)
         return cls._counted(profile, "candidates", threads=threads, ties=ties)
 
     @classmethod
@@ -636,7 +693,7 @@ class Task:
         run: Path | Table,
         qrels: Path | Table,
         *,
-        rel: int = 1,
+        rel: float | None = None,
         judged_only: bool = False,
         complete: bool = True,
         ties: ScoreTiesName | Ties = "exact",
@@ -653,20 +710,21 @@ class Task:
             the rank is not read.
         qrels : path, dict, data frame or iterable of named tuples
             Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
-            ``relevance``; also a ranx ``Qrels``. Grades are integers; 0 and less, and documents that are not listed,
-            are irrelevant. Queries that the qrels do not have are left out, and a report says how many.
-        rel : int
-            The least grade that is relevant (trec_eval's ``-l``), for measures that do not give their own. The gains of
-            nDCG are the grades, whatever `rel` is, as in trec_eval.
+            ``relevance``; also a ranx ``Qrels``. Grades are numbers such as 2 or 0.25; 0, integers below, and documents
+            that are not listed, are irrelevant. Queries that the qrels do not have are left out, and a report says how
+            many.
+        rel : int or float, optional
+            The least gain that is relevant (trec_eval's ``-l``), for measures that do not give their own; by default
+            every gain above 0. The gains of nDCG are the grades, whatever `rel` is, as in trec_eval.
         judged_only : bool
             Whether documents without a judgement are taken out of the run (trec_eval's ``-J``). A grade below 0 is no
             judgement, as there.
         complete : bool
             Whether queries of the qrels that are not in the run count, as 0 (trec_eval's ``-c``).
         ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
-            The rule for ties, as in `from_scores`: float32 is what pytrec_eval and trec_eval 9 read, float64 what
-            trec_eval 10 does. By default a score in a file is the float64 nearest to its text, and floats and integers
-            of any size in a dictionary are used unchanged.
+            As in `from_scores`: "float32" compares scores as pytrec_eval and trec_eval 9 do, "float64" as trec_eval 10
+            does. By default a score in a file is the float64 nearest to its text, and floats and integers of any size
+            in a dictionary are used unchanged.
         max_docs : int, optional
             The number of documents of each query that count, those with the highest scores (trec_eval's ``-M``). If
             documents that tie at the cut have different judgements, it is not decided which of them count, and
@@ -757,6 +815,9 @@ class Task:
     @cached_property
     def profile(self) -> TieProfile:
         """The counts that every measure is computed from; counted once."""
+        elsewhere = self.options.checkpoint, self.options.device, self.options.cluster
+        if isinstance(self.options.junk, PairRules) and elsewhere == (None, None, None):
+            return within.profile_by_rules(self.pair, self.options)
         return profile_rows(self.pair, self.options)
 
     @property
@@ -857,8 +918,8 @@ def _settled(pair: Pair, options: CountingOptions) -> Pair:
         of_query, of_items = numbered(query.labels, None if gallery is None else gallery.labels)
         items = None if gallery is None else gallery._replace(labels=of_items)
         return Pair(query._replace(labels=of_query), items, files)
-    for name, given in (("checkpoint", options.checkpoint), ("device", options.device), ("executor", options.cluster)):
-        if given is not None:
+    for name, value in (("checkpoint", options.checkpoint), ("device", options.device), ("executor", options.cluster)):
+        if value is not None:
             raise InvalidValueError(name, "must be left out where a row has several labels")
     return pair
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import plain
+from deadheat.inputs.pair_rules import PairRules
 
 _UNMASKED = "to leave items out, use junk"
 _ROWS_AT_ONCE = 1 << 22  # elements checked in one go, so that a check needs little memory
@@ -90,11 +91,12 @@ def require_same_dim(query: Any, gallery: Any) -> None:
         raise InvalidValueError("embeddings and gallery", f"must have the same dim, but have {came}")
 
 
-def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray[np.bool_] | None:
-    """Check the mask of items to ignore: bool, (n_gallery,) for all queries or (n_query, n_gallery)."""
+def junk_mask(values: Any, n_query: int, n_gallery: int) -> Any:
+    """Check the mask of items to ignore: bool, (n_gallery,) for all queries or (n_query, n_gallery), or by rules."""
     if values is None:
         return None
-    mask = plain(values, "junk", ragged="must be a mask, but its rows differ in length or kind")
+    ragged = "must be a mask, but its rows differ in length or kind"
+    mask = values if isinstance(values, PairRules) else plain(values, "junk", ragged=ragged)
     if mask.shape not in ((n_gallery,), (n_query, n_gallery)):
         rule = f"must have shape ({n_gallery},) or ({n_query}, {n_gallery})"
         raise InvalidValueError("junk", f"{rule}, but has shape {mask.shape}")
@@ -141,21 +143,53 @@ use junk
 
 
 def relevance(values: Any, shape: tuple[int, ...]) -> Any:
-    """Check a relevance matrix: bool or integer grades of 0 and more, as NumPy array or as SciPy sparse rows (CSR)."""
+    """Check a relevance matrix: bool, or gains of 0 and more, as NumPy array or as SciPy sparse rows (CSR)."""
     matrix = entries = values if hasattr(values, "tocsr") else plain(values, "relevant")
     if matrix.shape != shape:
         raise InvalidValueError("relevant", f"must have the shape of scores, {shape}, but has shape {matrix.shape}")
-    if matrix.dtype.kind not in "biu":
-        raise InvalidTypeError("relevant", f"must be bool or integer grades, but has dtype {matrix.dtype}")
+    if matrix.dtype.kind not in "biuf" or matrix.dtype.itemsize > 8:
+        raise InvalidTypeError("relevant", f"must be bool, or gains of at most 64 bits, but has dtype {matrix.dtype}")
     if hasattr(values, "tocsr"):
         matrix = values.tocsr(copy=True)  # entries that are given twice add up, in a copy
         matrix.sum_duplicates()
         entries = matrix.data
-    if entries.size and entries.min() < 0:
+    if entries.dtype.kind == "f":
+        for wrong in entries[~gains_allowed(entries)][:1]:
+            raise InvalidValueError("relevant", f"must hold gains of {GAIN}, but holds {wrong}")
+    elif entries.size and entries.min() < 0:
         raise InvalidValueError("relevant", f"must hold grades of 0 and more, but holds {entries.min()}")
     if entries.dtype == np.uint64 and entries.size and entries.max() > np.iinfo(np.int64).max:
         raise InvalidValueError("relevant", f"must hold grades below 2^63, but holds {entries.max()}")
     return matrix
+
+
+GAIN = "0, or from 1e-100 to 1e100, as nDCG with negative gains is no fraction of an ideal"
+
+
+def gains_allowed(values: Any) -> Any:
+    """Return whether each number is a gain whose sums have the accuracy of others; NaN and infinities are none."""
+    least, most = np.float64(1e-100), np.float64(1e100)  # which float32 cannot hold
+    return (values == 0) | ((values >= least) & (values <= most))
+
+
+def gain(value: Any, name: str) -> float:
+    """Return a gain as a Python number, a whole one as an integer; a negative integer marks an irrelevant item.
+
+    Examples
+    --------
+    >>> gain(0.25, "rel"), gain(2.0, "rel"), gain(-1, "rel")
+    (0.25, 2, -1)
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(value, (int, float)):
+        raise InvalidTypeError(name, f"must be a number, but is {value!r:.50}")
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, float) and not gains_allowed(value):
+        raise InvalidValueError(name, f"must be an integer, or a gain of {GAIN}, but is {value}")
+    if value > np.iinfo(np.int64).max and isinstance(value, int):
+        raise InvalidValueError(name, f"must be below 2^63, but is {value}")
+    return value
 
 
 def _require_finite(array: NDArray[Any], name: str, start: int = 0) -> None:

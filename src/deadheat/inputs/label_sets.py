@@ -139,7 +139,7 @@ def label_sets(values: Any, n: int, name: str, what: str) -> LabelSets:
 
 def aligned(query: LabelSets, gallery: LabelSets) -> tuple[LabelSets, LabelSets]:
     """Return the labels of queries and gallery with one bit for the same label in both."""
-    columns = [all(isinstance(name, _Column) for name in sets.names) for sets in (query, gallery)]
+    columns = [any(isinstance(name, _Column) for name in sets.names) for sets in (query, gallery)]
     if all(columns):
         if len(query.names) != len(gallery.names):
             came = f"have {len(query.names)} and {len(gallery.names)}"

@@ -28,6 +28,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError, reason
+from deadheat.inputs import arrays
 from deadheat.inputs.files import opened
 from deadheat.inputs.predictions import read_predictions
 from deadheat.support import checks
@@ -107,7 +108,6 @@ def _chosen(has: Callable[[str], bool], argument: str, came: str) -> tuple[str, 
 Path: TypeAlias = str | os.PathLike[str]
 Checked: TypeAlias = dict[str, dict[str, Any]]
 
-_HIGHEST = np.iinfo(np.int64).max
 _EXACT = 2**53  # below, a whole float is one integer
 _BLOCK = 1 << 20  # bytes of lines that are read together
 
@@ -125,17 +125,14 @@ class _Form:
     item: int = 2  # which field is the document
 
     def check(self, value: Any) -> float:
-        """Return the number as a Python float or integer, or refuse it; a grade may be 1.0."""
+        """Return the number as a Python float or integer, or refuse it; a grade of 1.0 is 1."""
+        if self.kind is int:
+            return arrays.gain(value, self.number)
         value = value.item() if isinstance(value, np.generic) else value
-        if self.kind is int and isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
-            value = int(value)
-        if not isinstance(value, (int, self.kind)):
-            kind = "an integer" if self.kind is int else "a number"
-            raise InvalidTypeError(self.number, f"must be {kind}, but is {value!r:.50}")
+        if not isinstance(value, (int, float)):
+            raise InvalidTypeError(self.number, f"must be a number, but is {value!r:.50}")
         if isinstance(value, float) and not math.isfinite(value):
             raise InvalidValueError(self.number, f"must be finite, but is {value}; leave out documents that are junk")
-        if self.kind is int and value > _HIGHEST:
-            raise InvalidValueError(self.number, f"must be below 2^63, but is {value}")
         return value
 
     def parse(self, line: bytes) -> tuple[str, str, float]:
@@ -183,10 +180,10 @@ class _Form:
         for i in np.flatnonzero(slow).tolist():
             text = block[slice(*places[i, 4:])]
             try:
-                values[i] = self.kind(text)
+                values[i] = self.check((float if b"." in text else self.kind)(text))
             except ValueError:
-                return None  # a grade such as 1.0 among them
-            if b"_" in text or not math.isfinite(values[i]) or (self.kind is int and values[i] > _HIGHEST):
+                return None
+            if b"_" in text:
                 return None
         return values
 
@@ -207,7 +204,7 @@ def open_run(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
 
 
 def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
-    """Read qrels from a file or a table: integers by query and document; invalid qrels raise."""
+    """Read qrels from a file or a table: gains by query and document, whole ones as integers; invalid qrels raise."""
     return _open(source, _QRELS, may_be_empty)
 
 

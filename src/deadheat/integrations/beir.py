@@ -17,7 +17,7 @@ from deadheat.reports import evaluating
 from deadheat.reports.result import ENDS, Result, over_min_of_k_and_relevant
 from deadheat.support import checks
 
-Qrels: TypeAlias = Mapping[str, Mapping[str, int]]  # query id -> document id -> grade
+Qrels: TypeAlias = Mapping[str, Mapping[str, float]]  # query id -> document id -> grade
 Results: TypeAlias = Mapping[str, Mapping[str, float]]  # query id -> document id -> score
 Values: TypeAlias = dict[str, float]
 
@@ -33,7 +33,7 @@ def evaluate(
     Parameters
     ----------
     qrels : dict of query id to dict of document id to grade
-        Integers; grades of 0 and less are irrelevant.
+        As in `deadheat.Task.from_run`; grades of 0 and less are irrelevant.
     results : dict of query id to dict of document id to score
         The retrieved documents; the highest score is the best. Neither dictionary is changed.
     k_values : list of int

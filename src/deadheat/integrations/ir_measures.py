@@ -24,6 +24,7 @@ from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
+from deadheat.inputs.arrays import GAIN, gains_allowed
 from deadheat.measures import names as measure_catalogue
 from deadheat.measures import values as measure_values
 from deadheat.support.floats import plain_floats
@@ -36,7 +37,7 @@ _BASE = require("ir_measures.providers.base", "ir-measures", "deadheat.integrati
 _NOT_PROVIDED = _BASE.NOT_PROVIDED
 _NAMES = {
     "AP": "mAP", "P": "P", "R": "Recall", "RR": "MRR", "Rprec": "R-Precision", "Success": "Hit", "nDCG": "nDCG",
-    "Bpref": "bpref", "IPrec": "IPrec", "SetP": "SetP", "SetR": "SetR", "SetF": "SetF", "SetAP": "SetAP",
+    "ERR": "ERR", "Bpref": "bpref", "IPrec": "IPrec", "SetP": "SetP", "SetR": "SetR", "SetF": "SetF", "SetAP": "SetAP",
 }  # fmt: skip
 _COUNTS = ("NumQ", "NumRel", "NumRet")
 _SIDES = ("lower", "upper")
@@ -57,7 +58,10 @@ class _Rule(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
 
 _LEVEL = _Rule(lambda value: isinstance(value, int) and value >= 1, "at least 1")  # a grade, or a cutoff
 _RECALL = _Rule(lambda value: isinstance(value, (int, float)) and 0 <= value <= 1, "from 0 to 1", required=True)
-_GAINS = _Rule(lambda gains: all(isinstance(each, int) for pair in gains.items() for each in pair), "integers by grade")
+_GAINS = _Rule(
+    lambda gains: all(isinstance(g, int) and (isinstance(x, int) or gains_allowed(x)) for g, x in gains.items()),
+    f"gains by integer grade, of {GAIN}",
+)
 
 
 def _bound(measure: Any, side: str) -> Any:
@@ -85,6 +89,7 @@ RR_lower, RR_upper = _BOUNDS["RR"].values()
 Rprec_lower, Rprec_upper = _BOUNDS["Rprec"].values()
 Success_lower, Success_upper = _BOUNDS["Success"].values()
 nDCG_lower, nDCG_upper = _BOUNDS["nDCG"].values()
+ERR_lower, ERR_upper = _BOUNDS["ERR"].values()
 Bpref_lower, Bpref_upper = _BOUNDS["Bpref"].values()
 IPrec_lower, IPrec_upper = _BOUNDS["IPrec"].values()
 SetP_lower, SetP_upper = _BOUNDS["SetP"].values()
@@ -120,6 +125,7 @@ def _supported() -> list[Any]:
         "nDCG": {
             "cutoff": _LEVEL, "dcg": _BASE.Choices("log2", "exp-log2"), "gains": _GAINS, "judged_only": either
         },
+        "ERR": {"cutoff": _Rule(_LEVEL.rule, _LEVEL.text, required=True)},
         "Bpref": {"rel": _LEVEL},
         "IPrec": {"recall": _RECALL, **plain},
         "SetP": {"relative": either, **plain},
@@ -135,13 +141,14 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
     """Provider of measures whose value does not depend on how ties are broken.
 
     ``AP`` and the others are the exact expectation over all orders of tied documents, ``AP_lower`` and ``AP_upper``
-    the least and the greatest value. Supported are AP, P, R, RR, Rprec, Success, nDCG, Bpref, IPrec, SetP, SetR, SetF
-    (with ``beta`` 1) and SetAP, with ``cutoff``, ``rel`` from 1 on, ``judged_only``, ``dcg``, ``gains``, ``recall`` and
-    ``relative`` where ir_measures has them, and NumQ, NumRel and NumRet. The four set measures do not depend on ties.
+    the least and the greatest value. Supported are AP, P, R, RR, Rprec, Success, nDCG, ERR, Bpref, IPrec, SetP, SetR,
+    SetF (with ``beta`` 1) and SetAP, with ``cutoff``, ``rel`` from 1 on, ``judged_only``, ``dcg``, ``gains``,
+    ``recall`` and ``relative`` where ir_measures has them, and NumQ, NumRel and NumRet. The four set measures do not
+    depend on ties.
 
     Parameters
     ----------
-    ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+    ties : {"exact", "float16", "bfloat16", "float32", "float64"} or Rounded
         As in `deadheat.Task.from_run`; pytrec_eval, which computes most measures by default, reads float32.
 
     Notes
@@ -163,7 +170,9 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
 
     def __init__(self, ties: ScoreTiesName | Ties = "exact") -> None:
         super().__init__()
-        self.ties = ScoreTies.checked(ties)
+        self.rule = ScoreTies.checked(ties)
+        if self.rule.bounds_only:
+            raise InvalidValueError("ties", "must have expected values, but a tolerance has none")
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> _Evaluator:
         asked = list(measures)
@@ -172,13 +181,13 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
             rule = f"must be supported by deadheat, but it does not support {', '.join(map(repr, unknown))}"
             raise InvalidValueError("measures", rule)
         judged = trec.open_qrels(ir_measures.util.QrelsConverter(qrels).as_dict_of_dict(), may_be_empty=True)
-        return _Evaluator(asked, judged, self.ties)
+        return _Evaluator(asked, judged, self.rule)
 
 
 class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
-    def __init__(self, measures: list[Any], judged: trec.Checked, ties: ScoreTies) -> None:
+    def __init__(self, measures: list[Any], judged: trec.Checked, rule: ScoreTies) -> None:
         super().__init__(measures, list(judged))
-        self.judged, self.ties = judged, ties
+        self.judged, self.rule = judged, rule
 
     @plain_floats
     def _iter_calc(self, run: Any) -> Iterator[Any]:
@@ -192,14 +201,14 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
             of_judged = measure.NAME.partition("_")[0] == "Bpref"
             key = f"{judged_only} {gains} {of_judged}"
             if key not in profiles:
-                options = RunOptions(judged_only=judged_only, ties=self.ties)
+                options = RunOptions(judged_only=judged_only, rule=self.rule)
                 make = profile_judged_documents if of_judged else profile_tables
                 profiles[key] = make(scores, self._regraded(gains), queries, options)
             values = _values(profiles[key], measure)
             metrics += [ir_measures.Metric(q, measure, value) for q, value in zip(queries, values, strict=True)]
         return iter(metrics)
 
-    def _regraded(self, gains: Mapping[int, int] | None) -> trec.Checked:
+    def _regraded(self, gains: Mapping[int, float] | None) -> trec.Checked:
         """Return the qrels with the gains of nDCG(gains=...) in place of the grades."""
         if gains is None:
             return self.judged
@@ -213,7 +222,7 @@ def _given(measure: Any, name: str, otherwise: Any) -> Any:
 
 def _values(profile: TieProfile, measure: Any) -> list[float]:
     """Return the value of each query; 0 if none of its documents is relevant."""
-    rel = _given(measure, "rel", 1)
+    rel = _given(measure, "rel", None)
     name, _, side = measure.NAME.partition("_")
     level = judged_at_level(profile, rel) if name == "Bpref" else at_level(profile, rel)
     if measure.NAME in _COUNTS:
@@ -225,7 +234,7 @@ def _values(profile: TieProfile, measure: Any) -> list[float]:
     called = "SetRelP" if _given(measure, "relative", False) else _NAMES[name]
     family, _ = measure_catalogue.find(called)  # type: ignore[misc]
     asked = family.measure(_given(measure, "recall", _given(measure, "cutoff", None)), choice)
-    values = getattr(measure_values.per_query(profile if name == "nDCG" else level, asked), side or "expected")
+    values = getattr(measure_values.per_query(profile if family.forms.graded else level, asked), side or "expected")
     return [float(value) for value in np.where(level.n_relevant > 0, values, 0.0)]
 
 

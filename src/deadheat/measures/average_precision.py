@@ -1,4 +1,4 @@
-"""Average precision: mAP, mAP@k and MAP@R, over R, over min(k, R) or over the hits.
+"""Average precision: mAP, mAP@k and MAP@R, over R, over min(k, R) or over the hits, and by the trapezoid rule.
 
 Tie groups come in; the sum of the precisions at the ranks of the relevant items, divided by R, goes out: for each group
 in closed form, with harmonic numbers. A cutoff drops the ranks beyond it and leaves R as it is: mAP@k is trec_eval's
@@ -13,7 +13,13 @@ them relevant. With S the sum of the groups before, the expectation is Σ P(h) (
 greatest of (S⁺ + T⁺(h)) / (n + h) over h, and may be those of neither the worst nor the best order. Windows of a
 tolerance have the same bounds, from the least and the greatest rank of each relevant item.
 
+``interpolation='trapezoid'`` takes the mean of the precisions before and behind each relevant item, as the code of the
+Oxford and Paris buildings does [2]_: ((a - 1)/(r - 1) + a/r)/2 for the a-th at rank r, and 1 before rank 1. Before it
+are those of a group with one relevant item and one item less in front. In the first group, of l items, m of them
+relevant, they are (m - 1)/(l - 1) on average in each slot but the first.
+
 .. [1] Musgrave, Belongie, Lim 2020, A metric learning reality check.
+.. [2] Philbin et al. 2007, Object retrieval with large vocabularies and fast spatial matching: compute_ap.cpp.
 """
 
 from __future__ import annotations
@@ -31,6 +37,7 @@ from deadheat.measures.groups import (
     POSSIBLE,
     defined,
     distinct,
+    filled,
     groups_within,
     kernel_arrays,
     most_found,
@@ -38,12 +45,17 @@ from deadheat.measures.groups import (
     sum_by_query,
 )
 from deadheat.support.arrays import Float64, Int64, offsets_of, pieces
+from deadheat.support.triple import Triple
 
-HITS = "over='hits'"
+HITS, TRAPEZOID = "over='hits'", "interpolation='trapezoid'"
 OVER = {
     "over='relevant'": Choice("over R"),
     HITS: Choice("the same over the hits, 0 without one: mAP@k of learning to hash", ("mAP over hits",)),
     POSSIBLE: Choice("the same over min(k, R): mAP@k of recommender systems", ("apk", "mapk")),
+    TRAPEZOID: Choice(
+        "the same with the mean of the precisions before and behind: Oxford and Paris",
+        ("trapezoid AP", "trapezoidal AP", "AP trapezoid", "mAP trapezoid", "Oxford AP", "Oxford mAP"),
+    ),
 }
 
 _EVERY_RANK = 2**62
@@ -56,6 +68,8 @@ class AveragePrecision(ClosedForms):
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         if measure.choice == HITS:
             return _OverHits(profile, measure).loop(out)
+        if measure.choice == TRAPEZOID:
+            return filled(_trapezoids(profile, measure.limit), out)
         groups, limit = kernel_arrays(profile, most_found(profile.n_relevant, measure)), measure.limit
         return lambda first, last: _core.average_precisions(first, last, groups, limit, out)
 
@@ -63,13 +77,16 @@ class AveragePrecision(ClosedForms):
         """Return the deviation: a group's sum is a polynomial of degree two in a uniformly drawn slice of its slots."""
         if measure.choice == HITS:
             return _OverHits(profile, measure).deviation()
+        if measure.choice == TRAPEZOID:  # no closed form: known where ties change nothing
+            lower, _, upper = _trapezoids(profile, measure.limit)
+            return np.where(lower < upper, np.nan, defined(profile, np.zeros(profile.n_query)))
         mixed, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
         variance = sum_by_query(profile, mixed, _variances(*_arrays(profile, mixed), slots))
         with np.errstate(invalid="ignore"):
             return np.sqrt(variance) / defined(profile, most_found(profile.n_relevant, measure))
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
-        if measure.choice == HITS:
+        if measure.choice in (HITS, TRAPEZOID):
             raise not_a_rank_sum(measure)
         return RankSum(Counted.SO_FAR, reciprocal_ranks(n), 1.0 / most_found(relevant, measure))
 
@@ -86,6 +103,33 @@ def _variances(k: Int64, n: Int64, tied: Int64, m: Int64, slots: Int64) -> Float
     for piece in pieces(tied[one]):
         _core.precision_variances(*(array[piece] for array in arrays))  # type: ignore[arg-type]
     return variance[number]
+
+
+def _trapezoids(profile: TieProfile, limit: int) -> Triple[Float64]:
+    """Return lower, expected and upper by the trapezoid rule, where ranks up to `limit` count."""
+    later, first = np.flatnonzero((profile.closer > 0) & (profile.closer < limit)), np.flatnonzero(profile.closer == 0)
+    k, n, tied, m = _arrays(profile, later)
+    before = _sums(profile, later, (k - 1, n - 1, tied, m), limit - 1)
+    k, n, tied, m = _arrays(profile, first)
+    slots, pure = np.minimum(tied, limit), tied == m
+    most = np.minimum(m, slots)
+    mean = np.where(pure, most, m * (1 + (slots - 1) * (m - 1) / np.maximum(tied - 1, 1)) / tied)
+    before += [sum_by_query(profile, first, each) for each in (np.where(pure, most, 0), mean, most)]
+    late = ~pure & (m > 1)  # in the worst order an irrelevant item has rank 1
+    before[0] += _sums(profile, first[late], (k[late], n[late], tied[late] - 1, m[late] - 1), limit - 1)[0]
+    every = np.arange(profile.n_group)
+    sums = defined(profile, _sums(profile, every, _arrays(profile, every), limit) + before)
+    lower, mean, upper = sums / (2 * np.maximum(profile.n_relevant, 1))
+    return Triple(lower, np.clip(mean, lower, upper), upper)
+
+
+def _sums(profile: TieProfile, of: Int64, groups: tuple[Int64, ...], limit: int) -> Float64:
+    """Return the sums of the precisions in groups, those `of` the profile after a change, up to a rank."""
+    sums, one = np.zeros((3, profile.n_query)), np.ones(profile.n_query, dtype=np.int64)
+    if len(of):
+        arrays = np.searchsorted(of, profile.offsets), *groups, profile.n_ranked, one
+        _core.average_precisions(0, profile.n_query, arrays, limit, sums)
+    return sums
 
 
 # ---------------------------------------------------------------------------------------------------------------------

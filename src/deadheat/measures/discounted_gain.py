@@ -2,7 +2,8 @@
 
 Tie groups with their relevant items by grade come in; the sum of gain / log2(rank + 1), divided by that of the best
 order of all relevant items, goes out. It is a linear rank statistic, so the expected gain at every rank of a group is
-the mean gain of the group.
+the mean gain of the group. Discounts are made of exact operations and 2^g - 1 of a real g of decimal digits, not by a
+library whose last bit depends on the machine.
 
 .. [1] Järvelin, Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques.
 .. [2] Burges et al. 2005, Learning to rank using gradient descent.
@@ -11,7 +12,9 @@ the mean gain of the group.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,7 +24,8 @@ from deadheat.errors import InvalidValueError
 from deadheat.measures.family import Choice, ClosedForms, Counted, Fill, Measure, RankSum
 from deadheat.measures.groups import distinct, groups_within, kernel_arrays, last_ranks, sum_by_query
 from deadheat.support import scratch
-from deadheat.support.arrays import Float64, Int64, pieces, slices
+from deadheat.support.arrays import Float64, Int64, pieces
+from deadheat.support.lazy import decimal
 
 # The gains of a grade g, as ir_measures calls them: g itself, which is the default, or 2^g - 1.
 EXPONENTIAL = "dcg='exp-log2'"
@@ -41,18 +45,25 @@ class DiscountedGain(ClosedForms):
     graded = True
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        groups, limit, by_grade = kernel_arrays(profile), measure.limit, _counts_by_grade(profile)
+        groups, limit, by_grade = kernel_arrays(profile), measure.limit, profile.counts_by_grade
         gains, table = _gains(profile, measure), _discounts(profile, measure)
-        return lambda first, last: _core.discounted_gains(first, last, groups, limit, by_grade, gains, table, out)
+
+        def fill(first: int, last: int) -> None:
+            for start, stop, of_grades in _of_like_gains(gains, first, last):
+                _core.discounted_gains(start, stop, groups, limit, by_grade, of_grades, table, out)
+
+        return fill
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         """Return the deviation, from the spread of the gains times that of the discounts in each group."""
         table, gains = _discounts(profile, measure), _gains(profile, measure)
-        by_grade, relevant_by_grade = _counts_by_grade(profile)
+        by_grade, relevant_by_grade = profile.counts_by_grade
         ideal = np.empty(profile.n_query)
         cutoff = last_ranks(profile, measure)
-        for part in slices(profile.n_query, _AT_ONCE):
-            _core.ideal_gains(relevant_by_grade[part], gains, cutoff[part], table, ideal[part])
+        for start, stop, of_grades in _of_like_gains(gains, 0, profile.n_query):
+            for first in range(start, stop, _AT_ONCE):
+                part = slice(first, min(first + _AT_ONCE, stop))
+                _core.ideal_gains(relevant_by_grade[part], of_grades, cutoff[part], table, ideal[part])
         group, slots = groups_within(profile, measure, profile.tied > 1)
         k, tied = profile.closer[group], profile.tied[group]
         one, number = distinct(slots, tied, k)
@@ -60,7 +71,8 @@ class DiscountedGain(ClosedForms):
         for piece in pieces(slots[one]):
             some = one[piece]
             _core.discount_spreads(k[some], tied[some], slots[some], table[0], spread[piece])
-        variance = spread[number] * (_gain_spread(by_grade[group], gains, tied) / (tied - 1))
+        of_groups = gains if gains.ndim == 1 else gains[profile.query_of_group[group]].T
+        variance = spread[number] * (_gain_spread(by_grade[group], of_groups, tied) / (tied - 1))
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(sum_by_query(profile, group, variance)) / ideal
 
@@ -69,28 +81,58 @@ class DiscountedGain(ClosedForms):
         return RankSum(Counted.ONE, discount, 1.0 / np.cumsum(discount)[np.minimum(relevant, measure.limit)])
 
 
-def _counts_by_grade(profile: TieProfile) -> tuple[Int64, Int64]:
-    """Return the numbers of relevant items by grade, (n_group, n_grade) and (n_query, n_grade)."""
-    if profile.tied_by_grade is None or profile.relevant_by_grade is None:
-        return profile.tied_relevant[:, None], profile.n_relevant[:, None]
-    return profile.tied_by_grade, profile.relevant_by_grade
-
-
 def _gains(profile: TieProfile, measure: Measure) -> Float64:
+    """Return what each grade adds, (n_grade,); (n_query, n_grade) where a grade has another gain in each query."""
     if len(profile.grades) == 1:
         return np.ones(1)  # its gain cancels out
-    if measure.choice != EXPONENTIAL:
-        return profile.grades.astype(np.float64)
-    if profile.grades[-1] > _LARGEST_EXPONENT:
-        rule = f"takes grades up to {_LARGEST_EXPONENT}, but one is {profile.grades[-1]}"
-        raise InvalidValueError("an exponential gain", rule)
-    return np.array([math.ldexp(1.0, int(grade)) - 1 for grade in profile.grades], dtype=np.float64)
+    gains = profile.grades.astype(np.float64) if profile.gains is None else profile.gains
+    return exponential(gains, _LARGEST_EXPONENT, "an exponential gain") if measure.choice == EXPONENTIAL else gains
+
+
+def exponential(gains: Float64, most: int, name: str) -> Float64:
+    """Return 2^g - 1 of each gain: exact if g is whole, else rounded once, from 60 digits, on any machine alike."""
+    if (largest := gains.max(initial=0.0)) > most:
+        raise InvalidValueError(name, f"takes grades up to {most}, but one is {largest:.17g}")
+    distinct_gains, place = np.unique(gains, return_inverse=True)
+    values = np.array([_power_less_one(gain) for gain in distinct_gains.tolist()])
+    return np.asarray(values[place].reshape(gains.shape))
+
+
+def _power_less_one(gain: float) -> float:
+    if gain.is_integer():
+        return math.ldexp(1.0, int(gain)) - 1
+    exact = decimal.Decimal(gain)
+    context = _context(60 + max(0, -exact.adjusted()))
+    return float(context.subtract(context.exp(context.multiply(exact, _ln2(context.prec))), 1))
+
+
+def _context(digits: int) -> decimal.Context:
+    return decimal.Context(prec=digits, rounding=decimal.ROUND_HALF_EVEN, traps=[])
+
+
+@lru_cache
+def _ln2(digits: int) -> decimal.Decimal:
+    return _context(digits).ln(2)
+
+
+def _of_like_gains(gains: Float64, first: int, last: int) -> Iterator[tuple[int, int, Float64]]:
+    """Yield runs of queries from the first number up to the second whose grades have the same gains, and these."""
+    if gains.ndim == 1:
+        yield first, last, gains
+        return
+    some = gains[first:last]
+    new = np.flatnonzero((some[1:] != some[:-1]).any(axis=1)) + first + 1
+    for start, stop in pairwise([first, *new.tolist(), last][: 1 + last - first]):
+        yield start, stop, gains[start]
 
 
 def _gain_spread(by_grade: Int64, gains: Float64, tied: Int64) -> Float64:
-    """Sum (gain - mean gain)^2 over the items of each group, irrelevant ones included; exactly 0 for equal gains."""
+    """Sum (gain - mean gain)^2 over the items of each group, irrelevant ones included; exactly 0 for equal gains.
+
+    `gains` are (n_grade,) or, where they differ by group, (n_grade, n_group).
+    """
     counts = np.column_stack([tied - by_grade.sum(axis=1), by_grade])
-    gains = np.concatenate([[0.0], gains])
+    gains = np.concatenate([np.zeros_like(gains[:1]), gains])
     mean = np.zeros(len(tied))
     for count, gain in zip(counts.T, gains, strict=True):
         mean += count * gain

@@ -47,7 +47,7 @@ class RankSum(NamedTuple):
 class ClosedForms(ABC):
     """The computations of a family on a tie profile; a parameter of the instance distinguishes related families.
 
-    `graded` is True if grades are gains; otherwise an item is relevant from a grade on that a name can give.
+    `graded` is True if gains count; otherwise an item is relevant from a gain on that a name can give.
     `judged` is True if only items with a judgement count, where there are others.
     """
 
@@ -133,10 +133,10 @@ class Family:
         spellings = {key(alias): default for alias in (self.name, *self.aliases)}
         return spellings | {key(alias): choice for choice, of in self.choices.items() for alias in of.aliases}
 
-    def measure(self, cutoff: float | None = None, choice: str | None = None, rel: int = 1) -> Measure:
-        """Return the measure of this family with a cutoff, one of the choices, and the least grade that is relevant."""
+    def measure(self, cutoff: float | None = None, choice: str | None = None, rel: float | None = None) -> Measure:
+        """Return the measure of this family with a cutoff, one of the choices, and the least gain that is relevant."""
         default = next(iter(self.choices), None)
-        given = [*([] if choice in (None, default) else [choice]), *([f"rel={rel}"] if rel > 1 else [])]
+        given = [*([] if choice in (None, default) else [choice]), *([] if rel is None else [f"rel={rel}"])]
         parameters = f"({','.join(map(str, given))})" if given else ""
         name = f"{self.name}{parameters}" + ("" if cutoff is None else f"@{cutoff}")
         return Measure(name, self, cutoff, choice or default, rel)
@@ -157,15 +157,15 @@ class Measure:
         recall, from 0 to 1.
     choice : str or None
         The parameter, such as ``"dcg='exp-log2'"``; None for a family that takes none.
-    rel : int
-        The least grade that is relevant: 2 for ``"P(rel=2)@5"``. Always 1 where grades are gains.
+    rel : int or float or None
+        The least gain that is relevant: 2 for ``"P(rel=2)@5"``. None for every gain above 0, and where gains count.
     """
 
     name: str
     row: Family = field(repr=False)
     cutoff: float | None = None
     choice: str | None = None
-    rel: int = 1
+    rel: float | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -180,9 +180,10 @@ class Measure:
         """The kind, which decides the value for a query with nothing to find: a recall is 1, a precision 0."""
         return self.row.kind
 
-    def at_level(self, rel: int) -> Measure:
-        """Return the measure with another least relevant grade, unless its name has one or grades are gains."""
-        return self if self.rel > 1 or self.row.forms.graded else self.row.measure(self.cutoff, self.choice, rel)
+    def at_level(self, rel: float | None) -> Measure:
+        """Return the measure with another least relevant gain, unless its name has one or gains count."""
+        given = self.rel is not None or self.row.forms.graded
+        return self if given else self.row.measure(self.cutoff, self.choice, rel)
 
     @property
     def limit(self) -> int:

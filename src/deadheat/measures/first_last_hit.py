@@ -1,16 +1,16 @@
-"""Measures of the first or the last hit: Hit@k, MRR and MRR@k of the first relevant item, mINP [1]_ of the last, All@k.
+"""Measures of the first or the last hit: Hit@k, MRR and MRR@k of the first relevant item, mINP [1]_, All@k of the last.
 
 Tie groups come in, and only the first, or the last, of them matters: a loop finds its best and its worst value. Where
 these differ, mean and deviation are those of a function of one order statistic, the slot of the first, or last,
-relevant item of a group in random order. Hit@k is "Recall@K" of metric learning, Success@k, CMC@k; All@k is
-recall_all@k of LongMemEval (Wu et al. 2025).
+relevant item of a group in random order. Hit@k is "Recall@K" of metric learning, Success@k, CMC@k. All@k is 1 if the
+last relevant item is among the first k: of a group of t items, m of them relevant, all m are in its first s slots with
+probability C(s, m) / C(t, m).
 
 .. [1] Ye et al. 2021, Deep learning for person re-identification: a survey and outlook.
 """
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass
 
@@ -19,23 +19,12 @@ import numpy as np
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum
-from deadheat.measures.groups import (
-    defined,
-    distinct,
-    filled,
-    found,
-    in_threads,
-    kernel_arrays,
-    last_ranks,
-    reciprocal_ranks,
-)
+from deadheat.measures.groups import defined, distinct, filled, in_threads, kernel_arrays, last_ranks, reciprocal_ranks
 from deadheat.support.arrays import Float64, Int64, pieces
 from deadheat.support.triple import Triple
 
 _MOST_SLOTS = 2**20  # in one call: some tens of milliseconds
 _CLOSED_FORM = 2**14  # slots from which on a sum of 1/rank is a difference of harmonic numbers; a loop is as exact
-
-_Slots = tuple[Int64, Int64, Int64, Int64]
 
 
 class HitPosition(ClosedForms):
@@ -61,7 +50,7 @@ class HitPosition(ClosedForms):
         lower, expected, upper = values
         query = np.flatnonzero(lower < upper)
         if len(query):
-            mean = self.over_orders(self._slots(profile, measure, query), threads=threads)
+            mean = moments(*self._slots(profile, measure, query), self.value, threads=threads)
             mean *= self.factor(profile.n_relevant[query])
             expected[query] = np.minimum(np.maximum(lower[query], mean), upper[query])
 
@@ -71,14 +60,10 @@ class HitPosition(ClosedForms):
         self.loop(profile, measure, values)(0, profile.n_query)
         query = np.flatnonzero(values[0] < values[2])
         deviation = np.zeros(profile.n_query)
-        deviation[query] = self.over_orders(self._slots(profile, measure, query), deviation=True)
+        deviation[query] = moments(*self._slots(profile, measure, query), self.value, deviation=True)
         return defined(profile, self.factor(profile.n_relevant) * deviation)
 
-    def over_orders(self, slots: _Slots, deviation: bool = False, threads: int = 1) -> Float64:
-        """Return the expectation, or deviation, of the function of a slot in the groups of `_slots`."""
-        return moments(*slots, self.value, deviation=deviation, threads=threads)
-
-    def _slots(self, profile: TieProfile, measure: Measure, query: Int64) -> _Slots:
+    def _slots(self, profile: TieProfile, measure: Measure, query: Int64) -> tuple[Int64, Int64, Int64, Int64]:
         """Return `closer`, `tied`, `tied_relevant` and the slots that count, of the group that decides each query."""
         group = self.group(profile, query)
         k, tied = profile.closer[group], profile.tied[group]
@@ -127,37 +112,45 @@ class LastHit(HitPosition):
         return RankSum(Counted.LAST, reciprocal_ranks(n), relevant.astype(np.float64))
 
 
-class AllFound(HitPosition):
-    """The value 1 if all relevant items are within the cutoff, else 0, as where one of them is not ranked at all.
-
-    Of the last tie group with a relevant item, all m have to be among the first s of its l slots. Of all orders that is
-    a share of C(s, m) / C(l, m), which is C(l - m, l - s) / C(l, l - s): a quotient of integers, rounded once.
-    """
-
-    value = 0
+class AllHits(ClosedForms):
+    """The value 1 if all relevant items are within the cutoff, else 0; 0 too if one was not retrieved."""
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        lower, upper = np.zeros((2, profile.n_query))
-        query = np.flatnonzero((profile.n_relevant > 0) & (found(profile) == profile.n_relevant))
-        _, tied, m, slots = self._slots(profile, measure, query)
-        lower[query], upper[query] = slots == tied, slots >= m
-        expected = np.where(lower < upper, np.nan, lower)
-        return filled(Triple(*(defined(profile, each) for each in (lower, expected, upper))), out)
+        slots, m, tied = self._last_groups(profile, measure)
+        surely, perhaps = ((slots >= each).astype(np.float64) for each in (tied, m))
+        return filled(Triple(*(defined(profile, each) for each in (surely, _chances(slots, m, tied), perhaps))), out)
 
-    def group(self, profile: TieProfile, query: Int64) -> Int64:
-        return profile.offsets[query + 1] - 1
-
-    def over_orders(self, slots: _Slots, deviation: bool = False, threads: int = 1) -> Float64:
-        one, number = distinct(*slots[1:])
-        values = np.empty(len(one))
-        for place, (tied, m, s) in enumerate(zip(*(each[one].tolist() for each in slots[1:]), strict=True)):
-            few, many = sorted((m, tied - s))
-            ways, orders = math.perm(tied - many, few), math.perm(tied, few)
-            values[place] = math.sqrt(ways / orders * ((orders - ways) / orders)) if deviation else ways / orders
-        return values[number]
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        chances = _chances(*self._last_groups(profile, measure))
+        return defined(profile, np.sqrt(chances * (1 - chances)))
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         return RankSum(Counted.LAST, np.ones(n + 1), np.ones(len(relevant)))
+
+    def _last_groups(self, profile: TieProfile, measure: Measure) -> Int64:
+        """Return slots within the cutoff, `tied_relevant` and `tied` of the last group of each query, (3, n_query).
+
+        A query that did not retrieve all of its relevant items has no slot.
+        """
+        found = np.tile([[0], [1], [1]], profile.n_query)
+        query = np.flatnonzero(np.diff(profile.offsets))
+        group = profile.offsets[query + 1] - 1
+        m, tied = profile.tied_relevant[group], profile.tied[group]
+        slots = np.clip(measure.limit - profile.closer[group], 0, tied)
+        slots[profile.closer_relevant[group] + m < profile.n_relevant[query]] = 0
+        found[:, query] = slots, m, tied
+        return found
+
+
+def _chances(slots: Int64, m: Int64, tied: Int64) -> Float64:
+    """Return C(slots, m) / C(tied, m) for some groups, as a product of the fewer factors, one by one."""
+    one, number = distinct(slots, m, tied)
+    chances = np.empty(len(one))
+    for i, (s, r, t) in enumerate(zip(slots[one], m[one], tied[one], strict=True)):
+        top, n = (s, r) if r <= t - s else (t - r, t - s)
+        factors = (top - np.arange(n)) / (t - np.arange(n))  # one of them is 0 where s < r
+        chances[i] = np.multiply.accumulate(factors)[-1] if n else 1.0
+    return chances[number]
 
 
 def moments(

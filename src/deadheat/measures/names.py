@@ -17,8 +17,9 @@ from deadheat.measures.average_precision import OVER, AveragePrecision
 from deadheat.measures.counts import OVER as RECALL_OVER
 from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
+from deadheat.measures.expected_reciprocal_rank import ExpectedReciprocalRank
 from deadheat.measures.family import Family, Measure, key
-from deadheat.measures.first_last_hit import AllFound, FirstHit, LastHit
+from deadheat.measures.first_last_hit import AllHits, FirstHit, LastHit
 from deadheat.measures.interpolated import RECALLS, Interpolated, nearest, reached
 from deadheat.measures.rank_discount import PERSISTENCE, RankBiasedPrecision
 from deadheat.support import checks
@@ -47,9 +48,9 @@ FAMILIES = [
     Family("Hit", "must", "recall", FirstHit(reciprocal=False),
            "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k",
            ("Success", "CMC", "hits", "hit rate", "hit ratio", "HR", "rank", "accuracy", "recall any")),
-    Family("All", "must", "recall", AllFound(),
-           "1 if all relevant items are among the first k, else 0: all evidence of a question",
-           ("recall all", "all recall", "full recall", "full support")),
+    Family("All", "must", "recall", AllHits(),
+           "1 if all relevant items are among the first k, else 0",
+           ("all recall", "recall all", "full recall", "full support", "all evidence", "complete recall")),
     Family("MRR", "may", "precision", FirstHit(reciprocal=True),
            "1 over the rank of the first relevant item, 0 if that is beyond k",
            ("RR", "recip rank", "reciprocal rank", "mean reciprocal rank")),
@@ -57,6 +58,9 @@ FAMILIES = [
            "gains over log2(rank + 1), summed, over the same for the best order",
            ("normalized DCG", "normalised DCG", "normalized discounted cumulative gain", "ndcg cut"),
            choices=GAINS),
+    Family("ERR", "must", "precision", ExpectedReciprocalRank(),
+           "chance to stop at a rank, (2^grade - 1) / 16 for a reader who comes there, over the rank, summed",
+           ("expected reciprocal rank",)),
     Family("F1", "must", "precision", Hits(factor=2.0, size=1.0, share=1.0),
            "2 hits / (k + R), the harmonic mean of P@k and Recall@k",
            ("F1-score",)),
@@ -110,7 +114,7 @@ NOT_HERE = {  # measures of other programs, and what to do instead
                      "numrelret"), _A_LINE),
     "infap": f"{_OPEN} AP, or for bpref, which leaves out documents without a judgement, too",
     **dict.fromkeys(("g", "ndcgrel"), f"{_OPEN} nDCG"),
-    **dict.fromkeys(("bing", "rbpresid", "err"), "is not computed; ask for nDCG, or AP for two grades"),
+    **dict.fromkeys(("bing", "rbpresid"), "is not computed; ask for nDCG, or AP for two grades"),
     "acg": "is a mean of grades, no fraction, and is not computed; ask for nDCG, for which grades are gains",
     "relstring": "is the order of the documents itself, which ties leave open",
     "unj": "counts documents without a judgement and is not computed",
@@ -157,10 +161,9 @@ def listing() -> str:
 
     Examples
     --------
-    >>> print("\\n".join(listing().splitlines()[5:8]))
-    mAP(over='possible')@k     apk@k                     the same over min(k, R): mAP@k of recommender systems
-    MAP@R                      AP@R                      the same with k = R
-    R-Precision                Rprec                     hits / R with k = R
+    >>> print("\\n".join(listing().splitlines()[7:9]))
+    MAP@R                             AP@R                      the same with k = R
+    R-Precision                       Rprec                     hits / R with k = R
     """
     cells = [("name", "also", "value for a query")]
     for row in FAMILIES:
@@ -203,8 +206,8 @@ def parse(name: str) -> Measure:
         One of those that `listing` shows, with k a positive integer. Case, blanks, hyphens and underscores do not
         matter, and the usual other names are known: AP, RR, Rprec, Success@k, CMC@k, ``precision_at_1``,
         ``map_cut_10``, ``P_10``, ... Parameters are written as in ir_measures: ``nDCG(dcg='exp-log2')@10``,
-        ``mAP(over='hits')@1000``, and ``AP(rel=2)`` to count only grades from 2 on as relevant, in any measure but
-        nDCG, for which grades are gains; ``mAP(over='hits',rel=2)@10`` has both.
+        ``mAP(over='hits')@1000``, and ``AP(rel=2)`` or ``AP(rel=0.5)`` to count only gains from that on as relevant, in
+        any measure but nDCG and ERR, for which gains count; ``mAP(over='hits',rel=2)@10`` has both.
         ``Recall@k`` is the share of the relevant items among the first k; what metric learning calls Recall@K is
         ``Hit@k``.
 
@@ -243,31 +246,13 @@ def parse(name: str) -> Measure:
         if _GIVEN.fullmatch(given) and find(word):
             raise MeasureNameError("measures", f"{name!r} has a parameter as trec_eval writes it: {_PARAMETERS}")
         raise MeasureNameError("measures", f"unknown measure {name!r}; {_suggestion(base, cutoff)}")
-    choice, rel = (choice, 1) if parameter is None else _parameters(row, parameter, name, choice)
+    choice, rel = (choice, None) if parameter is None else _parameters(row, parameter, name, choice)
     return row.measure(_cutoff(row, cutoff, name), choice, rel)
 
 
-def at_level(name: str, rel: int) -> Measure:
-    """Return the measure that a name stands for where grades from `rel` on are relevant.
-
-    Raises
-    ------
-    MeasureNameError
-        As `parse`, and for ``rel=1`` in a name where `rel` is another: the two would have one name.
-
-    Examples
-    --------
-    >>> at_level("AP", 2).name, at_level("AP(rel=3)", 2).name, at_level("nDCG", 2).name
-    ('mAP(rel=2)', 'mAP(rel=3)', 'nDCG')
-    """
-    measure = parse(name).at_level(rel)
-    if measure.rel == rel > 1 and re.search(r"[(,]\s*rel\s*=\s*0*1\s*[,)]", name):
-        rule = f"cannot be told from {parse(name).name!r} where rel is {rel}: leave out rel="
-        raise MeasureNameError("measures", f"{name!r} {rule}, and give other measures their levels by name")
-    return measure
-
-
-def parse_all(names: str | Iterable[str] | None, top_k: int | None = None, rel: int = 1) -> tuple[Measure, ...]:
+def parse_all(
+    names: str | Iterable[str] | None, top_k: int | None = None, rel: float | None = None
+) -> tuple[Measure, ...]:
     """Return the measures that a caller asks for, each once, in the order of the first mention.
 
     Parameters
@@ -276,8 +261,8 @@ def parse_all(names: str | Iterable[str] | None, top_k: int | None = None, rel: 
         A string can hold several names, with commas or blanks between them. None stands for `DEFAULT_MEASURES`.
     top_k : int, optional
         The cutoff of all of them, whose names then have none.
-    rel : int
-        The least grade that is relevant, as in `at_level`.
+    rel : int or float, optional
+        The least gain that is relevant, for names that give none.
 
     Raises
     ------
@@ -297,7 +282,7 @@ def parse_all(names: str | Iterable[str] | None, top_k: int | None = None, rel: 
     listed = checks.listed(given, "measures", "names, such as 'mAP,Hit@1' or a list of them")
     if top_k is not None:
         listed = [_at(name, checks.positive_integer(top_k, "top_k")) for name in listed]
-    measures = dict.fromkeys(at_level(name, rel) for name in listed)
+    measures = dict.fromkeys(parse(name).at_level(rel) for name in listed)
     if not measures:
         raise InvalidValueError("measures", "must name at least one measure, but got none")
     return tuple(measures)
@@ -357,40 +342,46 @@ def _refuse_bounds(name: str, base: str, cutoff: str | None, parameter: str | No
             raise MeasureNameError("measures", f"{rule} (in tables the column {side})")
 
 
-def _parameters(row: Family, text: str, name: str, of_alias: str | None) -> tuple[str | None, int]:
+def _parameters(row: Family, text: str, name: str, of_alias: str | None) -> tuple[str | None, float | None]:
     """Return the choice and the level of relevance that the text in parentheses names.
 
     An alias that stands for another choice than the default takes none but its own.
     """
-    given: dict[str, str | int] = {}
+    given: dict[str, str] = {}
+    rel: float | None = None
     for part in text.split(","):
         match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w.-]*)\2\s*""", part)
-        if match is None or match[1] in given:
+        if match is None or match[1] in given or (match[1] == "rel" and rel is not None):
             raise _wrong_parameter(row, name)
         choice = f"{match[1]}='{match[3]}'"
         if choice in row.choices and of_alias in (choice, next(iter(row.choices))):
             given[match[1]] = choice
-        elif (
-            match[1] == "rel"
-            and re.fullmatch(r"(?=.*[1-9])[0-9]{1,18}", part.partition("=")[2].strip())
-            and not row.forms.graded
-        ):
-            given["rel"] = int(match[3])
+        elif match[1] == "rel" and _LEVEL.fullmatch(part.partition("=")[2].strip()) and not row.forms.graded:
+            rel = level(match[3])
         else:
             raise _wrong_parameter(row, name)
-    rel = given.pop("rel", 1)
-    return next(map(str, given.values()), of_alias), int(rel)
+    if len(given) > 1:
+        raise _wrong_parameter(row, name)
+    return next(iter(given.values()), of_alias), rel
+
+
+_LEVEL = re.compile(r"(?=.*[1-9])([0-9]{1,18}|[0-9]{0,9}\.[0-9]{1,17})")
+
+
+def level(text: str) -> float:
+    """Return a least relevant gain, whole numbers as integers, so that ``rel=2.0`` is ``rel=2``."""
+    return int(text) if text.isdecimal() else int(number) if (number := float(text)).is_integer() else number
 
 
 def _wrong_parameter(row: Family, name: str) -> MeasureNameError:
     *options, last = row.choices or ("",)
-    choices, level = f"{', '.join(options)} or {last}", "the least grade that is relevant"
+    choices, least = f"{', '.join(options)} or {last}", "the least gain that is relevant"
     if row.forms.graded:
         rule = f"the parameter of {row.name} must be {choices}" if last else f"{row.name} takes no parameter"
     elif last:
-        rule = f"{row.name} takes {choices}, and rel=1, rel=2, ..., {level}, as its parameters"
+        rule = f"{row.name} takes {choices}, and rel=2, rel=0.5, ..., {least}, as its parameters"
     else:
-        rule = f"{row.name} takes rel=1, rel=2, ... as its parameter, {level}"
+        rule = f"{row.name} takes rel=2, rel=0.5, ... as its parameter, {least}"
     return MeasureNameError("measures", f"{rule}, but got {name!r}")
 
 

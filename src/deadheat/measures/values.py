@@ -76,7 +76,7 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
 def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 1) -> list[Triple[Float64]]:
     """Compute `per_query` for several measures, in threads; each thread has its own queries."""
     out = np.full((len(measures), 3, profile.n_query), np.nan)
-    levels = sorted({measure.rel for measure in measures})
+    levels = dict.fromkeys(measure.rel for measure in measures)
     for queries, part in in_parts(profile):
         for rel in levels:
             some = {i: measure for i, measure in enumerate(measures) if measure.rel == rel}

@@ -42,7 +42,11 @@ class SummaryOptions(NamedTuple):
 
     @classmethod
     def checked(
-        cls, measures: str | Iterable[str] | None, singletons: str = "skip", average: str = "query", rel: int = 1
+        cls,
+        measures: str | Iterable[str] | None,
+        singletons: str = "skip",
+        average: str = "query",
+        rel: float | None = None,
     ) -> SummaryOptions:
         """Return the options, or raise an error that names the argument.
 
@@ -58,8 +62,8 @@ class SummaryOptions(NamedTuple):
         )
 
 
-def measure_names(measures: str | Iterable[str] | None, rel: int = 1) -> tuple[str, ...]:
-    """Return the canonical names, each once, where grades from `rel` on are relevant; the default ones for None."""
+def measure_names(measures: str | Iterable[str] | None, rel: float | None = None) -> tuple[str, ...]:
+    """Return the canonical names, each once, where gains from `rel` on are relevant; the default ones for None."""
     return tuple(measure.name for measure in measures_names.parse_all(measures, rel=rel))
 
 

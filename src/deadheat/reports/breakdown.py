@@ -76,7 +76,7 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
     `classes` are the numbers of the queries' classes, from 0; `n` is how many classes to show, None for all.
     """
     numbers, first, sizes = np.unique(classes, return_index=True, return_counts=True)
-    names = [_plain_label(labels[query]) for query in first.tolist()]
+    names = [plain_label(labels[query]) for query in first.tolist()]
     by_name = np.array(sorted(range(len(numbers)), key=names.__getitem__))  # whatever the order of the samples is
     queries, ends = np.argsort(classes, kind="stable"), offsets_of(sizes)
     means = {
@@ -112,7 +112,7 @@ def every_query(results: Sequence[Result], about: Mapping[str, NDArray[Any]]) ->
 
 
 def _of_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], shown: Int64, title: str) -> Breakdown:
-    rows = {name: [_plain_label(each) for each in column[shown]] for name, column in about.items()}
+    rows = {name: [plain_label(each) for each in column[shown]] for name, column in about.items()}
     per_row = {result.name: Triple(*(row[shown] for row in result.per_query)) for result in results}
     return Breakdown(rows, per_row, (title,))
 
@@ -126,6 +126,6 @@ def triples(values: Triple[Float64]) -> list[Triple[float]]:
     return [Triple(*each) for each in zip(*(row.tolist() for row in values), strict=True)]
 
 
-def _plain_label(label: Any) -> Any:
+def plain_label(label: Any) -> Any:
     label = label.item() if isinstance(label, np.generic) else label
     return label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else label

@@ -136,9 +136,9 @@ def _default(task: Task | TieProfile, measures: Measures) -> Measures:
     return runs.MEASURES if measures is None and isinstance(task, Task) and task.run is not None else measures
 
 
-def _level(task: Task | TieProfile) -> int:
-    """Return the least grade that is relevant."""
-    return task.run.options.rel if isinstance(task, Task) and task.run is not None else 1
+def _level(task: Task | TieProfile) -> float | None:
+    """Return the least gain that is relevant; None for every one above 0."""
+    return task.run.options.rel if isinstance(task, Task) and task.run is not None else None
 
 
 def _as_task(task: Task | TieProfile, settings: dict[str, Any]) -> Task:
@@ -179,7 +179,7 @@ def report_of(task: Task, summary: SummaryOptions) -> Report:
         summary,
         labels=task.labels,
         distance=options.distance,
-        tie_rule=options.rule.describe(options.distance),
+        tie_rule=task.tie_rule,
         source=task.source,
         files=task.pair.files,
         n_in_gallery=task.n_in_gallery,

@@ -93,8 +93,8 @@ class Report(TabularResult, ByName[Result]):
         Sentences about what was evaluated that are shown below the table, such as queries that a run does not have.
     judged : TieProfile or None
         The profile of the judged documents alone, for bpref of a run; None where all items are judged.
-    rel : int
-        The least grade that is relevant, for a measure whose name gives none: where it is 2, ``report["AP"]`` is the
+    rel : int or float or None
+        The least gain that is relevant, for a measure whose name gives none: where it is 2, ``report["AP"]`` is the
         ``mAP(rel=2)`` of the table.
 
     Examples
@@ -125,7 +125,7 @@ class Report(TabularResult, ByName[Result]):
     remarks: tuple[str, ...] = field(default=(), repr=False)
     by_id: Mapping[str, float] | None = field(default=None, repr=False)
     judged: TieProfile | None = field(default=None, repr=False)
-    rel: int = 1
+    rel: float | None = None
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Result:
@@ -137,7 +137,7 @@ class Report(TabularResult, ByName[Result]):
 
     def own_name(self, name: str) -> str:
         """Return the name that the table has for a measure; raises ValueError for an unknown name."""
-        return measures_names.at_level(name, self.rel).name
+        return measures_names.parse(name).at_level(self.rel).name
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)
@@ -151,12 +151,12 @@ class Report(TabularResult, ByName[Result]):
 
     def compute(self, names: Iterable[str], threads: int) -> None:
         """Add the results for some measures."""
-        of_profile: dict[int, list[str]] = {}  # by the level of the judged documents; 0 for all documents
+        of_profile: dict[tuple[bool, float | None], list[str]] = {}  # whether of judged documents alone, and from where
         for measure in map(measures_names.parse, names):
-            level = measure.rel if measure.row.forms.judged and self.judged is not None else 0
-            of_profile.setdefault(level, []).append(measure.name)
-        for level, some in of_profile.items():
-            profile = judged_at_level(self.judged, level) if self.judged is not None and level else self.profile
+            of_judged = measure.row.forms.judged and self.judged is not None
+            of_profile.setdefault((of_judged, measure.rel if of_judged else None), []).append(measure.name)
+        for (of_judged, level), some in of_profile.items():
+            profile = judged_at_level(self.judged, level) if self.judged is not None and of_judged else self.profile
             self._results.update(results_of(profile, some, self.singletons, self.averaging, threads))
 
     @property

@@ -50,7 +50,7 @@ def _report(run: RunTables, profile: TieProfile, summary: SummaryOptions) -> Rep
         summary.measures,
         summary.singletons,
         separate_gallery=True,
-        tie_rule=options.ties.describe(),
+        tie_rule=options.rule.describe(),
         judged=run.profile_of_judged_documents(),
         rel=options.rel,
         remarks=_remarks(len(judged), len(judged.keys() - scores), len(scores.keys() - judged), options.complete),
@@ -93,11 +93,11 @@ def by_rule(
     [1.0, 0.5, 0.5, 1.0]
     """
     options = options or RunOptions()
-    compared = {query: dict(zip(row, keys_of_numbers(list(row.values()), options.ties).tolist(), strict=True))
+    compared = {query: dict(zip(row, keys_of_numbers(list(row.values()), options.rule).tolist(), strict=True))
                 for query, row in scores.items()}  # fmt: skip
     ranked = {query: RULES[rule](row) for query, row in compared.items()}
     places = {query: dict(zip(row, range(len(row), 0, -1), strict=True)) for query, row in ranked.items()}
     summary = SummaryOptions.checked(names, singletons, rel=options.rel)
-    run = RunTables.of(places, judged, options._replace(ties=EQUAL))
+    run = RunTables.of(places, judged, options._replace(rule=EQUAL))
     report = _report(run, run.profile(), summary)
     return {name: result.lower for name, result in report.items()}

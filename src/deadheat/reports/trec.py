@@ -77,7 +77,7 @@ _PARAMETERS = {  # behind the point, and printed as they are
 _WITH_DECIMALS = ("iprec_at_recall", "Rprec_mult")
 
 
-def trec_name(measure: Measure, rel: int = 1) -> str:
+def trec_name(measure: Measure, rel: float | None = None) -> str:
     """Return trec_eval's name of a measure when its level of relevance (-l) is `rel`, or ours if it has none.
 
     Examples
@@ -88,7 +88,7 @@ def trec_name(measure: Measure, rel: int = 1) -> str:
     """
     whole, cut = _OF_FAMILY.get(measure.family, (None, None))
     name = whole if measure.cutoff is None else cut and _with(cut, measure.cutoff)
-    its_own = measure.row.measure(measure.cutoff, rel=1 if measure.row.forms.graded else rel)
+    its_own = measure.row.measure(measure.cutoff, rel=None if measure.row.forms.graded else rel)
     return name if name is not None and measure == its_own else measure.name
 
 
@@ -147,7 +147,7 @@ def _with(base: str, cutoff: float | str) -> str:
 _UTILITY = (1.0, -1.0, 0.0, 0.0)  # of a relevant and an irrelevant document, retrieved or not
 
 
-def _at(name: str, rel: int) -> str:
+def _at(name: str, rel: float | None) -> str:
     return measure_names.parse(name).at_level(rel).name
 
 
@@ -158,7 +158,7 @@ def _counts(profile: TieProfile) -> dict[str, Int64]:
     return dict(zip(COUNTS, values, strict=True))
 
 
-def _utility(report: Report, name: str, rel: int, n_docs: int) -> Triple[Float64]:
+def _utility(report: Report, name: str, rel: float | None, n_docs: int) -> Triple[Float64]:
     """Sum the numbers of (ir)relevant documents, retrieved or not, times their coefficients; no order changes it."""
     coefficients = [float(text) for text in name.split("_")[1].split(",")] if "_" in name else _UTILITY
     _, ranked, relevant, found = _counts(at_level(report.profile, rel)).values()
@@ -169,23 +169,23 @@ def _utility(report: Report, name: str, rel: int, n_docs: int) -> Triple[Float64
     return Triple(total, total, total)
 
 
-def _relative_precision(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
+def _relative_precision(report: Report, cutoff: float, rel: float | None) -> Triple[Float64]:
     """Return precision over the best possible one: recall where no more than k documents are relevant."""
     few = at_level(report.profile, rel).n_relevant <= cutoff
     recall, precision = (report[_at(f"{name}@{int(cutoff)}", rel)].per_query for name in ("Recall", "P"))
     return Triple(*(np.where(few, *both) for both in zip(recall, precision, strict=True)))
 
 
-def _multiple(report: Report, factor: float, rel: int) -> Triple[Float64]:
+def _multiple(report: Report, factor: float, rel: float | None) -> Triple[Float64]:
     """Return precision at a multiple of R, rounded as trec_eval does."""
     cutoffs = (factor * at_level(report.profile, rel).n_relevant + 0.9).astype(np.int64)
     return _at_cutoffs(report, _at("P@1", rel), cutoffs)
 
 
-def _at_levels(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
+def _at_levels(report: Report, cutoff: float, rel: float | None) -> Triple[Float64]:
     """Return the mean of nDCG@k over every k where the best order changes its grade, and the end if it is beyond."""
     profile = report.profile
-    by_grade = profile.n_relevant[:, None] if profile.relevant_by_grade is None else profile.relevant_by_grade
+    by_grade = profile.counts_by_grade[1]
     total = [np.zeros(profile.n_query) for _ in range(3)]
     points = np.zeros(profile.n_query)
     ends = [by_grade[:, grade:].sum(axis=1) for grade in reversed(range(by_grade.shape[1]))]
@@ -217,7 +217,7 @@ def _at_cutoffs(report: Report, name: str, cutoffs: Int64) -> Triple[Float64]:
     return Triple(*values)
 
 
-def _average_precision_at(report: Report, recalls: str, rel: int) -> Triple[Float64]:
+def _average_precision_at(report: Report, recalls: str, rel: float | None) -> Triple[Float64]:
     """Return the mean of the interpolated precision at some recalls, summed from the last as trec_eval does."""
     listed = recalls.split(",")
     for recall in listed:
@@ -230,7 +230,7 @@ def _average_precision_at(report: Report, recalls: str, rel: int) -> Triple[Floa
     return Triple(*(functools.reduce(np.add, ends) / len(listed) for ends in zip(*values, strict=True)))
 
 
-def _weighted_f(report: Report, weight: str, rel: int) -> Triple[Float64]:
+def _weighted_f(report: Report, weight: str, rel: float | None) -> Triple[Float64]:
     """Return the harmonic mean of precision and recall of the set, with recall weighted by x; no order changes it."""
     x, (p, r) = float(weight), (report[_at(name, rel)].per_query.lower for name in ("SetP", "SetR"))
     nothing = (p == 0) | (r == 0)
@@ -238,7 +238,7 @@ def _weighted_f(report: Report, weight: str, rel: int) -> Triple[Float64]:
     return Triple(values, values, values)
 
 
-def _ndcg_of_gains(report: Report, gains: str, rel: int) -> Triple[Float64]:
+def _ndcg_of_gains(report: Report, gains: str, rel: float | None) -> Triple[Float64]:
     """Return nDCG with other gains, above 0, of some grades; only ratios count, so gains are scaled to integers."""
     gain_of = {int(grade): Fraction(gain) for grade, gain in (pair.split("=") for pair in gains.split(","))}
     scale = math.lcm(*(gain.denominator for gain in gain_of.values()))
@@ -247,6 +247,8 @@ def _ndcg_of_gains(report: Report, gains: str, rel: int) -> Triple[Float64]:
     if min(gain_of) < 1 or min(gain_of.values()) <= 0 or max(new) > _LARGEST_GAIN:
         rule = "takes gains above 0 of grades from 1 on, of moderate size, as in ndcg.1=3,2=9"
         raise InvalidValueError("ndcg", f"{rule}, but got {gains}")
+    if profile.gains is not None:
+        raise InvalidValueError("ndcg", f"takes gains of whole grades, but got {gains} where some are not whole")
     if profile.tied_by_grade is None or profile.relevant_by_grade is None:
         return report["nDCG"].per_query  # of one grade, whose gain cancels out
     grades, place = np.unique(new, return_inverse=True)
@@ -259,12 +261,12 @@ def _ndcg_of_gains(report: Report, gains: str, rel: int) -> Triple[Float64]:
 
 
 _LARGEST_GAIN = 2**53
-_WITH_PARAMETERS: dict[str, Callable[[Report, str, int], Triple[Float64]]] = {
+_WITH_PARAMETERS: dict[str, Callable[[Report, str, float | None], Triple[Float64]]] = {
     "11pt_avg": _average_precision_at,
     "set_F": _weighted_f,
     "ndcg": _ndcg_of_gains,
 }
-_MADE: dict[str, Callable[[Report, float, int], Triple[Float64]]] = {
+_MADE: dict[str, Callable[[Report, float, float | None], Triple[Float64]]] = {
     "relative_P": _relative_precision,
     "Rprec_mult": _multiple,
     "Rndcg": _at_levels,
@@ -361,7 +363,7 @@ def is_of_lines(name: str) -> bool:
     return base in (*COUNTS, *_GEOMETRIC, *_MADE, "runid", "utility") or (base in _PARAMETERS and name != base)
 
 
-def _named(names: Iterable[str], rel: int) -> list[str]:
+def _named(names: Iterable[str], rel: float | None) -> list[str]:
     """Return the names, each once, as those of trec_eval where it has them."""
     called = (name if is_of_lines(name) else trec_name(measure_names.parse(name).at_level(rel), rel) for name in names)
     return list(dict.fromkeys(called))

@@ -38,6 +38,7 @@ class lazy:
 
 
 if TYPE_CHECKING:
+    import decimal
     import difflib
     import fractions
     import glob
@@ -48,9 +49,22 @@ if TYPE_CHECKING:
     from concurrent import futures
 else:
     difflib, fractions, futures, glob = map(lazy, ("difflib", "fractions", "concurrent.futures", "glob"))
+    decimal = lazy("decimal")
     hashlib, html, json, tempfile = map(lazy, ("hashlib", "html", "json", "tempfile"))
 
-__all__ = ["difflib", "fractions", "futures", "glob", "hashlib", "html", "json", "lazy", "require", "tempfile"]
+__all__ = [
+    "decimal",
+    "difflib",
+    "fractions",
+    "futures",
+    "glob",
+    "hashlib",
+    "html",
+    "json",
+    "lazy",
+    "require",
+    "tempfile",
+]
 
 
 def require(module: str, extra: str, what: str) -> ModuleType:

@@ -170,7 +170,7 @@ def test_sparse_relevance_with_zeros_and_repeats_or_wrong_numbers() -> None:
     assert_array_equal(given.data, [0, 2, 1, 1])
     nothing = Task.from_scores([[3, 2, 1]], sparse.csr_array((1, 3), dtype=bool)).profile
     assert nothing == Task.from_scores([[3, 2, 1]], [[0, 0, 0]]).profile
-    for bad, error in ((sparse.csr_array([[1.0, 0]]), TypeError), (sparse.coo_array([[1, -2]]), ValueError)):
+    for bad, error in ((sparse.csr_array([[1j, 0]]), TypeError), (sparse.coo_array([[1, -2]]), ValueError)):
         with pytest.raises(error, match="relevant must"):
             Task.from_scores([[1, 2]], bad)
 
@@ -195,7 +195,17 @@ def test_sparse_relevance_with_zeros_and_repeats_or_wrong_numbers() -> None:
         ),
         ([[1, 2]], [1, 0], {}, ValueError, "relevant must have the shape of scores"),
         ([[1, 2]], [[1], [1, 2]], {}, ValueError, "relevant must be a matrix"),
-        ([[1, 2]], [[1.0, 0.0]], {}, TypeError, "relevant must be bool or integer grades, but has dtype float64"),
+        (
+            [[1, 2]],
+            [["1", "0"]],
+            {},
+            TypeError,
+            "relevant must be bool, or gains of at most 64 bits, but has dtype <U1",
+        ),
+        *(
+            ([[1, 2]], [[odd, 0.5]], {}, ValueError, f"relevant must hold gains of 0, or from .*ideal, but holds {odd}")
+            for odd in (-0.5, np.nan, np.inf)
+        ),
         ([[1, 2]], [[1, -1]], {}, ValueError, "relevant must hold grades of 0 and more, but holds -1"),
         ([[1, 2]], np.array([[1, 2**63]], "u8"), {}, ValueError, r"relevant must hold grades below 2\^63"),
         ([[1, 2]], [[1, 0]], {"order": "desc"}, ValueError, "order must be one of descending, ascending"),

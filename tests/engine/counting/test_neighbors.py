@@ -108,6 +108,25 @@ def test_all_returned_is_the_profile_of_the_scores() -> None:
     assert profile.n_ordered is None
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_several_labels(seed: int) -> None:
+    """Against the relevant ids written out; the first row of each has no label."""
+    rng = np.random.default_rng(seed)
+    labels, of_items = rng.random((9, 5)) < 0.3, rng.random((25, 5)) < 0.3
+    labels[0], of_items[0] = False, False
+    scores = np.sort(rng.integers(0, 6, (9, 8)), axis=1)[:, ::-1]
+    ids = np.array([rng.permutation(25)[:8] for _ in range(9)])
+    itself = rng.integers(-1, 25, 9) if seed % 2 else None
+    relevant = [np.flatnonzero(row).tolist() for row in labels.astype(int) @ of_items.T.astype(int)]
+    expected = Task.from_neighbors(ids, scores, relevant=relevant, n_gallery=25, exclude=itself).profile
+    sets = [[set(np.flatnonzero(row).tolist()) for row in matrix] for matrix in (labels, of_items)]
+    for given in ((labels, of_items), sets):
+        assert Task.from_neighbors(ids, scores, *given, exclude=itself).profile == expected
+    one, items = rng.integers(0, 4, 9), rng.integers(0, 4, 25)
+    hot = Task.from_neighbors(ids, scores, np.eye(4)[one], np.eye(4)[items], exclude=itself).profile
+    assert hot.digest() == Task.from_neighbors(ids, scores, one, items, exclude=itself).profile.digest()
+
+
 @pytest.mark.parametrize("k", [1, 3, 10, 29])
 @pytest.mark.parametrize("leave_one_out", [False, True])
 def test_labels(k: int, leave_one_out: bool) -> None:
@@ -228,6 +247,8 @@ def listed(relevant: Any, n_gallery: int | None = None) -> dict[str, Any]:
         ({"gallery_ids": [1, 2, 3]}, "ids must be among gallery_ids, but query 0 has 0"),
         ({"gallery_ids": [0, 1, 1]}, "gallery_ids must have an id of its own for each row"),
         ({"labels": [0, 0]}, "labels must have one entry per row of ids"),
+        ({"labels": [{0}]}, "labels and gallery_labels must both have one label a row, or both several, but labels"),
+        ({"gallery_labels": [{0}] * 4, "n_gallery": 3}, "gallery_labels and n_gallery must be of one size, but are: g"),
         ({"exclude": [0, 1]}, "exclude must be one id for each of the 1 queries, but has shape .2,."),
         ({"exclude": [9]}, "exclude must be rows of the gallery, 0 to 2, or -1 for nothing, but query 0 has 9"),
         ({"counts": [3]}, r"counts must be from 0 to the length of a row, but holds \[3\]"),
@@ -237,7 +258,7 @@ def listed(relevant: Any, n_gallery: int | None = None) -> dict[str, Any]:
         (listed([[1], [2]], 3), "relevant must have one entry per query, but got 2 for 1 queries"),
         (listed(["ab"], 3), "relevant must be a collection of ids for each query, but one is 'ab'"),
         (listed([["x"]], 3), "ids and relevant must be of one kind throughout"),
-        (listed([{1: 0.5}], 3), "grades in relevant must be an integer, but is 0.5"),
+        (listed([{1: -0.5}], 3), "grades in relevant must be an integer, or a gain of 0, or from 1e-100 "),
         (listed([[7]], 2), "n_gallery must be the number of items there are, but query 0 has more"),
         (listed([[0]], 1), "n_gallery must be the number of items there are, but query 0 has more"),
     ],

@@ -137,7 +137,9 @@ def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, sha
     assert (done[0], len(set(totals)), done.count(totals[-1])) == (0, 1, 1)
     assert list(done) == sorted(done)
     assert done[-1] == totals[-1] > 0
-    assert shards != "many" or len(calls) > 3
+    assert (
+        shards != "many" or len(calls) > 3 or name == "a giant class"
+    )  # whose rows are sorted: nothing is kept of them
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -161,7 +163,8 @@ def test_a_poll_that_raises_ends_the_pass_soon(threads):
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "inner_product"])
-def test_so_many_groups_that_their_slots_need_more_than_16_bits(distance):
+def test_so_many_groups_that_their_slots_need_more_than_16_bits(distance, monkeypatch):
+    monkeypatch.setattr(passes, "LARGE_PART", 2)
     rng = np.random.default_rng(2)
     items = rng.permutation(23_000) / 7 + 1
     labels = np.where(rng.random(23_000) < 0.75, 0, 1)
@@ -172,15 +175,6 @@ def test_so_many_groups_that_their_slots_need_more_than_16_bits(distance):
         places = np.flatnonzero(labels[order] == query)
         np.testing.assert_array_equal(profile[query : query + 1].closer, places)
         assert (profile[query : query + 1].tied == 1).all()
-
-
-def test_a_giant_class_needs_no_tiles_unless_junk_is_looked_up_there():
-    rows, labels = np.random.default_rng(9).standard_normal((100, 4)), (np.arange(100) >= 97).astype(int)
-    for junk, tiled in ((None, {97: False, 3: True}), (np.zeros((100, 100), dtype=bool), {97: True, 3: True})):
-        counting = pass_over(rows, labels, "cosine", "exact", CountingPass, junk=junk)
-        queries = {0: np.arange(97), 1: np.arange(97, 100)}
-        made = counting.core.make(queries, 1, lambda done: None)
-        assert {len(block.queries): block.tiled for block in made} == tiled
 
 
 # The ladder, with NumPy for the first rung and the second -------------------------------------------------------------
@@ -196,6 +190,9 @@ def pass_over(rows, labels, distance, rule, kind, junk=None):
 class ByHand(CountingPass):
     """A pass that counts tiles itself, from the edges of blocks, and leaves what is open to exact arithmetic."""
 
+    def large(self, blocks):
+        return set()
+
     def streams(self, n_shard):
         return False
 
@@ -204,9 +201,8 @@ class ByHand(CountingPass):
         with Polling(core, report) as poll:
             made = core.make(queries, threads, poll)
         for block in made:
-            if block.tiled:
-                for band, ends in enumerate(self.problem.distance.columns.bands):
-                    self._count(block, band, np.arange(*ends))
+            for band, ends in enumerate(self.problem.distance.columns.bands):
+                self._count(block, band, np.arange(*ends))
         assembly.add(made.collect(outside_tiles, assembly.room))
 
     def _count(self, block, band, columns):

@@ -18,7 +18,7 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import Ranked, Rankings, nearest_groups
 from deadheat.engine.distances import registry as distance_registry
 
-NUMBERS = distance_registry.names(takes="numbers")
+NUMBERS = tuple(name for name in distance_registry.names(takes="numbers") if name != "correlation")  # a cosine
 
 
 def keys_of(query, gallery, distance, ties="exact"):

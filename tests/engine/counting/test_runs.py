@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat.engine.profiles.parts import at_level
 from deadheat.engine.task import Task
+from deadheat.engine.ties.rounded import Rounded
 from deadheat.measures import per_query
 from deadheat.reports.evaluating import evaluate
 
@@ -117,10 +118,14 @@ BAD_RUNS = [
 ]
 BAD_QRELS = [
     ("q 0 a\n", r"my\.qrels, line 1: a line must have 4 fields \(qid iter docid rel\), but has 3"),
-    ("q 0 a 1.5\n", r"my\.qrels, line 1: rel must be an integer, but is 1\.5"),
-    ("q 0 a 9007199254740992.0\n", r"my\.qrels, line 1: rel must be an integer, but is 9007199254740992\.0"),
-    ("q 0 a nan\n", r"my\.qrels, line 1: rel must be an integer, but is nan"),
-    ("q 0 a yes\n", r"my\.qrels, line 1: rel must be an integer, but is 'yes'"),
+    *(
+        (
+            f"q 0 a {odd}\n",
+            rf"my\.qrels, line 1: rel must be an integer, or a gain of 0, or from 1e-100 .* but is {odd}",
+        )
+        for odd in ("-1.5", "nan", "inf", "1e-101")
+    ),
+    ("q 0 a yes\n", r"my\.qrels, line 1: rel must be a number, but is 'yes'"),
     ("q 0 a 9223372036854775808\n", r"my\.qrels, line 1: rel must be below 2\^63"),
     ("q 0 a 1\nq 0 b 1\nq 0 a 0\n", r"my\.qrels, line 3: document 'a' must be listed once for query 'q'"),
     ("", r"my\.qrels must hold at least one query, but is empty"),
@@ -195,32 +200,35 @@ def test_only_queries_in_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "tied"),  # with the first, as they are, as float64, as float32
+    ("scores", "tied"),  # with the first, as they are, as float32, as float16
     [
-        ([0.5, 0.500000001], [1, 1, 2]), ([2**60, 2**60 + 1], [1, 2, 2]), ([2**24, 2**24 + 1], [1, 1, 2]),
-        ([1e39, 1e40], [1, 1, 2]),  # infinite as float32
-        ([10**400, 10**401], [1, 2, 2]), ([-1e-60, 0.0, -0.0], [1, 1, 3]),
+        ([0.5, 0.500000001], [1, 2, 2]), ([2**60, 2**60 + 1], [1, 2, 2]), ([2**24, 2**24 + 1], [1, 2, 2]),
+        ([1e39, 1e40], [1, 2, 2]),  # infinite as float32
+        ([10**400, 10**401], [1, 2, 2]), ([-1e-60, 0.0, -0.0], [1, 3, 3]), ([1.0, 1.0001], [1, 1, 2]),
     ],
 )  # fmt: skip
 def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> None:
     run = {"q": dict(zip("abc", scores, strict=False))}
-    found = [
-        Task.from_run(run, {"q": {"a": 1}}, ties=dtype).profile.tied[0] for dtype in ("exact", "float64", "float32")
-    ]
+    found = [Task.from_run(run, {"q": {"a": 1}}, ties=ties).profile.tied[0] for ties in ("exact", "float32", "float16")]
     assert found == tied
 
 
 @pytest.mark.parametrize(
     ("option", "error", "message"),
     [
-        ({"rel": 0}, ValueError, "rel must be at least 1, but is 0"),
-        ({"rel": 1.5}, TypeError, "rel must be an integer"),
+        ({"rel": 0}, ValueError, "rel must be above 0, but is 0"),
+        ({"rel": "1"}, TypeError, "rel must be a number, but is '1'"),
         ({"judged_only": 1}, TypeError, "judged_only must be True or False, but is 1"),
         ({"complete": "no"}, TypeError, "complete must be True or False, but is 'no'"),
         (
             {"ties": "float8"},
             ValueError,
             "ties must be one of exact, float64, float16, bfloat16, float32, but is 'float8'",
+        ),
+        (
+            {"ties": Rounded("float16", of="distance")},
+            ValueError,
+            "ties must round the scores themselves, without of, but is",
         ),
     ],
 )
@@ -287,14 +295,19 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
         ({"q": {"a": "1"}}, {"q": {"a": 1}}, TypeError, "run, query 'q', document 'a': score must be a number"),
         ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "score must be a number, but is None"),
         ({"q": {"a": float("nan")}}, {"q": {"a": 1}}, ValueError, "document 'a': score must be finite, but is nan"),
-        ({"q": {"a": 1}}, {"q": {"a": 1.5}}, TypeError, "qrels, query 'q', document 'a': rel must be an integer"),
+        (
+            {"q": {"a": 1}},
+            {"q": {"a": -1.5}},
+            ValueError,
+            "qrels, query 'q', document 'a': rel must be an integer, or a gain",
+        ),
         ({"q": {"a": 1}}, {"q": {"a": 2**63}}, ValueError, r"rel must be below 2\^63"),
         ({"q": {"a": 1}}, {"r": {"a": 1}}, ValueError, "run and qrels must have a query in common"),
         ([("q", "a", 1)], JUDGED, TypeError, r"run must have query_id, doc_id, score, but has tuple \('q', 'a', 1\)"),
         (SCORED, SCORED[:0], ValueError, "qrels must hold at least one query, but is empty"),
         ([*SCORED, SCORED[0]], JUDGED, ValueError, "run must list document 'a' once for query 'q2', but has it again"),
         ([ScoredDoc("q1", "a", float("nan"))], JUDGED, ValueError, "score must be finite, but is nan"),
-        (SCORED, [Qrel("q1", "a", 1.5)], TypeError, "rel must be an integer, but is 1.5"),  # type: ignore[arg-type]
+        (SCORED, [Qrel("q1", "a", "1.5")], TypeError, "rel must be a number, but is '1.5'"),  # type: ignore[arg-type]
         ([ScoredDoc(1, "a", 1.0)], JUDGED, TypeError, "run must have strings as query ids, but has 1"),  # type: ignore[arg-type]
     ],
 )

@@ -174,7 +174,7 @@ def test_a_graded_profile_has_no_tolerance() -> None:
     assert dh.evaluate(dh.Task(CODES + 0.5, SEVERAL, ties=dh.Tolerance(0.1)), "mAP")["mAP"].lower > 0
 
 
-@pytest.mark.parametrize("question", [dh.grouped, dh.split_half, dh.exploit, dh.collisions])
+@pytest.mark.parametrize("question", [dh.grouped, dh.split_half])
 def test_questions_of_classes_want_one_label_a_row(question: Any) -> None:
     task = dh.Task(CODES, SEVERAL, distance="hamming")
     with pytest.raises(TypeError) as caught:
@@ -199,6 +199,10 @@ def test_files_and_the_command_take_them(tmp_path: Path) -> None:
     value = dh.evaluate(dh.Task(path, distance="hamming", relevance="count"), "nDCG@5")["nDCG@5"]
     assert done.exit_code == 0, done.output
     assert f"{100 * value.expected:.2f}" in done.stdout
+    for question in ("exploit", "collisions"):
+        found = getattr(dh, question)(dh.Task(path, distance="hamming"))
+        done = CliRunner().invoke(main, [question, str(path), "--distance", "hamming"])
+        assert (done.exit_code, done.stdout.split()[:12]) == (0, str(found).split()[:12])
     refused = CliRunner().invoke(main, ["grouped", str(path), "--distance", "hamming"])
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
 
@@ -242,8 +246,7 @@ def test_equal_sets_of_labels_are_classes_for_every_question(question: Any) -> N
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["exploit"], "labels must be one a row for an exploit"),
-        (["collisions"], "labels must be one a row for collisions"),
+        (["exploit", "-m", "nDCG", "--relevance", "count"], 'relevance must be "any" or "same" for an exploit of nDCG'),
         (["grouped", "--group-size", "2"], "labels must be one a row for groups"),
         (["grouped", "--group-size", "2", "--halves", "3"], "labels must be one a row for halves"),
         (["audit", "--relevance", "count"], 'relevance must be "any" or "same" for an audit, but is "count"'),
@@ -254,3 +257,30 @@ def test_commands_refuse_several_labels_in_one_line(words: list[str], said: str,
     done = CliRunner().invoke(main, [words[0], str(tmp_path / "codes.npz"), "--distance", "hamming", *words[1:]])
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("n_bit", [1, 3, 15, 16, 31, 63, 64, 65, 127, 130, 300])
+def test_codes_compared_bit_by_bit_have_the_histograms_of_codes_compared_one_by_one(
+    n_bit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(n_bit)
+    codes, labels = rng.random((1300, n_bit)) < rng.random(n_bit), np.sort(rng.integers(0, 3, 1300)) * 7
+    codes[:, 0] = True  # a bit that no two differ in
+    gallery = codes[200:], labels[200:]
+    settings: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((codes, labels), {}),
+        ((codes[:200], rng.integers(0, 4, 200) * 7, *gallery), {"exclude": rng.integers(-1, 1100, 200)}),
+        ((codes[:200], labels[:200], *gallery), {"junk": rng.random(1100) < 0.2, "exclude": np.full(200, -1)}),
+        ((codes, labels), {"junk": rng.random((1300, 1300)) < 0.2}),
+    ]
+    for data, options in settings:
+        found = {}
+        for least in (0, 1 << 60):
+            monkeypatch.setattr(several, "LARGE_CLASS", least)
+            found[least] = dh.Task(*data, distance="hamming", **options).profile.digest()
+        assert len(set(found.values())) == 1
+
+
+def test_queries_of_which_none_has_a_label_beside_sets_of_labels() -> None:
+    profile = dh.Task(CODES[:2], [set(), set()], CODES, [{"a", "b"}] * 40, distance="hamming").profile
+    assert profile.n_relevant.tolist() == [0, 0]

@@ -6,11 +6,13 @@ bound would be wrong; far below what it was, it would have become loose.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -384,3 +386,19 @@ def test_gamma_is_rounded_no_lower_than_it_may_be():
             assert abs(Fraction(bounds.gamma(n, dtype)) - true) <= true * Fraction(1, 2**51)
     with pytest.raises(ValueError, match="too long"):
         bounds.gamma(2**23, np.float32)
+
+
+# Constants of the core -----------------------------------------------------------------------------------------------
+
+
+def test_constants_of_bounds_in_the_core_stand_in_one_header():
+    """A power of two that is no bound scales 64 bits; those of `measures` are of sums, not of distances."""
+    core = Path(__file__).resolve().parents[3] / "src" / "core"
+    found = {}
+    for path in sorted([*core.rglob("*.h"), *core.rglob("*.cpp")]):
+        powers = set(re.findall(r"\b0x1p-[0-9]+", path.read_text(encoding="utf-8")))
+        if powers and path.parent.name != "measures":
+            found[path.relative_to(core).as_posix()] = powers
+    header = found.pop("bounds.h")
+    assert found == {"exact/wide.h": {"0x1p-64"}}
+    assert len(header) >= 10

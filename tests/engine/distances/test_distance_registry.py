@@ -114,7 +114,8 @@ def test_rankings_and_analyses(row, data):
 
 
 def test_names_by_what_they_take(row):
-    assert registry.names(takes="numbers") == ("cosine", "euclidean", "inner_product", "cityblock", "intersection")
+    numbers = ("cosine", "euclidean", "inner_product", "cityblock", "correlation", "intersection")
+    assert registry.names(takes="numbers") == numbers
     assert registry.names(takes="bits") == ("hamming",)
     assert registry.find("intersection") is Intersection
 

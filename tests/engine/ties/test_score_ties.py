@@ -217,8 +217,8 @@ def test_what_is_refused_at_every_door(how: dict[str, Any], message: str) -> Non
 def test_a_tolerance_refuses_grades_and_a_cut() -> None:
     message = "^ties must have tie groups where relevance is graded, but a tolerance has none$"
     with pytest.raises(ValueError, match=message):
-        dh.Task.from_scores([[1.0, 2.0]], [[0, 2]], ties=dh.Tolerance(1))
-    run, qrels = {"q": {"a": 1.0, "b": 2.0}}, {"q": {"a": 2}}
+        dh.Task.from_scores([[1.0, 2.0]], [[1, 2]], ties=dh.Tolerance(1))
+    run, qrels = {"q": {"a": 1.0, "b": 2.0}}, {"q": {"a": 2, "b": 1}}
     with pytest.raises(ValueError, match=message):
         dh.Task.from_run(run, qrels, ties=dh.Tolerance(1))
     with pytest.raises(ValueError, match=r"^max_docs must be left out with a tolerance, which has no cut, but is 1$"):

@@ -87,6 +87,16 @@ def test_near_ties() -> None:
     assert (below.figures["lower"], below.figures["upper"]) == ({"MRR@10": 0.0}, {"MRR@10": 1.0})
 
 
+@pytest.mark.parametrize(("dtype", "step"), [("float16", 2.0**-11), ("bfloat16", 2.0**-8)])
+def test_a_step_of_a_shorter_type_that_holds_all_scores_is_a_near_tie(dtype: str, step: float) -> None:
+    """Scores of the type, one step apart; the third may be moved before or behind its neighbours."""
+    run = {f"q{q}": {f"d{d}": 0.5 + step * d for d in range(120)} for q in range(20)}
+    found = dh.audit_run(run, {query: {"d117": 1} for query in run}, measures="MRR")["near ties"]
+    assert found.figures["precision"] == dtype
+    assert (found.figures["lower"], found.figures["upper"]) == ({"MRR": 1 / 4}, {"MRR": 1 / 2})
+    assert f"by one step of {dtype} at most" in found.sentence
+
+
 @pytest.mark.parametrize(("score", "of"), [(0.7, 0.7), (0.7 - 2e-7, 0.7), (20_000_000.0, 20_000_001.0)])
 def test_what_is_no_near_tie(score: float, of: float) -> None:
     """Equal scores, which are ties; two steps of float32 and more; integers, which were counted."""

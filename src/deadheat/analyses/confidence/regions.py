@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.confidence.hits import confidences, mean_of_all, plain_values
+from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, conversion
-from deadheat.inputs import labels as input_labels
-from deadheat.inputs.labels import require_together
+from deadheat.inputs.samples import LabelsLike, open_pair
 from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
@@ -337,9 +337,9 @@ def _shares(denser: Int64, reached: Int64, needed: int) -> tuple[float, float, f
 def normal_credible_recall(
     embeddings: ArrayLike,
     sigma: ArrayLike,
-    labels: ArrayLike,
+    labels: LabelsLike,
     gallery: ArrayLike | None = None,
-    gallery_labels: ArrayLike | None = None,
+    gallery_labels: LabelsLike | None = None,
     *,
     masses: ArrayLike = MASSES,
 ) -> CredibleRecall:
@@ -354,9 +354,10 @@ def normal_credible_recall(
         Means of the posteriors.
     sigma : (n_query,) or (n_query, dim)
         Standard deviations, above 0: one for all dimensions, or one for each. Not variances, not their logarithms.
-    labels : (n_query,)
-        Labels of classes, or of instances.
-    gallery, gallery_labels : (n_item, dim) and (n_item,), optional
+    labels : (n_query,), or (n_query, n_label) of 0 and 1
+        Labels of classes, or of instances; or several a row, as `deadheat.Task` takes them: an item that shares one
+        with the query is relevant.
+    gallery, gallery_labels : (n_item, dim) and labels of n_item rows, optional
         The items and their labels; by default the embeddings themselves, each query left out.
     masses : (n_mass,)
         Above 0 and below 1.
@@ -387,17 +388,13 @@ def normal_credible_recall(
     >>> found.relevant.expected.tolist(), found.others.expected.tolist()
     ([0.5], [0.0])
     """
-    require_together(gallery, gallery_labels)
     means = arrays.embeddings(embeddings, "embeddings").astype(np.float64)
     places = means if gallery is None else arrays.embeddings(gallery, "gallery").astype(np.float64)
     if gallery is not None:
         arrays.require_same_dim(means, places)
     n_query, dim = means.shape
-    own = input_labels.labels(labels, n_query, "labels", "embeddings")
-    kinds = None
-    if gallery_labels is not None:
-        kinds = input_labels.labels(gallery_labels, len(places), "gallery_labels", "gallery")
-    codes, item_codes = input_labels.label_codes(own, kinds)
+    pair = open_pair(means, labels, None if gallery is None else places, gallery_labels)
+    relevance = LabelRelevance(pair.query.labels, (pair.gallery or pair.query).labels)
     scale, chances = _deviations(sigma, means.shape), _masses(masses)
     quantiles = require("scipy.stats", "stats", "normal_credible_recall").chi2.ppf(chances, dim)
     rounding = 1e-12 + (dim + 8) * np.finfo(np.float64).eps  # of the quantile, and of a sum of squares
@@ -407,7 +404,7 @@ def normal_credible_recall(
             away = np.square((places - means[query]) / scale[query]).sum(axis=1)
         counted = np.full(len(places), True) if gallery is not None else np.arange(len(places)) != query
         for part, same in enumerate((True, False)):
-            chosen = away[counted & ((item_codes == codes[query]) == same), None]
+            chosen = away[counted & (relevance.of(query, slice(None)) == same), None]
             if len(chosen):
                 bounds = [(chosen * (1 + sign * rounding) < quantiles).sum(axis=0) / len(chosen) for sign in (1, -1)]
                 middle = np.where(bounds[0] == bounds[1], bounds[0], np.nan)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat.support.arrays import Array, Bool, Int64, slices
 
@@ -146,6 +147,32 @@ class Judged(Relevance):
 
     def mean_relevant(self) -> float:
         return len(self.member_item) / max(1, len(self.asking()))
+
+
+@dataclass(frozen=True)
+class Sharing(Relevance):
+    """Relevance by a shared label, for passes that sort rows: the core looks at the labels of each pair.
+
+    Classes are unused here.
+    """
+
+    labels: NDArray[np.uint64]  # (n_query, n_word), bits
+    gallery_labels: NDArray[np.uint64]
+    n_sharing: Int64  # (n_query,), items that share a label, ranked or not
+
+    @classmethod
+    def of(
+        cls, labels: NDArray[np.uint64], gallery_labels: NDArray[np.uint64], n_sharing: Int64, candidates: Candidates
+    ) -> Sharing:
+        nobody = np.full(len(gallery_labels), -1)
+        return cls(np.zeros(len(labels), dtype=np.int64), nobody, candidates, labels, gallery_labels, n_sharing)
+
+    @property
+    def n_class(self) -> int:
+        return 1
+
+    def members(self) -> tuple[Int64, Int64]:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
 
 def places_of(items: Array, index: Int64) -> Int64:

@@ -1,9 +1,9 @@
 """Tie profiles of embeddings whose relevance was judged: not by labels, but query by query, and perhaps in grades.
 
-There is one counting pass per grade, in which the items of that grade are relevant. Tied items of a query have the same
-number of closer items, whatever their grade, so the groups of the passes are merged by this number.
+One counting pass has the groups of all relevant items. Which of them are in which group, and so how many of each grade,
+follows from their exact distances alone.
 
-    embeddings, qrels ──> pairs (query, item, grade) ──one pass a grade──> binary profiles ──> profile
+    embeddings, qrels ──> pairs (query, item, grade) ──one pass──> binary profile ──tie groups of the pairs──> profile
 """
 
 from __future__ import annotations
@@ -17,16 +17,19 @@ import numpy as np
 from deadheat.engine.counting.candidates import Candidates, Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName, TiesName
+from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError, NotInGalleryWarning
 from deadheat.inputs import trec
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
+from deadheat.inputs.source import Chosen
 from deadheat.inputs.trec import Path, Table
 from deadheat.support import checks
-from deadheat.support.arrays import Int64, offsets_of
+from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, warn
@@ -40,7 +43,7 @@ else:
     distributed_running = lazy("deadheat.engine.counting.distributed.running")
 
 Ids = Sequence[Hashable]
-Grades = Mapping[Any, Mapping[Any, int]]  # of what is relevant to each query, by id
+Grades = Mapping[Any, Mapping[Any, float]]  # of what is relevant to each query, by id
 
 
 @plain_floats
@@ -102,7 +105,8 @@ def profile_of_judged(
 
     With a cluster in the options, `rows` are sources for its workers.
     """
-    query, item, grade = _pairs(relevant, query_ids, gallery_ids)
+    query, item, of_pairs = _pairs(relevant, query_ids, gallery_ids)
+    grade, gains = leveled(query, of_pairs, len(query_ids))
     itself = options.exclude
     if itself is not None:
         item = np.where(item == itself[query], -1, item)
@@ -111,49 +115,50 @@ def profile_of_judged(
     if graded and options.rule.bounds_only:
         raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
     candidates = Candidates.of(len(query_ids), len(gallery_ids), leave_one_out=False, itself=itself)
-    ranked = [(grade == value) & (item >= 0) for value in grades.tolist()]
-    relevances = [Judged.of(query[those], item[those], candidates) for those in ranked]
+    place, there = np.searchsorted(grades, grade), item >= 0
+    n_relevant = np.zeros((len(query_ids), len(grades)), dtype=np.int64)
+    np.add.at(n_relevant, (query, place), 1)
+    query, item, place = query[there], item[there], place[there]
+    relevance = Judged.of(query, item, candidates)
     if isinstance(rows, Pair):
         assert options.cluster is not None
-        parts = distributed_running.profiles_on(options.cluster, rows, relevances, options)
+        (profile,) = distributed_running.profiles_on(options.cluster, rows, [relevance], options)
     else:
-        passes = (CountingPass(rows, options.rule, relevance) for relevance in relevances)
-        parts = [each.run(options.threads, options.progress) for each in passes]
-    n_relevant = np.zeros((len(query_ids), len(grades)), dtype=np.int64)
-    np.add.at(n_relevant, (query, np.searchsorted(grades, grade)), 1)
+        profile = CountingPass(rows, options.rule, relevance).run(options.threads, options.progress)
+    profile = replace(profile, n_relevant=n_relevant.sum(axis=1), gains=gains, check=False)
     if not graded:
-        return replace(parts[0], n_relevant=n_relevant[:, 0], check=False)
-    return joined_grades(parts, grades, n_relevant)
+        return profile
+    return with_grades(profile, query, _groups_of(rows, options, query, item), place, grades, n_relevant)
 
 
-def joined_grades(parts: list[TieProfile], grades: Int64, n_relevant: Int64) -> TieProfile:
-    query, closer, tied = (
-        np.concatenate(arrays)
-        for arrays in zip(*((part.query_of_group, part.closer, part.tied) for part in parts), strict=True)
-    )
-    groups, first, place = np.unique(np.stack([query, closer]), axis=1, return_index=True, return_inverse=True)
-    by_grade = np.zeros((groups.shape[1], len(grades)), dtype=np.int64)
-    of_part = np.repeat(np.arange(len(parts)), [part.n_group for part in parts])
-    by_grade[place, of_part] = np.concatenate([part.tied_relevant for part in parts])
-    tied_relevant = by_grade.sum(axis=1)
-    offsets = offsets_of(np.bincount(groups[0], minlength=len(n_relevant)))
-    running = offsets_of(tied_relevant)
-    closer_relevant = running[:-1] - running[offsets[groups[0]]]
-    return TieProfile(
-        offsets, groups[1], closer_relevant, tied[first], tied_relevant, parts[0].n_ranked, n_relevant.sum(axis=1),
-        grades, tied_by_grade=by_grade, relevant_by_grade=n_relevant,
-    )  # fmt: skip
+def _groups_of(rows: Distance | Pair, options: CountingOptions, query: Int64, item: Int64) -> Int64:
+    """Return `pair_groups`; of rows that a cluster counted, those of the pairs are opened here."""
+    if isinstance(rows, Pair) and len(query):
+        (queries, query), (items, item) = (np.unique(each, return_inverse=True) for each in (query, item))
+        assert rows.gallery is not None
+        rows = options.open(Chosen(rows.query.embeddings, queries), Chosen(rows.gallery.embeddings, items))
+    return query if isinstance(rows, Pair) else pair_groups(rows, query, item, options.rule)
 
 
-def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> Int64:
-    """Return query, item and grade of each relevant pair; −1 for an item that is not in the gallery."""
+def with_grades(
+    profile: TieProfile, query: Int64, group: Int64, place: Int64, grades: Int64, n_relevant: Int64
+) -> TieProfile:
+    """Return a binary profile with the grades of its relevant pairs: their query, group in it, and place in `grades`.
+
+    `n_relevant` counts the relevant items of each query by grade, ranked or not.
+    """
+    by_grade = np.zeros((profile.n_group, len(grades)), dtype=np.int64)
+    np.add.at(by_grade, (profile.offsets[query] + group, place), 1)
+    return replace(profile, grades=grades, tied_by_grade=by_grade, relevant_by_grade=n_relevant)
+
+
+def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, Int64, list[float]]:
+    """Return query, item and gain of each relevant pair; −1 for an item that is not in the gallery."""
     place = {name: row for row, name in enumerate(gallery_ids)}
-    pairs = [
-        (row, place.get(item, -1), grade)
-        for row, name in enumerate(query_ids)
-        for item, grade in relevant.get(name, {}).items()
-    ]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 3).T
+    pairs = [(row, place.get(item, -1)) for row, name in enumerate(query_ids) for item in relevant.get(name, {})]
+    gains = [gain for name in query_ids for gain in relevant.get(name, {}).values()]
+    query, item = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return query, item, gains
 
 
 def _unique(ids: Any, n: int, name: str) -> list[str]:

@@ -121,17 +121,21 @@ class Layout:
             start = stop
         return blocks
 
-    def shards(self, blocks: list[Int64]) -> list[list[int]]:
-        """Return the numbers of the blocks of each shard, such that their working data fit in memory."""
-        widest = max((len(queries) * int(self.problem.width[queries].max()) for queries in blocks), default=0)
+    def shards(self, blocks: list[Int64], large: Collection[int] = ()) -> list[list[int]]:
+        """Return the numbers of the blocks of each shard, such that their working data fit in memory.
+
+        Blocks that are `large` keep none.
+        """
+        kept = (queries for number, queries in enumerate(blocks) if number not in large)
+        widest = max((len(queries) * int(self.problem.width[queries].max()) for queries in kept), default=0)
         room = SHARD_BYTES - MAKING_BYTES * widest
         most = max(BLOCK_ROWS, len(self.active) // _CHECKPOINT_SHARDS) if self.resumable else len(self.active)
         shards: list[list[int]] = []
-        taken, n_row = room, 0
+        taken, n_row = 0, 0
         for number, queries in enumerate(blocks):
             width = int(self.problem.width[queries].max())
-            need = len(queries) * (PAIR_BYTES * width + BIN_BYTES + 100)
-            if taken + need > room or n_row + len(queries) > most:
+            need = 0 if number in large else len(queries) * (PAIR_BYTES * width + BIN_BYTES + 100)
+            if not shards or taken + need > room or n_row + len(queries) > most:
                 shards.append([])
                 taken = n_row = 0
             shards[-1].append(number)

@@ -11,26 +11,25 @@ returned may also have the score of the last one that was, so items with that sc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.ranking import PAIRS, looked_up, tie_groups
+from deadheat.engine.counting.label_relevance import LabelRelevance
+from deadheat.engine.counting.ranking import looked_up, pair_groups
 from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.distances.distance import Distance
-from deadheat.engine.literals import DistanceName
+from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import conversion, item_ids
-from deadheat.inputs import labels as input_labels
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_labels
+from deadheat.inputs import arrays, conversion, item_ids, source
+from deadheat.inputs.label_sets import as_sets
+from deadheat.inputs.samples import open_labels, open_pair
 from deadheat.support import checks
-from deadheat.support.arrays import Int64, offsets_of, slices
+from deadheat.support.arrays import Array, Float64, Int64, offsets_of
 from deadheat.support.floats import plain_floats
 
 _LOWEST = np.iinfo(np.int64).max  # above every key, so that a row without any has no last score
@@ -39,24 +38,10 @@ _JUNK = -1  # the grade of the query itself
 
 @plain_floats
 def profile_neighbors(
-    ids: Any,
-    scores: Any = None,
-    labels: LabelsLike | None = None,
-    gallery_labels: LabelsLike | None = None,
-    *,
-    relevant: Sequence[Collection[Any] | Mapping[Any, int]] | None = None,
-    n_gallery: int | None = None,
-    gallery_ids: ArrayLike | None = None,
-    order: Literal["descending", "ascending"] = "descending",
-    counts: ArrayLike | None = None,
-    exclude: Any = None,
-    cut_ties: bool = True,
-    embeddings: EmbeddingsLike | None = None,
-    gallery: EmbeddingsLike | None = None,
-    distance: DistanceName = "cosine",
-    query_ids: Sequence[str] | None = None,
-) -> TieProfile:
-    """Count the tie groups of returned neighbors: `deadheat.Task.from_neighbors`."""
+    ids: Any, scores: Any, labels: Any, gallery_labels: Any, *, relevant: Any, n_gallery: Any, gallery_ids: Any,
+    order: Any, counts: Any, exclude: Any, cut_ties: Any, embeddings: Any, gallery: Any, distance: Any, query_ids: Any,
+) -> TieProfile:  # fmt: skip
+    """Count the tie groups of returned neighbors, from the arguments of `deadheat.Task.from_neighbors`, unchecked."""
     checks.choice(order, ("descending", "ascending"), "order")
     checks.flag(cut_ties, "cut_ties")
     if len({value is None for value in (embeddings, gallery)}) > 1 or (scores is None) != (embeddings is not None):
@@ -74,7 +59,7 @@ def profile_neighbors(
         rule = "must be given together, or relevant in place of both"
         raise InvalidValueError("labels and gallery_labels", rule)
     itself = _own_ids(exclude, n_query)
-    of_items = None if gallery_labels is None else open_labels(gallery_labels, "gallery_labels")
+    of_items = None if gallery_labels is None else as_sets(open_labels(gallery_labels, "gallery_labels"))
     items = _Gallery.of(n_gallery, gallery_ids, of_items, None if exact is None else exact.n_gallery)
     if of_items is None:
         known = _as_given(returned, relevant, items, itself)
@@ -85,7 +70,7 @@ def profile_neighbors(
         given = returned._replace(values=item_ids.score_rows(scores, rows, "scores")[there])
         keys = _ordered_keys(given, order)
     else:
-        keys = _exact_keys(exact, returned, known.codes)
+        keys = -pair_groups(exact, returned.row, known.codes)
     names = (
         None if query_ids is None else tuple(map(str, checks.listed(query_ids, "query_ids", "a name for each query")))
     )
@@ -111,15 +96,6 @@ def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
     return keys
 
 
-def _exact_keys(distance: Distance, returned: item_ids.Rows, items: Int64) -> Int64:
-    """Return keys that compare as the exact closeness of returned items does, in each row."""
-    columns = returned.matrix(distance.columns.column_of_item[items], -1)
-    keys = np.empty_like(columns)
-    for some in slices(len(columns), max(1, PAIRS // columns.shape[1])):
-        keys[some] = -tie_groups(distance, np.arange(len(columns))[some], columns[some])
-    return np.asarray(keys[returned.row, returned.place])
-
-
 def _profile(
     returned: item_ids.Rows, keys: Int64, judged: _Known, cut_ties: bool, names: tuple[str, ...] | None
 ) -> TieProfile:
@@ -142,7 +118,7 @@ def _profile(
         came = f"query {wrong} has more: those returned, and those that are relevant and were not"
         raise InvalidValueError("n_gallery", f"must be the number of items there are, but {came}")
     whole = _with_rest(ordered, rest, rest_by_grade, judged.n_ranked)
-    profile = assemble([whole], grade_values, judged.relevant, names)
+    profile = assemble([whole], grade_values, judged.relevant, names, judged.gains)
     return replace(profile, n_ordered=judged.n_ranked - rest) if rest.any() else profile
 
 
@@ -167,11 +143,12 @@ def _with_rest(ordered: KeyedGroups, rest: Int64, rest_by_grade: Int64, n_ranked
 
 class _Known(NamedTuple):
     codes: Int64  # (n,), the number of each returned item
-    grades: Int64  # (n,), 0 irrelevant, -1 the query itself
+    grades: Int64  # (n,), 0 irrelevant, -1 the query itself; of `leveled` gains
     grade_values: Int64  # (n_grade,)
     n_ranked: Int64  # (n_query,)
     in_gallery: Int64  # (n_query, n_grade), relevant items that are ranked
     relevant: Int64  # (n_query, n_grade), and all
+    gains: Float64 | None = None  # (n_query, n_grade)
 
 
 class _Gallery(NamedTuple):
@@ -203,7 +180,7 @@ class _Gallery(NamedTuple):
 def _n_row(values: Any, name: str) -> int:
     """Return the number of entries; refuse an iterator."""
     with suppress(TypeError):
-        return len(values)
+        return int(values.shape[0]) if hasattr(values, "tocsr") else len(values)
     raise InvalidTypeError(name, f"must be a sequence of integers or strings, but is {checks.shown(values)}")
 
 
@@ -211,16 +188,16 @@ def _by_label(
     returned: item_ids.Rows, labels: Any, gallery_labels: Any, gallery: _Gallery, itself: item_ids.Rows
 ) -> _Known:
     n_query, n = len(returned.lengths), gallery.size
-    query_labels = input_labels.labels(open_labels(labels, "labels"), n_query, "labels", "ids")
-    item_labels = input_labels.labels(gallery_labels, n, "gallery_labels", "the gallery")
-    of_query, of_item = input_labels.label_codes(query_labels, item_labels)
+    unused = [source.Array(np.broadcast_to(np.False_, (size, 1))) for size in (n_query, n)]  # no row is looked at
+    names = "ids", "labels", "the gallery", "gallery_labels"
+    of_query, of_items, _ = open_pair(unused[0], labels, unused[1], gallery_labels, names=names)
+    relevance = LabelRelevance(of_query.labels, (of_items or of_query).labels)
     codes = gallery.rows(returned, "ids", missing=False)
     own = np.full(n_query, -1)
     own[itself.row] = gallery.rows(itself, "exclude")
-    total = np.where(of_query >= 0, np.bincount(of_item, minlength=1)[of_query], 0)
-    total -= (own >= 0) & (of_item[own] == of_query)
+    total = relevance.n_relevant() - ((own >= 0) & relevance.of(np.arange(n_query), own))
     query = returned.row
-    grades = np.where(codes == own[query], _JUNK, of_item[codes] == of_query[query]).astype(np.int64)
+    grades = np.where(codes == own[query], _JUNK, relevance.of(query, codes)).astype(np.int64)
     return _Known(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None])
 
 
@@ -236,21 +213,22 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     own = np.full(n_query, -1)
     own[itself.row] = of_own
     kept = (grade > 0) & ((of_listed != own[of_query]) | (of_listed < 0))
-    of_query, of_listed, grade = of_query[kept], of_listed[kept], grade[kept]
+    of_query, of_listed = of_query[kept], of_listed[kept]
+    grade, gains = leveled(of_query, grade[kept], n_query)
     grade_values = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
     known = of_listed >= 0
-    counts = np.zeros((2, n_query, len(grade_values)), dtype=np.int64)
+    in_gallery, every = np.zeros((2, n_query, len(grade_values)), dtype=np.int64)
     number = np.searchsorted(grade_values, grade)
-    np.add.at(counts[0], (of_query[known], number[known]), 1)
-    np.add.at(counts[1], (of_query, number), 1)
+    np.add.at(in_gallery, (of_query[known], number[known]), 1)
+    np.add.at(every, (of_query, number), 1)
     n_code = int(max(codes.max(initial=-1), of_listed.max(initial=-1))) + 1
     pairs = of_query[known] * n_code + of_listed[known]
     grades = looked_up(pairs, grade[known], query * n_code + codes, 0)
     grades[codes == own[query]] = _JUNK
-    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), *counts)
+    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains)
 
 
-def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Int64]:
+def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Array]:
     given = checks.listed(relevant, "relevant", "a collection of ids for each query")
     if len(given) != n_query:
         came = f"but got {len(given)} for {n_query} queries"
@@ -259,8 +237,8 @@ def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Int64]:
     listed = item_ids.id_rows(rows, "relevant")
     for row, distinct in zip(given, rows, strict=True):
         of_row = row.values() if isinstance(row, Mapping) else [1] * len(distinct)
-        grades += [checks.whole_number(grade, "grades in relevant", -(2**63), 2**63 - 1) for grade in of_row]
-    return listed, np.array(grades, dtype=np.int64)
+        grades += [max(0, arrays.gain(grade, "grades in relevant")) for grade in of_row]
+    return listed, np.array(grades)
 
 
 def _distinct(row: Any) -> list[Any]:

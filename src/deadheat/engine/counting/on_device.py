@@ -319,6 +319,9 @@ class DeviceCountingPass(CountingPass):
         )
         return blocks, self.layout.column_ranges(max(64, most))
 
+    def large(self, blocks: list[Int64]) -> set[int]:
+        return set()  # what is counted here is in tiles
+
     def streams(self, n_shard: int) -> bool:
         return False
 
@@ -328,11 +331,10 @@ class DeviceCountingPass(CountingPass):
     ) -> None:  # fmt: skip
         with Polling(self.core, report) as poll:
             made = self.core.make(queries, threads, poll)
-        report(sum(len(block.queries) for block in made if not block.tiled) * self.problem.n_column)
-        tiled = [_Block(block, {}) for block in made if block.tiled]
+        blocks = [_Block(block, {}) for block in made]
         ranges = [columns for section in sections for columns in section.ranges]
         with Workers(threads) as workers:
-            workers.each(lambda columns: self._count_range(columns, tiled, report), ranges)
+            workers.each(lambda columns: self._count_range(columns, blocks, report), ranges)
         assembly.add(made.collect(outside_tiles, assembly.room))
 
     def _count_range(self, columns: ColumnRange, blocks: list[_Block], report: Callable[[int], None]) -> None:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.candidates import Relevance, Sharing
 from deadheat.engine.counting.layout import ColumnRange, Layout, mirrored
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.profile import CompactGroups, TieProfile
-from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, spread
 from deadheat.support.lazy import lazy
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 else:
     checkpoints = lazy("deadheat.engine.counting.checkpoint")
 
+LARGE_PART = 0.2  # of the columns, relevant, from which on rows are sorted, not counted between cuts
 STREAMED_SHARDS = 3  # from which on blocks are counted one by one, as a tile seldom serves both of its sides,
 STREAMED_BYTES = 96 << 20  # if all columns made ready take no more
 
@@ -112,7 +113,8 @@ class CountingPass:
 
     def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
         blocks, ranges = self.cut_up
-        shards, assembly = self.layout.shards(blocks), Assembly(self.problem)
+        large = self.large(blocks)
+        shards, assembly = self.layout.shards(blocks, large), Assembly(self.problem)
         streams = self.streams(len(shards))
         if streams and checkpoint is None:  # one shard, so that no thread waits for others between shards
             shards = [list(range(len(blocks)))]
@@ -123,11 +125,14 @@ class CountingPass:
         try:
             with Reporting(progress, total, done=done) as report:
                 for number in left:
-                    queries = {b: blocks[b] for b in shards[number]}
-                    if streams:
-                        self._stream(queries, assembly, threads, report)
-                    else:
-                        self.count_shard(queries, [Section(ranges, shards[number])], assembly, threads, report)
+                    mostly = {b: blocks[b] for b in shards[number] if b in large}
+                    queries = {b: blocks[b] for b in shards[number] if b not in large}
+                    if mostly:
+                        self._along(self.core.sort, mostly, assembly, threads, report)
+                    if queries and streams:
+                        self._along(self.core.stream, queries, assembly, threads, report)
+                    elif queries:
+                        self.count_shard(queries, [Section(ranges, queries)], assembly, threads, report)
                     assembly.save(checkpoint, number, [blocks[b] for b in shards[number]])
                     n_kept += 1
             return assembly.profile(self.problem)
@@ -138,6 +143,15 @@ class CountingPass:
     def cut_up(self) -> tuple[list[Int64], list[ColumnRange]]:
         """Queries of each block, and columns of each tile."""
         return self.layout.cut()
+
+    def large(self, blocks: list[Int64]) -> set[int]:
+        """Return the numbers of the blocks whose queries have so much relevant that their rows are sorted."""
+        if isinstance(self.problem.relevance, Sharing):
+            return set(range(len(blocks)))
+        if not isinstance(self.problem.rule, Exact):
+            return set()
+        width, least = self.problem.width, LARGE_PART * self.problem.n_column
+        return {number for number, queries in enumerate(blocks) if width[queries].mean() >= least}
 
     def streams(self, n_shard: int) -> bool:
         """Return whether blocks are made, counted along all columns and freed, one by one."""
@@ -159,9 +173,10 @@ class CountingPass:
         with Polling(self.core, report) as poll:
             assembly.add(self.core.count(queries, described, outside_tiles, assembly.room, threads, poll))
 
-    def _stream(
-        self, queries: dict[int, Int64], assembly: Assembly, threads: int, report: Callable[[int], None]
-    ) -> None:
+    def _along(
+        self, work: Any, queries: dict[int, Int64], assembly: Assembly, threads: int, report: Callable[[int], None]
+    ) -> None:  # fmt: skip
+        """Count or sort some queries along all columns."""
         ranges = _numbers_of(self.layout.long_ranges())
 
         def go_on(done: int) -> None:
@@ -169,7 +184,7 @@ class CountingPass:
             report(done)
 
         with Polling(self.core, go_on) as poll:
-            assembly.add(self.core.stream(queries, ranges, assembly.room, threads, poll))
+            assembly.add(work(queries, ranges, assembly.room, threads, poll))
 
 
 class Polling:

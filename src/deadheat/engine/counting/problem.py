@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deadheat._core as _core
-from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.candidates import Relevance, Sharing
 from deadheat.engine.descriptions import PassDescription
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.ties.rule import Exact, Relevant, Ties
@@ -44,6 +44,7 @@ class RankingProblem:
         """Return the counting pass of the core; `distance` may be the same distance at other levels."""
         distance, relevance, candidates = distance or self.distance, self.relevance, self.relevance.candidates
         items, items_start = (None, None) if candidates.junk is None else self.items_of_columns
+        labels = (relevance.labels, relevance.gallery_labels) if isinstance(relevance, Sharing) else (None, None)
         described = PassDescription(
             scores=distance.scores, exact=distance.exact, patterns=distance.patterns,
             group=None if isinstance(self.rule, Exact) else _grouping(distance, self.rule),
@@ -52,6 +53,7 @@ class RankingProblem:
             column_of_item=distance.columns.column_of_item, ranked=candidates.ranked, junk=candidates.junk,
             itself=np.empty(0, dtype=np.int64) if candidates.itself is None else candidates.itself,
             items=items, items_start=items_start, least_for_int8=LEAST_FOR_INT8,
+            query_labels=labels[0], item_labels=labels[1],
         )  # fmt: skip
         return _core.Pass(described)
 
@@ -65,6 +67,8 @@ class RankingProblem:
     @cached_property
     def width(self) -> Int64:
         """Number of columns with items of each query's class."""
+        if isinstance(self.relevance, Sharing):
+            return self.relevance.n_sharing
         classes = self.relevance.query_class
         return np.where(classes >= 0, np.diff(self.class_start)[classes], 0)
 
@@ -72,6 +76,8 @@ class RankingProblem:
     def most_groups(self) -> Int64:
         """Most groups that each query can have: the columns of its class, less one that holds only the query itself."""
         relevance, candidates = self.relevance, self.relevance.candidates
+        if isinstance(relevance, Sharing):
+            return relevance.n_sharing
         item = candidates.itself_of(np.arange(candidates.n_query))
         own = (item >= 0) & candidates.ranked[item] & (relevance.gallery_class[item] == relevance.query_class)
         query, item = np.flatnonzero(own), item[own]

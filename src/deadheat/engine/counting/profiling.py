@@ -41,20 +41,13 @@ def profile_rows(pair: Pair, options: CountingOptions) -> TieProfile:
     """Return the profile of open queries and gallery, or of leave one out, with options fitted to them."""
     if options.cluster is not None:
         return running.profile_on(options.cluster, pair, options)
-    if isinstance(pair.query.labels, LabelSets):
-        of_items = pair.query if pair.gallery is None else pair.gallery
-        opened = options.open(pair.query.embeddings, None if pair.gallery is None else pair.gallery.embeddings)
-        alone = pair.gallery is None
-        return several.profile_of_sets(opened, pair.query.labels, of_items.labels, options, alone)
-    if pair.gallery is None:
-        return profile_of(options.open(pair.query.embeddings), pair.query.labels, None, options)
-    opened = options.open(pair.query.embeddings, pair.gallery.embeddings)
-    return profile_of(opened, pair.query.labels, pair.gallery.labels, options)
+    opened = options.open(pair.query.embeddings, pair.gallery and pair.gallery.embeddings)
+    return profile_of(opened, pair.query.labels, pair.gallery and pair.gallery.labels, options)
 
 
 @plain_floats
 def profile_of(
-    distance: Distance, labels: NDArray[Any], gallery_labels: NDArray[Any] | None, options: CountingOptions
+    distance: Distance, labels: NDArray[Any] | LabelSets, gallery_labels: Any, options: CountingOptions
 ) -> TieProfile:
     """Return the profile of checked data: an open distance, labels of its queries and items, and options.
 
@@ -67,7 +60,10 @@ def profile_of(
     >>> profile_of(options.open([[0], [1], [-1]]), np.array([1, 1, 2]), None, options)[0].tied
     array([2])
     """
-    candidates = options.candidates(distance.n_query, distance.n_gallery, leave_one_out=gallery_labels is None)
+    alone = gallery_labels is None
+    if isinstance(labels, LabelSets):
+        return several.profile_of_sets(distance, labels, labels if alone else gallery_labels, options, alone)
+    candidates = options.candidates(distance.n_query, distance.n_gallery, leave_one_out=alone)
     relevance = Relevance(*input_labels.label_codes(labels, gallery_labels), candidates)
     here = options.checkpoint is None and options.device is None and isinstance(options.rule, Exact)
     if here and isinstance(distance, Hamming) and relevance.mean_relevant() * _LARGE_CLASSES >= distance.n_gallery:

@@ -194,7 +194,32 @@ def looked_up(keys: Int64, values: Int64, wanted: Int64, missing: int) -> Int64:
     return np.where(keys[place] == wanted, values[place], missing)
 
 
-def tie_groups(distance: Distance, queries: Int64, columns: Int64) -> Int64:
+def pair_groups(distance: Distance, query: Int64, item: Int64, rule: Ties = Exact()) -> Int64:  # noqa: B008
+    """Return the number of each pair's tie group among the pairs of its query, from 0 for the nearest.
+
+    Examples
+    --------
+    >>> from deadheat.engine.distances import registry as distance_registry
+    >>> line = distance_registry.make("euclidean", [[0.0], [2.0]], [[3.0], [-1.0], [1.0]], True)
+    >>> pair_groups(line, np.array([1, 0, 0, 1, 0]), np.array([1, 0, 1, 2, 2]))
+    array([1, 1, 0, 0, 0])
+    """
+    order, lengths = np.argsort(query, kind="stable"), np.bincount(query)
+    starts, numbers = offsets_of(lengths), np.empty_like(query)
+    rows, begin = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)], 0
+    while begin < len(rows):  # the longest first, so that there is little padding
+        raise_if_cancelled()
+        width = int(lengths[rows[begin]])
+        some = rows[begin : begin + max(1, PAIRS // width)]
+        pairs = order[spread(starts[some], lengths[some])]
+        columns, there = np.full((len(some), width), -1), np.arange(width) < lengths[some, None]
+        columns[there] = distance.columns.column_of_item[item[pairs]]
+        numbers[pairs] = tie_groups(distance, some, columns, rule)[there]
+        begin += len(some)
+    return numbers
+
+
+def tie_groups(distance: Distance, queries: Int64, columns: Int64, rule: Ties = Exact()) -> Int64:  # noqa: B008
     """Return the number of each column's tie group in its row, from 0 for the nearest, −1 in padding.
 
     Parameters
@@ -218,7 +243,7 @@ def tie_groups(distance: Distance, queries: Int64, columns: Int64) -> Int64:
     count = valid.astype(np.int64)
     given = np.where(valid, columns, 0)
     relevant = Relevant(queries, given.copy(), count, np.zeros_like(count), score, bound)
-    found, group = sorted_columns(distance, Exact(), relevant)
+    found, group = sorted_columns(distance, rule, relevant)
     # entries were put into another order: they are found again by their column
     base = np.arange(len(columns))[:, None] * (len(distance.columns) + 1)
     there, numbers = group >= 0, np.full(columns.shape, -1)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from deadheat.engine.counting.scored import assemble, count_keys, keys_of
+from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidValueError
@@ -28,19 +29,22 @@ from deadheat.support.lazy import fractions
 class RunOptions(NamedTuple):
     """The options of `deadheat.Task.from_run`, checked."""
 
-    rel: int = 1
+    rel: float | None = None
     judged_only: bool = False
     complete: bool = True
-    ties: ScoreTies = EQUAL
+    rule: ScoreTies = EQUAL
     max_docs: int | None = None
 
     @classmethod
-    def checked(cls, rel: Any, judged_only: Any, complete: Any, ties: Any, max_docs: Any = None) -> RunOptions:
+    def checked(cls, rel: Any, judged_only: Any, complete: Any, ties: Any = EQUAL, max_docs: Any = None) -> RunOptions:
         only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
+        if rel is not None and checks.real_number(rel, "rel") <= 0:
+            raise InvalidValueError("rel", f"must be above 0, but is {rel}")
+        level = int(rel) if rel is not None and rel == int(rel) else rel
         if (rule := ScoreTies.checked(ties)).bounds_only and most is not None:
             raise InvalidValueError("max_docs", f"must be left out with a tolerance, which has no cut, but is {most}")
-        return cls(checks.positive_integer(rel, "rel", 2**63 - 1), only, whole, rule, most)
+        return cls(level, only, whole, rule, most)
 
 
 class RunTables(NamedTuple):
@@ -53,7 +57,9 @@ class RunTables(NamedTuple):
 
     @classmethod
     def of(cls, scores: Checked, judged: Checked, options: RunOptions) -> RunTables:
-        """Return the tables with the queries that count."""
+        """Return the tables with the queries that count; a `rel` of 1 is the default where grades are whole."""
+        if options.rel == 1 and all(type(grade) is int for row in judged.values() for grade in row.values()):
+            options = options._replace(rel=None)
         return cls(scores, judged, [query for query in judged if options.complete or query in scores], options)
 
     @plain_floats
@@ -78,24 +84,25 @@ def open_both(run: Path | Table, qrels: Path | Table) -> tuple[Checked, Checked]
 
 def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], options: RunOptions) -> TieProfile:
     """Return the profile of some queries, at least one, with all grades, whatever ``options.rel`` is."""
-    relevant = {query: {d: grade for d, grade in judged.get(query, {}).items() if grade > 0} for query in queries}
-    grades = {grade for row in relevant.values() for grade in row.values()}
-    grade_values = np.array(sorted(grades) or [1], dtype=np.int64)
-    options.ties.require_ungraded(grade_values)
+    relevant = [{d: grade for d, grade in judged.get(query, {}).items() if grade > 0} for query in queries]
+    of_query = np.repeat(np.arange(len(queries)), [len(row) for row in relevant])
+    grades, gains = leveled(of_query, [grade for row in relevant for grade in row.values()], len(queries))
+    grade_values = np.unique(grades) if len(grades) else np.ones(1, dtype=np.int64)
+    options.rule.require_ungraded(grade_values)
     by_grade = np.zeros((len(queries), len(grade_values)), dtype=np.int64)
-    for counts, row in zip(by_grade, relevant.values(), strict=True):
-        np.add.at(counts, np.searchsorted(grade_values, list(row.values())), 1)
-    blocks = []
-    for query in queries:
+    np.add.at(by_grade, (of_query, np.searchsorted(grade_values, grades)), 1)
+    blocks, grade = [], iter(grades.tolist())
+    for query, row in zip(queries, relevant, strict=True):
+        grade_of = dict(zip(row, islice(grade, len(row)), strict=True))
         known, ranked = judged.get(query, {}), scores.get(query, {})
         if options.max_docs is not None and len(ranked) > options.max_docs:
-            ranked = _first(options.max_docs, ranked, known, query, options.ties)
+            ranked = _first(options.max_docs, ranked, known, query, options.rule)
         if options.judged_only:
             ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
-        of_ranked = np.fromiter(map(relevant[query].get, ranked, repeat(0)), np.int64, len(ranked))
-        keys = _with_ends(list(ranked.values()), of_ranked > 0, options.ties)
+        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(0)), np.int64, len(ranked))
+        keys = _with_ends(list(ranked.values()), of_ranked > 0, options.rule)
         blocks.append(count_keys(keys[:, None], of_ranked[None], grade_values))
-    return assemble(blocks, grade_values, by_grade, tuple(queries), options.ties.bounds_only)
+    return assemble(blocks, grade_values, by_grade, tuple(queries), gains, options.rule.bounds_only)
 
 
 def profile_judged_documents(
@@ -108,8 +115,8 @@ def profile_judged_documents(
     return replace(profile, n_ranked=found + np.array(irrelevant, dtype=np.int64))
 
 
-def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str, ties: ScoreTies) -> dict[str, Any]:
-    keys, items = keys_of_numbers(list(scores.values()), ties), list(scores)
+def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str, rule: ScoreTies) -> dict[str, Any]:
+    keys, items = keys_of_numbers(list(scores.values()), rule), list(scores)
     last = np.partition(keys, len(keys) - most)[len(keys) - most]
     tied = np.flatnonzero(keys == last)
     room = most - int(np.count_nonzero(keys > last))

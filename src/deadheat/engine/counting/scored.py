@@ -16,11 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import deadheat._core as _core
+from deadheat.engine.literals import ScoreTiesName
+from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.inputs import arrays
 from deadheat.support import checks
-from deadheat.support.arrays import Bool, Int64, offsets_of, slices, spread
+from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, slices, spread
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Workers
 
@@ -35,17 +38,19 @@ def profile_scores(
     relevant: Any,
     *,
     order: Literal["descending", "ascending"] = "descending",
-    ties: Any = "exact",
     junk: ArrayLike | None = None,
+    ties: ScoreTiesName | Ties | ScoreTies = "exact",
     threads: int | None = None,
 ) -> TieProfile:
     """Count the tie groups of a matrix of scores: `deadheat.Task.from_scores`."""
     checks.choice(order, ("descending", "ascending"), "order")
-    rule = ScoreTies.checked(ties)
-    n_thread = checks.thread_count(threads)
+    n_thread, rule = checks.thread_count(threads), ScoreTies.checked(ties)
     matrix = arrays.scores(scores, "scores")
     grades = arrays.relevance(relevant, matrix.shape)
     mask = arrays.junk_mask(junk, *matrix.shape)
+    gains = None
+    if grades.dtype.kind == "f":
+        grades, gains = _leveled(grades, mask)
     grade_values = _grade_values(grades, mask)
     rule.require_ungraded(grade_values)
 
@@ -56,10 +61,10 @@ def profile_scores(
 
     with Workers(n_thread) as workers:
         blocks = workers.each(count_block, _blocks(*matrix.shape))
-    return assemble(blocks, grade_values, bounds_only=rule.bounds_only)
+    return assemble(blocks, grade_values, gains=gains, bounds_only=rule.bounds_only)
 
 
-def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64, rule: ScoreTies = EQUAL) -> TieProfile:
+def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64, rule: ScoreTies = EQUAL) -> TieProfile:
     """Count, for every list and every score at which it has a relevant item, the items that score better or tie.
 
     Lists of about one length are counted together, padded with junk to less than twice their size.
@@ -68,8 +73,8 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64, rule: Sco
     ----------
     scores : (n_item,) array of floats or integers
         Scores of the items of the first list, then of the second, and so on; higher is better. No NaN.
-    grades : (n_item,) int64
-        Grades of relevance: 1 or higher is relevant, 0 is irrelevant.
+    grades : (n_item,) int64 or float64
+        Gains: 0 is irrelevant.
     lengths : (n_query,) int64
         The number of items in each list; at least one list.
     rule : ScoreTies, optional
@@ -87,6 +92,7 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64, rule: Sco
     (array([2, 1]), array([2, 1]))
     """
     keys, starts = _keyed(scores, "descending", rule), offsets_of(lengths)
+    grades, gains = leveled(np.repeat(np.arange(len(lengths)), lengths), grades, len(lengths))
     grade_values = np.unique(grades[grades > 0]) if (grades > 0).any() else np.ones(1, dtype=np.int64)
     rule.require_ungraded(grade_values)
     blocks, counted = [], []
@@ -101,11 +107,33 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64, rule: Sco
             key[:, filled], grade[filled] = keys[:, items], grades[items]
             counted.append(count_keys(key, grade, grade_values))
             blocks.append(block)
-    return assemble(counted, grade_values, bounds_only=rule.bounds_only)[np.argsort(np.concatenate(blocks))]
+    order = np.concatenate(blocks)
+    found = assemble(counted, grade_values, gains=None if gains is None else gains[order], bounds_only=rule.bounds_only)
+    return found[np.argsort(order)]
 
 
 def _blocks(n_query: int, n_gallery: int) -> list[slice]:
     return slices(n_query, max(1, BLOCK_ENTRIES // n_gallery))
+
+
+def _leveled(gains: Any, junk: Bool | None) -> tuple[Any, Float64 | None]:
+    """Return `leveled` of a matrix of gains, dense or sparse; those of junk are 0."""
+    is_sparse = hasattr(gains, "tocoo")
+    if is_sparse:
+        entries = gains.tocoo()  # in the order of the data of `gains`
+        query, item, given = entries.row, entries.col, entries.data.astype(np.float64)
+    else:
+        query, item = np.nonzero(gains)
+        given = gains[query, item].astype(np.float64)
+    if junk is not None:
+        given[junk[item] if junk.ndim == 1 else junk[query, item]] = 0.0
+    grade, table = leveled(query, given, gains.shape[0])
+    grades: Any = gains.copy() if is_sparse else np.zeros(gains.shape, dtype=np.int64)
+    if is_sparse:
+        grades.data = grade
+    else:
+        grades[query, item] = grade
+    return grades, table
 
 
 def _block_of_grades(grades: Any, junk: Bool | None, rows: slice) -> Int64:
@@ -193,6 +221,7 @@ def assemble(
     grade_values: Int64,
     relevant_by_grade: Int64 | None = None,
     query_ids: tuple[str, ...] | None = None,
+    gains: Float64 | None = None,
     bounds_only: bool = False,
 ) -> TieProfile:
     """Join blocks into a profile; relevant items are those in the groups, unless their numbers are given."""
@@ -207,5 +236,5 @@ def assemble(
         offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, relevant_by_grade.sum(axis=1), grade_values,
         tied_by_grade=by_grade if graded else None,
         relevant_by_grade=relevant_by_grade if graded else None,
-        bounds_only=bounds_only, query_ids=query_ids,
+        query_ids=query_ids, gains=gains, bounds_only=bounds_only,
     )  # fmt: skip

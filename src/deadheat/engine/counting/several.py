@@ -1,38 +1,43 @@
 """Tie profiles of rows with several labels each: an item is relevant if it shares a label with the query.
 
 Relevant pairs are never listed as a whole. Codes under Hamming distance become histograms, distance by shared labels,
-from which groups are read off; any other distance takes one counting pass for each chunk of queries.
+from which groups are read off. Under any other distance the row of each query is sorted, and the core looks at the
+labels of each pair. Graded relevance, and rules that round, take counting passes for each chunk of queries.
 
     codes, bits of labels ──core──> histogram of each query ──> groups
-    rows, bits of labels ──chunks of queries──> pairs ──one pass a grade──> profiles ──joined──> profile
+    rows, bits of labels ──core──> sorted row of each query ──> groups
+                         ──chunks of queries──> pairs ──one pass each──> profiles ──joined──> profile
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import deadheat._core as _core
-from deadheat.engine.counting.candidates import Candidates, Judged
-from deadheat.engine.counting.judged import joined_grades
+from deadheat.engine.counting.candidates import Candidates, Judged, Sharing
+from deadheat.engine.counting.judged import with_grades
+from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
-from deadheat.engine.profiles.profile import CompactGroups, TieProfile
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Exact
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.label_sets import LabelSets
-from deadheat.support import scratch
-from deadheat.support.arrays import Int64, offsets_of, slices, spread
+from deadheat.support.arrays import Int64, offsets_of, slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Reporting, Workers
 
 PAIRS = 1 << 19  # relevant pairs of a counting pass: 50 MB with all that it makes of them
 CELLS = 1 << 21  # pairs of a query and an item whose labels are compared at once
+LARGE_CLASS = 1024  # items of a class on average, from which on codes are compared bit by bit: two vectors of them
 BINS = 1 << 22  # of the histograms of a block of queries
 
 
@@ -53,6 +58,10 @@ def profile_of_sets(
         n_level = 1 + (max(1, int(labels.sizes().max(initial=1))) if counted else 1)
         words = labels.words, gallery_labels.words
         return _with_grades(_by_histograms(distance, *words, candidates, options, n_level), counted)
+    if isinstance(options.rule, Exact) and not counted:
+        n_sharing = LabelRelevance(labels, gallery_labels).n_relevant()
+        relevance = Sharing.of(labels.words, gallery_labels.words, n_sharing, candidates)
+        return CountingPass(distance, options.rule, relevance).run(options.threads, options.progress)
     return _by_passes(distance, labels, gallery_labels, candidates, options, counted)
 
 
@@ -77,11 +86,18 @@ def _by_histograms(
     n_bin = distance.dim + 1
     ranked = slice(None) if candidates.ranked.all() else np.flatnonzero(candidates.ranked)
     codes, of_items = distance.items[ranked], gallery_labels[ranked]
+    in_order = one and LARGE_CLASS * len(np.unique(of_items)) <= len(of_items)
+    if in_order:
+        order = np.argsort(of_items[:, 0], kind="stable")
+        codes, of_items = codes[order], of_items[order]
 
     def profile_of(queries: slice) -> TieProfile:
         rows = np.arange(distance.n_query)[queries]
         bins = np.zeros((len(rows), n_bin * n_level), dtype=np.int32)
-        _core.label_histograms(distance.queries[queries], codes, labels[queries], of_items, one, n_level, bins)
+        if in_order:
+            _core.class_histograms(distance.queries[queries], codes, labels[queries], of_items, bins)
+        else:
+            _core.label_histograms(distance.queries[queries], codes, labels[queries], of_items, one, n_level, bins)
         for place, item in _left_out(rows, candidates):
             mine, theirs = labels[rows[place]], gallery_labels[item]
             common = (mine == theirs)[:, 0].astype(np.int64) if one else _ones(mine & theirs)
@@ -138,10 +154,9 @@ def _by_passes(
     options: CountingOptions,
     counted: bool,
 ) -> TieProfile:
-    """Return the profile of any distance, from counting passes over chunks of queries."""
+    """Return the profile of graded relevance, or under a rule that rounds, from passes over chunks of queries."""
     grades = np.arange(1, 1 + (max(1, int(labels.sizes().max(initial=1))) if counted else 1))
     profiles: list[TieProfile] = []
-    groups = None if counted else _Groups(_n_sharing(labels, gallery_labels))
 
     def profile_of(query: Int64, item: Int64) -> TieProfile:
         relevance = Judged.of(query, item, candidates)
@@ -149,52 +164,15 @@ def _by_passes(
 
     with Reporting(options.progress, distance.n_query) as report:
         for queries, query, item, grade in _chunks(labels, gallery_labels, candidates, counted):
-            if groups is not None:
-                groups.add(queries, profile_of(query, item))
-            else:
-                n_relevant = np.zeros((distance.n_query, len(grades)), dtype=np.int64)
-                np.add.at(n_relevant, (query, grade - 1), 1)
-                parts = [profile_of(query[grade == value], item[grade == value]) for value in grades.tolist()]
-                whole = joined_grades(parts, grades, n_relevant) if len(parts) > 1 else parts[0]
-                profiles.append(whole[queries])
+            n_relevant = np.zeros((distance.n_query, len(grades)), dtype=np.int64)
+            np.add.at(n_relevant, (query, grade - 1), 1)
+            whole = profile_of(query, item)
+            if len(grades) > 1:
+                group = pair_groups(distance, query, item, options.rule)
+                whole = with_grades(whole, query, group, grade - 1, grades, n_relevant)
+            profiles.append(whole[queries])
             report(len(range(distance.n_query)[queries]))
-    if groups is not None:
-        return groups.profile(candidates.n_ranked(), options.rule.bounds_only)
     return _with_grades(TieProfile.joined(profiles), counted)
-
-
-def _n_sharing(labels: LabelSets, gallery_labels: LabelSets) -> Int64:
-    """Return how many items share a label with each query, (n_query,)."""
-    bins, nothing = np.zeros((len(labels), 2), dtype=np.int32), np.empty((1, 0), dtype=np.uint64)
-    query, item = (np.repeat(nothing, len(sets), axis=0) for sets in (labels, gallery_labels))
-    _core.label_histograms(query, item, labels.words, gallery_labels.words, False, 2, bins)
-    return bins[:, 1].astype(np.int64)
-
-
-class _Groups:
-    """The groups of all queries in few bytes, chunk by chunk; each query has room for as many as it can have."""
-
-    def __init__(self, most: Int64) -> None:
-        offsets = offsets_of(most)
-        (self._closer,) = scratch.arrays(1, int(offsets[-1]), np.int32)
-        self._starts, self._others = offsets[:-1], [np.empty((3, 0), dtype=np.int64)]
-        self._n_group, self._n_relevant = np.zeros((2, len(most)), dtype=np.int64)
-
-    def add(self, queries: slice, part: TieProfile) -> None:
-        """Take the groups of some queries from a profile."""
-        rows = np.arange(len(self._starts))[queries]
-        assert part.compact is not None
-        closer, _, tied, tied_relevant = part.compact.arrays(rows)
-        self._n_group[rows], self._n_relevant[rows] = part.compact.lengths[rows], part.n_relevant[rows]
-        places = spread(self._starts[rows], self._n_group[rows])
-        self._closer[places] = closer
-        self._others.append(CompactGroups.others_of(places, tied, tied_relevant))
-        scratch.let_go(self._closer)
-
-    def profile(self, n_ranked: Int64, bounds_only: bool) -> TieProfile:
-        """Return the profile of all queries."""
-        groups = CompactGroups(self._starts, self._n_group, self._closer, np.concatenate(self._others, axis=1))
-        return TieProfile.of_compact(groups, n_ranked, self._n_relevant, bounds_only)
 
 
 def _chunks(
@@ -218,13 +196,10 @@ def _chunks(
 
 def _with_grades(profile: TieProfile, counted: bool) -> TieProfile:
     """Return the profile with the grades that occur, as one of scores has them."""
-    if not counted or profile.relevant_by_grade is None or profile.tied_by_grade is None:
+    if not counted or profile.relevant_by_grade is None:
         return profile
     there = np.flatnonzero(profile.relevant_by_grade.any(axis=0))
     grades = profile.grades[there] if len(there) else np.ones(1, dtype=np.int64)
     plain = grades.tolist() == [1]
-    return TieProfile(
-        profile.offsets, profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant, profile.n_ranked,
-        profile.n_relevant, grades, tied_by_grade=None if plain else profile.tied_by_grade[:, there],
-        relevant_by_grade=None if plain else profile.relevant_by_grade[:, there], check=False,
-    )  # fmt: skip
+    by_grade = [None if plain else counts[:, there] for counts in profile.counts_by_grade]
+    return replace(profile, grades=grades, tied_by_grade=by_grade[0], relevant_by_grade=by_grade[1], check=False)

@@ -8,6 +8,7 @@ comparison; other groups (undecided, large, or with a gallery or junk) go throug
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -23,12 +24,14 @@ from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Exact
-from deadheat.inputs.samples import EmbeddingsLike
+from deadheat.inputs import labels as input_labels
+from deadheat.inputs.samples import EmbeddingsLike, Pair
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.floats import plain_floats
-from deadheat.support.progress import Workers
+from deadheat.support.progress import Reporting, Workers
 
 SMALL_GROUP = 512  # items of a group up to which it is ranked whole
+CELLS = 1 << 26  # of a mask of junk that is written by rules, at once in each thread
 
 
 class Gallery(NamedTuple):
@@ -68,7 +71,7 @@ def profile_within(
     (array([1, 1, 2, 2, 2]), array([0, 0, 0, 1, 1]))
     """
     alone = replace(options, threads=1, progress=False, checkpoint=None, device=None)  # the last two are for one pass
-    junk = None if options.junk is None else np.asarray(options.junk)
+    junk = options.junk
     rows = distance_registry.opened(embeddings, options.distance, "embeddings")
     if gallery is not None:
         gallery = gallery._replace(embeddings=distance_registry.opened(gallery.embeddings, options.distance, "gallery"))
@@ -99,6 +102,18 @@ def profile_within(
 
     with Workers(options.threads) as workers:
         return TieProfile.joined(workers.each(profile_of_group, range(len(groups))))
+
+
+def profile_by_rules(pair: Pair, options: CountingOptions) -> TieProfile:
+    """Return the profile of leave one out with junk by rules, of which a part is written at a time."""
+    rows, n = pair.query.embeddings, len(pair.query.labels)
+    most = max(1, min(CELLS // n, -(-n // (2 * options.threads))))
+    queries, items = zip(*options.junk.parts(most), strict=True)
+    classes = input_labels.label_codes(pair.query.labels)[0]
+    gallery = Gallery(rows, classes, items, np.arange(n))
+    with Reporting(options.progress, sum(map(operator.mul, map(len, queries), map(len, items)))) as report:
+        profile = profile_within(rows, classes, queries, gallery, options=options, report=report)
+    return profile[np.argsort(np.concatenate(queries))]
 
 
 def _ranked_whole(distance: Distance, items: Int64, classes: Int64) -> TieProfile | None:

@@ -1,4 +1,4 @@
-"""Cosine similarity."""
+"""Cosine similarity, and correlation, which is that of centred rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from deadheat.engine.distances.bounds import divided, multiplied, nudged
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.dense import Product
 from deadheat.engine.distances.distance import Level, Target
-from deadheat.engine.distances.scaling import Rows
+from deadheat.engine.distances.scaling import Derived, Rows
+from deadheat.errors import InvalidValueError
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64
 
@@ -118,3 +119,29 @@ class CosineOfTangents(Cosine):
         low, high = bounds.tangent_square(self.query_square[queries], self.query_norm[queries], self.dim)
         low, high = multiplied(*multiplied(low / 2, high / 2, self.unit), self.unit)
         return nudged(1 - high, 1 - low)
+
+
+class Correlation(Cosine):
+    """The cosine of the rows d x − Σx; a constant row has correlation 0 to everything."""
+
+    name = "correlation"
+
+    @classmethod
+    def between(cls, query: Source, gallery: Source, exact_only: bool) -> Cosine:  # type: ignore[override]
+        queries = Derived.of(query, centred, np.dtype(np.float64))
+        items = queries if gallery is query else Derived.of(gallery, centred, queries.dtype)
+        return Cosine.between(queries, items, exact_only)
+
+
+def centred(rows: NDArray[Any]) -> Float64:
+    """Return d x − Σx of each row exactly, in units of the last bit of its numbers; or refuse the rows."""
+    dim, (mantissa, exponent) = rows.shape[1], np.frexp(rows.astype(np.float64))
+    digits = np.ldexp(mantissa, 53).astype(np.int64)
+    last = np.where(digits == 0, 2**20, exponent - 53 + np.bitwise_count((digits & -digits) - 1)).min(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        whole = np.ldexp(rows.astype(np.float64), -last[:, None])
+        found: Float64 = dim * whole - whole.sum(axis=1, keepdims=True)
+        if not max(dim * np.abs(whole).max(), np.abs(found).max()) <= 2.0**53:  # below which all sums are exact
+            rule = "must have rows that float64 centres exactly, as d x - Σx, for distance 'correlation'"
+            raise InvalidValueError("embeddings", f"{rule}: centre them yourself, and take 'cosine'")
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -31,7 +32,15 @@ class Hamming(Distance):
             raise InvalidValueError("codes", f"must be shorter than 2^24 bits, but have {query.shape[1] * 64}")
         self.queries, self.items = query, gallery
         self.n_query, self.dim = len(query), 64 * query.shape[1]
-        self.columns = Columns.of(Array(gallery.view(np.uint32).astype(np.float64)))
+
+    @property
+    def n_gallery(self) -> int:
+        return len(self.items)
+
+    @cached_property
+    def columns(self) -> Columns:  # type: ignore[override]
+        """Equal codes as one column; histograms of codes need none."""
+        return Columns.of(Array(self.items.view(np.uint32).astype(np.float64)))
 
     def fingerprint(self, of_query: bool) -> str:
         return fingerprint(Array((self.queries if of_query else self.items).view(np.uint32))).hex()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deadheat.engine.distances.cityblock import Cityblock
-from deadheat.engine.distances.cosine import Cosine
+from deadheat.engine.distances.cosine import Correlation, Cosine, centred
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.euclidean import Euclidean
 from deadheat.engine.distances.hamming import Hamming
@@ -16,12 +16,13 @@ from deadheat.inputs.source import Source
 from deadheat.support import checks
 
 DISTANCES: dict[str, type[Distance]] = {
-    kind.name: kind for kind in (Cosine, Euclidean, InnerProduct, Cityblock, Hamming)
+    kind.name: kind for kind in (Cosine, Euclidean, InnerProduct, Cityblock, Hamming, Correlation)
 }
 
 ALIASES = {
     "cos": "cosine", "l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "taxicab": "cityblock",
     "dot": "inner_product", "dot_product": "inner_product", "ip": "inner_product", "inner": "inner_product",
+    "pearson": "correlation",
 }  # fmt: skip
 
 
@@ -68,6 +69,10 @@ def check(name: str, query: Source, gallery: Source | None) -> None:
         codes.require_codes(query, "embeddings")
         if gallery is not None:
             codes.require_codes(gallery, "gallery")
+    if kind is Correlation:
+        for source in filter(None, (query, gallery)):
+            for _, rows in source.pieces():
+                centred(rows)
     if gallery is not None:
         _require_fit(kind, query, gallery)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import DeadheatError, FileError
 from deadheat.support import checks, scratch
-from deadheat.support.arrays import Int64, slices
+from deadheat.support.arrays import slices
 from deadheat.support.atomic import replacing
 
 _AT_ONCE = 1 << 20  # entries
@@ -25,13 +25,13 @@ _UNREADABLE = (  # what NumPy and zipfile raise for a damaged archive, or one of
 )  # fmt: skip
 
 
-def canonical(arrays: Mapping[str, Int64], bounds_only: bool) -> Iterator[bytes]:
+def canonical(arrays: Mapping[str, NDArray[Any]], bounds_only: bool) -> Iterator[bytes]:
     """Yield the bytes that `TieProfile.digest` describes, in pieces that are the same for equal profiles."""
     yield f"{_FORMAT}\n{'bounds' if bounds_only else 'exact'}\n".encode()
     for name, array in arrays.items():
         yield f"{name} {' '.join(map(str, array.shape))}\n".encode()
         for some in slices(len(array), _AT_ONCE):
-            yield array[some].astype("<i8").tobytes()
+            yield array[some].astype(f"<{array.dtype.kind}8").tobytes()
             scratch.let_go(array)
         yield b"\n"
 

@@ -39,8 +39,8 @@ def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
         scratch.let_go(*written)
 
 
-def at_level(profile: TieProfile, rel: int) -> TieProfile:
-    """Return the profile in which items of grades below `rel` are irrelevant; ranks and ties do not change.
+def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
+    """Return the profile in which items of gains below `rel` are irrelevant; ranks and ties do not change.
 
     Examples
     --------
@@ -49,18 +49,19 @@ def at_level(profile: TieProfile, rel: int) -> TieProfile:
     >>> profile.closer, profile.tied, profile.tied_relevant, profile.n_relevant
     (array([1, 3]), array([2, 1]), array([1, 1]), array([2]))
     """
-    if rel <= profile.grades[0]:
+    if rel is None or _has_all(profile, rel):
         return profile
-    first = int(np.searchsorted(profile.grades, rel))
-    if profile.tied_by_grade is None or profile.relevant_by_grade is None:  # one grade, which is below
-        by_grade, relevant = (np.zeros((n, 0), dtype=np.int64) for n in (profile.n_group, profile.n_query))
-    else:
-        by_grade, relevant = profile.tied_by_grade[:, first:], profile.relevant_by_grade[:, first:]
-    tied_relevant = by_grade.sum(axis=1)
+    counted = profile.gain_table >= rel
+    grades = np.flatnonzero(counted.any(axis=0))
+    of_groups, of_queries = (counts[:, grades] for counts in profile.counts_by_grade)
+    counted = counted[:, grades]
+    of_groups, of_queries = of_groups * counted[profile.query_of_group], of_queries * counted
+    tied_relevant = of_groups.sum(axis=1)
     kept = np.flatnonzero(tied_relevant)
     running = offsets_of(tied_relevant)
     before = running[:-1] - running[profile.offsets[profile.query_of_group]]
-    some = first < len(profile.grades)
+    some, real = len(grades) > 0, profile.gains is not None
+    graded = len(grades) > real  # a single real gain has the grade 1
     return replace(
         profile,
         offsets=offsets_of(np.bincount(profile.query_of_group[kept], minlength=profile.n_query)),
@@ -68,15 +69,21 @@ def at_level(profile: TieProfile, rel: int) -> TieProfile:
         closer_relevant=before[kept],
         tied=profile.tied[kept],
         tied_relevant=tied_relevant[kept],
-        n_relevant=relevant.sum(axis=1),
-        grades=profile.grades[first:] if some else np.ones(1, dtype=np.int64),
-        tied_by_grade=by_grade[kept] if some else None,
-        relevant_by_grade=relevant if some else None,
+        n_relevant=of_queries.sum(axis=1),
+        grades=np.arange(1, 1 + max(1, len(grades))) if real or not some else profile.grades[grades],
+        tied_by_grade=of_groups[kept] if graded else None,
+        relevant_by_grade=of_queries if graded else None,
+        gains=profile.gain_table[:, grades] * counted if real and some else None,
         check=False,
     )
 
 
-def judged_at_level(profile: TieProfile, rel: int) -> TieProfile:
+def _has_all(profile: TieProfile, rel: float) -> bool:
+    """Return whether every relevant item is of this gain at least."""
+    return bool(np.all((profile.gain_table >= rel) | (profile.counts_by_grade[1] == 0)))
+
+
+def judged_at_level(profile: TieProfile, rel: float | None) -> TieProfile:
     """Return `at_level` of a profile in which all judged items are ranked but relevant ones that were not retrieved.
 
     Those of them below the level are irrelevant, and ranked behind all others.
@@ -87,8 +94,7 @@ def judged_at_level(profile: TieProfile, rel: int) -> TieProfile:
     >>> judged_at_level(profile, 1).n_ranked, judged_at_level(profile, 2).n_ranked
     (array([3]), array([4]))
     """
-    first = int(np.searchsorted(profile.grades, rel))
-    if first == 0:
+    if rel is None or _has_all(profile, rel):
         return profile
     lower = at_level(profile, rel)
     found, still = (

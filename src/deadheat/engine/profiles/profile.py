@@ -17,7 +17,7 @@ import numpy as np
 import deadheat._core as _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.support import checks, scratch
-from deadheat.support.arrays import Bool, Int32, Int64, offsets_of, pieces, spread
+from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, spread
 from deadheat.support.lazy import hashlib, lazy
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ else:
 OF_GROUPS, OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
 _ARRAYS = ("offsets", *OF_GROUPS, *OF_QUERIES, "grades")
 _GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
-_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered")
-OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered")
+_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered", "gains")
+OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered", "gains")
 
-Arrays = Mapping[str, Int64]  # those of a profile that are not None
+Arrays = Mapping[str, Any]  # those of a profile that are not None: int64, and gains float64
 
 
 Rules = Iterator[tuple[Any, str]]  # whether each rule holds: what comes later relies on what was before
@@ -84,6 +84,12 @@ def _rules_of_grades(arrays: Arrays) -> Rules:
         yield relevant.shape == (len(n_relevant), len(grades)), "relevant_by_grade must be (n_query, n_grade)"
         yield np.array_equal(tied.sum(axis=1), tied_relevant), "tied_by_grade must add up to tied_relevant"
         yield np.array_equal(relevant.sum(axis=1), n_relevant), "relevant_by_grade must add up to n_relevant"
+    if (gains := arrays.get("gains")) is not None:
+        yield gains.shape == (len(n_relevant), len(grades)), "gains must be (n_query, n_grade)"
+        yield np.isfinite(gains).all() and (gains >= 0).all(), "gains must be finite and not negative"
+        yield np.all((np.diff(gains) > 0) | (gains[:, :-1] == 0)), "gains must be ascending in every query"
+        there = n_relevant[:, None] if relevant is None else relevant
+        yield np.all((gains > 0) | (there == 0)), "gains must be positive for each grade that a query has"
 
 
 def _rules_of_cut_rankings(arrays: Arrays, query: Int64) -> Rules:
@@ -173,6 +179,9 @@ class TieProfile:
         For rankings that were cut, as those of a vector index: the items whose order is known, up to ties. All others
         are in one last group, which is not a tie: its items are in unknown order, only lower and upper have a
         meaning there, and an expected value that depends on it is NaN. None if all rankings are whole.
+    gains : (n_query, n_grade) float64, optional
+        For real-valued gains, such as 0.25, the gain that each grade stands for in a query, ascending, and 0 for a
+        grade that it does not have; the grades are then 1 to n_grade. None where the gains are the grades.
     check : bool
         Check that the arrays agree with each other.
 
@@ -207,6 +216,7 @@ class TieProfile:
     bounds_only: bool = False
     query_ids: tuple[str, ...] | None = None
     n_ordered: Int64 | None = field(default=None, kw_only=True)
+    gains: Float64 | None = field(default=None, kw_only=True)
     check: InitVar[bool] = True
 
     compact: ClassVar[CompactGroups | None] = None  # the groups as they are kept, where arrays are made when asked for
@@ -215,7 +225,7 @@ class TieProfile:
         for name in _ARRAYS + _OPTIONAL:
             array = getattr(self, name)
             if array is not None:
-                object.__setattr__(self, name, _integers(array, name))
+                object.__setattr__(self, name, (_reals if name == "gains" else _integers)(array, name))
         if checks.flag(check, "check"):
             checks.flag(self.bounds_only, "bounds_only")
             for holds, rule in _rules(self._arrays, self.query_ids, self.bounds_only):
@@ -223,7 +233,7 @@ class TieProfile:
                     raise InvalidValueError("not a tie profile:", rule)
 
     @property
-    def _arrays(self) -> dict[str, Int64]:
+    def _arrays(self) -> dict[str, Any]:
         """The arrays that are not None, in the order of the digest."""
         named = {name: getattr(self, name) for name in _ARRAYS + _OPTIONAL}
         return {name: array for name, array in named.items() if array is not None}
@@ -275,7 +285,9 @@ class TieProfile:
 
     @classmethod
     def joined(cls, profiles: Sequence[TieProfile]) -> TieProfile:
-        """Return the profile of the queries of several profiles with the same grades; `query_ids` are dropped.
+        """Return the profile of the queries of several profiles; `query_ids` are dropped.
+
+        They have the same grades, unless one has `gains`.
 
         Examples
         --------
@@ -283,8 +295,11 @@ class TieProfile:
         >>> TieProfile.joined([one, one]).closer
         array([0, 0])
         """
+        if any(profile.gains is not None for profile in profiles):
+            profiles = _of_like_grades(profiles)
         arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in OF_GROUPS + OF_QUERIES
+            name: np.concatenate([getattr(profile, name) for profile in profiles])
+            for name in (*OF_GROUPS, *OF_QUERIES, *(() if profiles[0].gains is None else ("gains",)))
         }
         if all(profile.tied_by_grade is not None for profile in profiles):
             of_grades = {
@@ -326,7 +341,7 @@ class TieProfile:
         for queries in pieces(np.diff(self.offsets)):
             first, last = self.offsets[[queries.start, queries.stop]]
             large = first + np.flatnonzero(self.tied[first:last] > 1)
-            mixed = large[(self._by_grade[large] != self.tied[large, None]).all(axis=1)]
+            mixed = large[(self.counts_by_grade[0][large] != self.tied[large, None]).all(axis=1)]
             n_query = len(np.unique(np.searchsorted(self.offsets, mixed, side="right")))
             largest = int(self.tied[mixed].max(initial=found.largest))
             found = Ties(found.mixed_groups + len(mixed), found.queries + n_query, largest)
@@ -348,9 +363,16 @@ class TieProfile:
         return {name: None if array is None else array[index] for name, array in arrays.items()}
 
     @property
-    def _by_grade(self) -> Int64:
-        """Relevant items of each group by grade, also if relevance is binary."""
-        return self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
+    def gain_table(self) -> Float64:
+        """The gain that each grade stands for in each query, (n_query, n_grade), also if gains are the grades."""
+        return np.broadcast_to(self.grades, (self.n_query, len(self.grades))) if self.gains is None else self.gains
+
+    @property
+    def counts_by_grade(self) -> tuple[Int64, Int64]:
+        """The relevant items of groups and of queries by grade, also if relevance is binary."""
+        if self.tied_by_grade is None or self.relevant_by_grade is None:
+            return self.tied_relevant[:, None], self.n_relevant[:, None]
+        return self.tied_by_grade, self.relevant_by_grade
 
     @property
     def is_cut(self) -> Bool:
@@ -363,7 +385,7 @@ class TieProfile:
         if self.n_ordered is None:
             return self
         lengths, groups, by_grade = _best_first(
-            self.is_cut, self._by_grade, {name: getattr(self, name) for name in OF_GROUPS}
+            self.is_cut, self.counts_by_grade[0], {name: getattr(self, name) for name in OF_GROUPS}
         )
         new: dict[str, Any] = {**groups, "offsets": offsets_of(lengths)[self.offsets], "n_ordered": None}
         return replace(self, tied_by_grade=None if self.tied_by_grade is None else by_grade, **new)
@@ -389,7 +411,7 @@ class TieProfile:
         """
         if not isinstance(other, TieProfile):
             return NotImplemented
-        for name in ("offsets", "closer_relevant", "tied_relevant", "n_relevant", "grades", *_GRADED_ARRAYS):
+        for name in ("offsets", "closer_relevant", "tied_relevant", "n_relevant", "grades", *_GRADED_ARRAYS, "gains"):
             mine, yours = getattr(self, name), getattr(other, name)
             if not (mine is None and yours is None) and not np.array_equal(mine, yours):
                 raise InvalidValueError(
@@ -419,9 +441,9 @@ class TieProfile:
 
         The canonical bytes are, each ended by a newline: the text ``deadheat.TieProfile 1``, then ``exact`` or
         ``bounds`` (a tolerance), then for each array, in the order offsets, closer, closer_relevant, tied,
-        tied_relevant, n_ranked, n_relevant, grades, where relevance is graded tied_by_grade and relevant_by_grade, and
-        where rankings were cut n_ordered, its name, its shape as decimal numbers separated by spaces, and its values as
-        little-endian int64 in C order.
+        tied_relevant, n_ranked, n_relevant, grades, where relevance is graded tied_by_grade and relevant_by_grade,
+        where rankings were cut n_ordered, and where gains are real gains, its name, its shape as decimal numbers
+        separated by spaces, and its values as little-endian int64, gains as float64, in C order.
         """
         digest = hashlib.sha256()
         for piece in self._canonical():
@@ -499,6 +521,30 @@ def _integers(values: Any, name: str) -> Int64:
     if array.ndim != (2 if name in _GRADED_ARRAYS else 1):
         raise InvalidValueError(name, f"must not have shape {array.shape}")
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _reals(values: Any, name: str) -> Float64:
+    """Convert the gains of a profile to float64."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iuf" or array.ndim != 2:
+        raise InvalidTypeError(name, f"must hold numbers, (n_query, n_grade), but are {array.dtype} of {array.shape}")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _of_like_grades(profiles: Sequence[TieProfile]) -> list[TieProfile]:
+    """Return profiles with gains for as many grades: those that lack some get more, below all that they have."""
+    most = max(len(profile.grades) for profile in profiles)
+
+    def widened(numbers: Any) -> Any:
+        return np.pad(numbers, ((0, 0), (most - numbers.shape[1], 0)))
+
+    return [
+        replace(
+            profile, grades=np.arange(1, most + 1), gains=widened(profile.gain_table),
+            **dict(zip(_GRADED_ARRAYS, map(widened, profile.counts_by_grade), strict=True)),
+        )
+        for profile in profiles
+    ]  # fmt: skip
 
 
 def _best_first(rest: Bool, by_grade: Int64, groups: dict[str, Int64]) -> tuple[Int64, dict[str, Int64], Int64]:

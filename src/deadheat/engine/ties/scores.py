@@ -46,7 +46,7 @@ class ScoreTies(NamedTuple):
 
     def require_ungraded(self, grades: Int64) -> None:
         """Refuse grades with a tolerance: documents of two grades may change places, which no window counts."""
-        if self.bounds_only and grades.tolist() != [1]:
+        if self.bounds_only and len(grades) > 1:
             raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
 
     def rounded(self, scores: Any) -> NDArray[Any]:

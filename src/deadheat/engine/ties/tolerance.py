@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.engine.distances.bounds import nudged, outward
+from deadheat.engine.distances.bounds import END, nudged, outward
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.exact import Roots
 from deadheat.engine.ties.rule import Cuts, Groups, Relevant, Ties, group_by_score
@@ -71,7 +71,7 @@ class Tolerance(Ties):
 
 def _slack(value: Float64, shift: float) -> Float64:
     """Bound the rounding errors of a sum."""
-    return np.asarray(np.abs(value) * 2.0**-50 + abs(shift) * 2.0**-50)
+    return np.asarray(np.abs(value) * END + abs(shift) * END)
 
 
 class _Thresholds:

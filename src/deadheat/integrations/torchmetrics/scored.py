@@ -17,6 +17,7 @@ from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.inputs import conversion
+from deadheat.inputs.arrays import GAIN, gains_allowed
 from deadheat.integrations.torchmetrics.gathering import RowMetric, kept
 from deadheat.measures.names import parse, parse_all
 from deadheat.reports.report import Report
@@ -86,8 +87,8 @@ class ScoredRetrieval(RowMetric):
 
     Differences from torchmetrics, other than ties: an item counts whatever the sign of its score (`RetrievalMAP`,
     `RetrievalMRR`, `RetrievalPrecision` and `RetrievalRecall` treat relevant items with a score of 0 or less as
-    irrelevant); mAP@k divides by all relevant items, not by those found; gains of nDCG are whole grades from 0 on; a
-    query without an irrelevant item has no AUC and is excluded, where torchmetrics gives 0.
+    irrelevant); mAP@k divides by all relevant items, not by those found; gains of nDCG are not negative; a query
+    without an irrelevant item has no AUC and is excluded, where torchmetrics gives 0.
 
     Examples
     --------
@@ -133,9 +134,9 @@ class ScoredRetrieval(RowMetric):
         ----------
         preds : (n, ...) tensor of floats
             Scores, higher is better; finite, but for items that `ignore_index` excludes.
-        target : (n, ...) tensor of bool or whole numbers
-            1 is relevant and 0 is not; higher grades are allowed if nDCG is among the measures, and count as 1 for the
-            others.
+        target : (n, ...) tensor of bool, integers or floats
+            1 is relevant and 0 is not; other gains above 0 are allowed if nDCG or ERR is among the measures, and count
+            as 1 for the others.
         indexes : (n, ...) tensor of int64
             The query that each item belongs to.
 
@@ -148,7 +149,7 @@ class ScoredRetrieval(RowMetric):
         self.keep({
             "indexes": kept(indexes.flatten()),
             "preds": kept(preds.flatten()),
-            "target": kept(target.flatten().to(torch.int64)),
+            "target": kept(target.flatten() if target.is_floating_point() else target.flatten().to(torch.int64)),
         })  # fmt: skip
 
     def compute(self) -> Any:
@@ -195,11 +196,11 @@ class ScoredRetrieval(RowMetric):
             rule = f"must be finite, but holds {odd}; to leave an item out, use ignore_index"
             raise InvalidValueError("`preds`", rule)
         if any(parse(name).row.forms.graded for name in self.measures):
-            odd = grades[(grades != grades.to(torch.int64)) | (grades < 0)]
+            odd = grades[~gains_allowed(grades.cpu().double()).to(grades.device)]
         else:
             odd = grades[(grades != 0) & (grades != 1)]
         if len(odd):
-            rule = "must contain `binary` values, or whole grades of 0 and more for nDCG"
+            rule = f"must contain `binary` values, or for nDCG gains of {GAIN}"
             raise InvalidValueError("`target`", f"{rule}, but holds {odd[0].item()}")
 
     def _report(self) -> Report | None:

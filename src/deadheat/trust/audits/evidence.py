@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.analyses.orders import random_orders
 from deadheat.analyses.random_baseline import RandomBaseline, random_baseline
+from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.literals import DistanceName
@@ -24,8 +25,6 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
-from deadheat.inputs import labels as input_labels
-from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
 from deadheat.reports.averaging import Averaging, SummaryOptions
@@ -203,8 +202,7 @@ def collect(task: Task, summary: SummaryOptions, seed: int) -> Evidence:
 
 def _classes(samples: Samples[Source]) -> Int64:
     """Return the class of each row by number; where a row has several labels, equal sets of them are a class."""
-    labels = samples.labels
-    return labels.classes() if isinstance(labels, LabelSets) else input_labels.label_codes(labels)[0]
+    return LabelRelevance(samples.labels, samples.labels).classes.astype(np.int64)
 
 
 def _all_tied(profile: TieProfile) -> TieProfile:
@@ -228,14 +226,14 @@ def _draws(task: Task, n_gallery: int, summary: SummaryOptions, seed: int) -> Ra
     gallery_labels = None if pair.gallery is None else pair.gallery.labels
     return random_baseline(
         pair.query.labels, gallery_labels, draws=draws, measure=summary.measures[0], seed=seed, threads=options.threads,
-        distance="cosine" if options.distance == "hamming" else cast(DistanceName, options.distance),
+        distance="cosine" if options.distance in ("hamming", "correlation") else cast(DistanceName, options.distance),
     )  # fmt: skip
 
 
 def _precision(distance: str, parts: dict[str, Rows]) -> float:
     """Return the precision of float32 as a difference of distances; 0 for bits."""
     query, gallery = parts["embeddings"].length, parts.get("gallery", parts["embeddings"]).length
-    scales = {"cosine": 1.0, "inner_product": query * gallery, "hamming": 0.0}
+    scales = {"cosine": 1.0, "correlation": 1.0, "inner_product": query * gallery, "hamming": 0.0}
     return thresholds.PRECISION * scales.get(distance, max(query, gallery))
 
 
@@ -253,12 +251,14 @@ def plain_sorts(task: Task, report: Report, summary: SummaryOptions, seed: int) 
     queries = _some_queries(report.profile, n_gallery, seed)
     own = queries if pair.gallery is None else None if options.exclude is None else np.asarray(options.exclude[queries])
     junk = options.junk
-    own_options = replace(options, junk=junk if junk is None or junk.ndim == 1 else junk[queries], exclude=own)
+    if junk is not None and junk.ndim == 2:
+        junk = junk[np.ix_(queries, np.arange(n_gallery))]
+    own_options = replace(options, junk=junk, exclude=own)
     rankings = Rankings(_taken(pair.query.embeddings, queries), items.embeddings, own_options)
     labels = pair.query.labels[queries]
     shuffled = map(np.argsort, random_orders(n_gallery, thresholds.SHUFFLES, seed, _SHUFFLED))
     places = [np.arange(n_gallery), np.arange(n_gallery)[::-1], *shuffled]
-    values = _values_of_queries(rankings, _Relevant(labels, items.labels), places, summary, options.threads)
+    values = _values_of_queries(rankings, LabelRelevance(labels, items.labels), places, summary, options.threads)
     of_classes = None if task.has_several_labels else labels
     ranked = report_on(report.profile[queries], summary, labels=of_classes, threads=options.threads)
     sampled = ranked.n_query < report.n_query
@@ -295,32 +295,15 @@ def _some_queries(profile: TieProfile, n_gallery: int, seed: int) -> Int64:
     return np.sort(with_relevant[order[:most]])
 
 
-class _Relevant:
-    """Relevance of ranked items: equal labels, or a label in common where a row has several."""
-
-    def __init__(self, labels: Any, gallery_labels: Any) -> None:
-        self._labels: Any
-        self.n_query, self.n_item = len(labels), len(gallery_labels)
-        several = isinstance(labels, LabelSets)
-        self._labels = (labels, gallery_labels) if several else input_labels.label_codes(labels, gallery_labels)
-
-    def of(self, queries: Int64, items: Int64) -> Bool:
-        """Return which of the items of each query are relevant, (n_query, n_ranked)."""
-        of_query, of_items = self._labels
-        if isinstance(of_query, LabelSets):
-            return np.take_along_axis(of_query.shares(of_items, queries), items, axis=1)
-        return np.asarray(of_items[items] == of_query[queries][:, None])
-
-
 def _values_of_queries(
-    rankings: Rankings, relevance: _Relevant, places: list[Int64], summary: SummaryOptions, threads: int
+    rankings: Rankings, relevance: LabelRelevance, places: list[Int64], summary: SummaryOptions, threads: int
 ) -> dict[str, list[Float64]]:
     """Return by measure, for each order, the values of all queries, (n,); an order gives the place of each item."""
-    values = {name: [np.empty(relevance.n_query) for _ in places] for name in summary.measures}
-    n = relevance.n_item
+    values = {name: [np.empty(rankings.n_query) for _ in places] for name in summary.measures}
+    n = rankings.n_gallery
     for block in rankings:
         ranked = block.items >= 0
-        relevant = ranked & relevance.of(block.queries, block.items)
+        relevant = relevance.of(block.queries[:, None], block.items)
         for number, place in enumerate(places):
             keys = np.where(ranked, 2 * (block.group * n + place[block.items]) + relevant, 2 * n * n)
             sorted_relevant = np.asarray(np.sort(keys, axis=1) & 1, dtype=np.bool_)

@@ -141,8 +141,8 @@ def _inputs(pair: Pair, options: CountingOptions) -> dict[str, Any]:
             content[name] = {"shape": list(rows.shape), "sha256": digest_of_rows(rows)}
             content[labels] = {"shape": [len(samples.labels)], "sha256": digest_of_labels(samples.labels)}
     n_query = len(pair.query.labels)
-    mask = options.junk
-    if mask is not None:
+    if options.junk is not None:
+        mask = np.asarray(options.junk)
         marks = (np.ascontiguousarray(row).view(np.uint8).data for row in np.atleast_2d(mask))
         content["junk"] = {"shape": list(mask.shape), "sha256": _digest("mask", mask.shape, marks)}
     if options.exclude is not None:

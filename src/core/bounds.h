@@ -1,0 +1,83 @@
+// Constants that the core adds to bounds and estimates for its own roundings, and why each is enough.
+//
+// The bounds of scores come from src/deadheat/engine/distances/bounds.py, which has their proofs; they have eight roundings
+// to spare. Here u is 2^-53 and, where it says so, 2^-24. A bound or a score that was computed with n roundings is off by a
+// part γ_n < 1.01·n·u of the sizes of its terms (n < 1000).
+#pragma once
+
+namespace deadheat::bounds {
+
+// Scores and cuts ----------------------------------------------------------------------------------------------------
+
+/// Two scores are surely apart where fl(s − t) > reach · APART, with reach = fl(b + c) of their bounds: one rounding of the
+/// difference, one of the sum and one of this product are 3u, and here are 8u.
+constexpr double APART = 1 + 0x1p-50;
+
+/// The ends s ± b of a cut have one rounding each, u(|s| + b), and the slack that is taken off has two: 2u more of it. Here
+/// are 4u of |s| + b; and more than what underflows.
+constexpr double OF_CUT = 0x1p-51, LEAST_OF_CUT = 1e-300;
+
+/// fl(fl(r·|v|) + tiny) has two roundings, and an edge v ± that one more: of the reach 3u, here are 8u; and of v itself u
+/// for each of two sums, here are 4u.
+constexpr double OF_REACH = 0x1p-50, OF_EDGE = 0x1p-51;
+
+/// The float32 nearest to v is off by 2^-24|v|, or by less than the smallest normal one; the sum in front of it by u more.
+constexpr double OF_SINGLE = 0x1p-23, LEAST_OF_SINGLE = 1e-37;
+
+/// Limits of the int8 filter are taken from products of numbers of at least 2^-50: what underflows in a bound is far less.
+constexpr double LEAST_OF_LIMIT = 0x1p-100;
+
+// Rows rounded to int8 -----------------------------------------------------------------------------------------------
+
+/// The largest number of a row that is rounded: products of its unit and squares stay normal.
+constexpr double LEAST_INT8 = 0x1p-50, MOST_INT8 = 0x1p60;
+
+/// Roundings of float32. A product of units and sum is off by 4 · 2^-24 of |Σ|, at most 2 · whole · size; then two terms of
+/// the bound and two sums follow, 2^-22 of each. So 2^-19 · whole · size and a part of 2^-18 of each term hold all of it.
+constexpr double OF_WHOLE = 0x1p-19, OF_INT8 = 1 + 0x1p-18;
+
+// Tangents -----------------------------------------------------------------------------------------------------------
+
+/// Of `of_tangent` in bounds.py: the part of ‖x − c‖ that the spread has for what is left of c, (2d + 2)u and what is of
+/// second order for d ≤ 2^21; and more than the roundings of the spread, (d + 5)u.
+constexpr double LEFT_OF_CENTRE = 0x1p-30, OF_SPREAD = 1 + 0x1p-20;
+
+// Exact closeness ----------------------------------------------------------------------------------------------------
+
+/// Cosines are estimated as a·fl(1/√x) of integers of 122 bits: a conversion, a root, a quotient and a product of numbers
+/// less than 4u off make less than 16u; two of them are compared.
+constexpr double OF_COSINE = 0x1p-48;
+
+/// The product of two norms of rows of integers: (d + 4)u, for d below 2^30.
+constexpr double OF_NORMS = 1 + 0x1p-20;
+
+/// The float64 value of an exact product with so many roundings, of rows with this product of norms, is closer than half of
+/// 2^64 to it if this is at most 2^62: the residue modulo 2^64 then fixes the product.
+constexpr double within_residue(long long roundings, double norms) {
+    return static_cast<double>(roundings + 4) * 0x1p-53 * norms;
+}
+constexpr double MOST_WITHIN_RESIDUE = 0x1p62;
+
+/// Estimates of long integers, from their first 64 bits, are off by 2u, products, quotients and roots of a few of them by
+/// less than 2^-48; differences of two or three by twice as much of the sum of their sizes, and a rounding of each.
+constexpr double OF_ESTIMATES = 0x1p-46;
+
+// Double-double ------------------------------------------------------------------------------------------------------
+
+/// Roundings in twice the precision: a number that is carried as value and rest, |rest| ≤ u|value|, loses a few u² of its
+/// size in a product, a sum or a step of Newton's; here are 2^8 u².
+constexpr double OF_DOUBLE = 0x1p-98;
+
+/// A bound, with much to spare, on the loss of a product of two numbers where subnormal ones count as zero.
+constexpr double LOST = 0x1p-1000;
+
+/// More than the roundings of a bound itself, as a part of it.
+constexpr double OF_BOUND = 1 + 0x1p-40;
+
+/// Dot2 (Ogita, Rump and Oishi 2005) of d terms in up to 32 sums: 2γ² with γ of d + 64 roundings, of Σ|a_k b_k|.
+constexpr double of_dot2(long long dim) {
+    const double roundings = static_cast<double>(dim + 64) * 0x1p-53, gamma = roundings / (1 - roundings);
+    return 2 * gamma * gamma;
+}
+
+}  // namespace deadheat::bounds

@@ -1,0 +1,56 @@
+"""Real-valued gains as levels: in come the gains of pairs, out go integers by query, and the gain of each level.
+
+A query has as many levels as its relevant items have distinct gains, and the highest level of all queries is the same
+number, so that counts by level stay a small table where every item of every query has a gain of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deadheat.support.arrays import Float64, Int64, offsets_of
+
+
+def leveled(query: Int64, gains: Any, n_query: int) -> tuple[Int64, Float64 | None]:
+    """Return the grade of each pair, and the gains of grades for each query; None if all gains are whole.
+
+    Whole gains are their own grades. Others are numbered in each query, up to the same highest grade in all queries.
+
+    Parameters
+    ----------
+    query : (n_pair,) int64
+    gains : (n_pair,) integers or floats, which are positive where relevant
+    n_query : int
+
+    Returns
+    -------
+    grade : (n_pair,) int64
+        0 for a gain that is not positive.
+    table : (n_query, n_grade) float64 or None
+        The gain of each grade from 1 on, 0 for a grade that a query does not have.
+
+    Examples
+    --------
+    >>> leveled(np.array([0, 0, 1, 0]), [0.5, 2, 0.25, 0.5], 2)
+    (array([1, 2, 2, 1]), array([[0.5 , 2.  ],
+           [0.  , 0.25]]))
+    >>> leveled(np.array([0, 0]), [0.0, 3.0], 1)
+    (array([0, 3]), None)
+    """
+    given = np.asarray(gains)
+    if given.dtype.kind != "f" or ((given == np.floor(given)) & (given < 2**53)).all():
+        return np.maximum(given, 0).astype(np.int64), None
+    some = np.flatnonzero(given > 0)
+    some = some[np.lexsort((given[some], query[some]))]
+    row, gain = query[some], given[some].astype(np.float64)
+    new = np.ones(len(some), dtype=np.bool_)
+    new[1:] = (np.diff(row) != 0) | (np.diff(gain) != 0)
+    counts = np.bincount(row[new], minlength=n_query)
+    column = np.cumsum(new) - 1 - offsets_of(counts)[1:][row] + counts.max()
+    table = np.zeros((n_query, int(counts.max())))
+    table[row[new], column[new]] = gain[new]
+    grade = np.zeros(len(given), dtype=np.int64)
+    grade[some] = column + 1
+    return grade, table
