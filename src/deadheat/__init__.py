@@ -15,6 +15,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "TieProfile": "engine.profiles.profile:TieProfile",
     "Tolerance": "engine.ties.tolerance:Tolerance",
     "audit": "trust.audits.submission_audit:audit",
+    "audit_collection": "trust.audits.collection_audit:audit_collection",
     "audit_run": "trust.audits.run_audit:audit_run",
     "classification": "analyses.pooled:classification",
     "collisions": "analyses.collisions:collisions",

@@ -26,6 +26,7 @@ from deadheat.plots.pages import html_report
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
+from deadheat.trust.audits.collection_audit import audit_collection
 from deadheat.trust.audits.run_audit import audit_run
 from deadheat.trust.audits.submission_audit import audit
 from deadheat.trust.receipts.document import Receipt
@@ -43,6 +44,7 @@ __all__ = [
     "TieProfile",
     "Tolerance",
     "audit",
+    "audit_collection",
     "audit_run",
     "classification",
     "collisions",

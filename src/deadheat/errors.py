@@ -10,8 +10,7 @@
     └── MissingPackageError    an optional package is not installed (also a ModuleNotFoundError)
 
     UserWarning
-    ├── QueryInGalleryWarning  queries are ranked against a gallery that they are in
-    └── NotInGalleryWarning    relevant documents are not in the gallery, so that no query finds them
+    └── QueryInGalleryWarning  queries are ranked against a gallery that they are in
 
 Errors of the system about files (`OSError`) are raised unchanged. Messages quote files and arguments: characters that
 are not printable are escaped, and the middle of a long part is left out (`printable`); `args` have the whole text.
@@ -154,7 +153,3 @@ class MissingPackageError(DeadheatError, ModuleNotFoundError):
 
 class QueryInGalleryWarning(UserWarning):
     """Warning that queries are in the gallery and find themselves; `exclude` of `deadheat.evaluate` leaves them out."""
-
-
-class NotInGalleryWarning(UserWarning):
-    """Warning that relevant documents are not in the gallery: they count as relevant, and no query finds them."""

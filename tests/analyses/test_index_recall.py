@@ -27,7 +27,7 @@ from deadheat.analyses.index_recall import IndexRecall
 from deadheat.engine.counting import ranking
 from deadheat.engine.counting.distributed import worker
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.errors import ClusterError, InvalidTypeError, InvalidValueError
+from deadheat.errors import ClusterError, InputError, InvalidTypeError, InvalidValueError
 
 DISTANCES = distance_registry.names()
 
@@ -309,6 +309,57 @@ def test_a_truth_with_fewer_items_than_k() -> None:
     assert math.isnan(nothing.recall)
 
 
+def test_filtered_queries_have_fewer_neighbours_than_k() -> None:
+    """Two, one and no true neighbours of three places: padded by -1, by distance, or in rows of their own length."""
+    returned = [[4, 8, 9], [1, 2, -1], [7, -1, -1], [1, 2, 3]]
+    rows, far = [[8, 4], [3], [], [1, 2, 5]], [[0.1, 0.2], [0.1], [], [0.1, 0.2, 0.3]]
+    expected = [Fraction(2, 2), Fraction(0, 1), None, Fraction(2, 3)]
+    padded = [[*row, *[-1] * (3 - len(row))] for row in rows]
+    for fill in (math.inf, 3.4e38, float(np.finfo(np.float32).max), math.nan):
+        full = [[*row, *[fill] * (3 - len(row))] for row in far]
+        given = [(padded, full), (np.array(padded), np.array(full, dtype=np.float32)), (rows, far), (rows, None)]
+        given.append((padded, None))
+        if not math.isnan(fill):
+            given.append(([[*row, *[0] * (3 - len(row))] for row in rows], full))  # the distance says it
+        for ids, distances in given:
+            result = dh.index_recall_of_truth(returned, ids, distances, 3)
+            for value, fraction in zip(result["index"].per_query, expected, strict=True):
+                assert math.isnan(value) if fraction is None else value == float(fraction)
+            assert result["index"].recall == pytest.approx(float(Fraction(5, 9)), abs=1e-15)
+            assert (result.n_few, result.n_cut if distances is not None else 0) == (3, 0 if distances is None else 1)
+            said = "3 queries have fewer than 3 true neighbours: recall is over those that exist"
+            assert f"{said}; 1 without any is left out." in str(result)
+            assert ("has no distances, so that ids alone are compared" in str(result)) == (distances is None)
+
+
+def test_a_truth_without_distances_compares_ids() -> None:
+    result = dh.index_recall_of_truth([[0, 3]], [[0, 1, 2, 3]], k=2)
+    assert result["index"].by_id.lower.tolist() == result["index"].by_id.upper.tolist() == [0.5]
+    with pytest.raises(InputError, match=r"tolerance must be left out without distances, but is 0\.001"):
+        dh.index_recall_of_truth([[0, 3]], [[0, 1, 2, 3]], k=2, tolerance=1e-3)
+    with pytest.raises(InputError, match="ids must have at least k = 3 items for each query, but query 0 has 2"):
+        dh.index_recall_of_truth([[0, 3], [0, 1]], [[0, 1], [2, 3]], k=3)
+
+
+def test_parquet_with_and_without_distances(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    monkeypatch.chdir(tmp_path)
+    rows, far = [[8, 4], [], [1, 2, 5]], [[0.1, 0.2], None, [0.1, 0.2, 0.3]]
+    returned = [[4, 8, 9], [1, 2, 3], [1, 2, 3]]
+    parquet.write_table(pyarrow.table({"id": [0, 1, 2], "neighbors_id": rows}), "ids.parquet")
+    parquet.write_table(pyarrow.table({"neighbors": rows, "distances": far}), "both.parquet")
+    np.save("found.npy", np.array(returned))
+    expected = dh.index_recall_of_truth({"found": returned}, rows, [row or [] for row in far], 3)
+    assert passed("index-recall", "both.parquet", "found.npy", "-k", 3) == f"{expected}\n"
+    expected = dh.index_recall_of_truth({"found": returned}, rows, k=3)
+    assert expected["found"].recall == pytest.approx(5 / 6, abs=1e-15)
+    assert passed("index-recall", "ids.parquet", "found.npy", "-k", 3) == f"{expected}\n"
+    negated = [None if row is None else [-value for value in row] for row in far]
+    parquet.write_table(pyarrow.table({"neighbors": rows, "distances": negated}), "near.parquet")
+    printed = passed("index-recall", "near.parquet", "ids.parquet", "-k", 3, "--similarity")
+    assert "100.00" in printed
+
+
 def binary(path: str, *arrays: np.ndarray) -> None:
     """As big-ann-benchmarks' xbin_write and usbin_write have them."""
     head = np.array(arrays[0].shape, dtype="<u4")
@@ -359,7 +410,7 @@ def test_mistakes_are_one_line(files: None) -> None:
     np.save("f.npy", np.arange(3))
     for arguments, message in {
         "truth.ibin": "index-recall takes TRUTH and at least one FOUND",
-        "truth.ibin any.ibin": "truth.ibin has no distances; --distances FILE names them",
+        "truth.ibin any.ibin --tolerance 1e-3": "truth.ibin has no distances; --distances FILE names them",
         "far.fbin any.ibin": "far.fbin has no ids",
         "both.bin far.fbin": "far.fbin has no ids",
         "truth.ibin any.npy --distances any.ibin": "any.ibin has no distances",
@@ -368,7 +419,7 @@ def test_mistakes_are_one_line(files: None) -> None:
         "f.npy any.ibin": "f.npy must have ids or distances with a row for each query, but has an array of shape (3,)",
         "none.bin any.ibin": "none.bin: No such file or directory",
         "both.txt any.ibin": "neighbors must be a file that ends in one of .h5, .hdf5, .ibin, .fbin, .bin, .npy, "
-        "but is both.txt",
+        ".parquet, but is both.txt",
         "both.bin any.ibin -k 50": "ids must have at least k = 50 items for each query, but query 0 has 40; "
         "-1 stands for nothing, where there are no more",
     }.items():

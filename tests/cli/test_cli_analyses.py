@@ -152,7 +152,7 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
         ("grouped train.npz --test test.npz --json test.npz",
          "cannot write test.npz: it is one of the input files (--force"),
         ("grouped alone.npz --group-size 4", "no query has a relevant item"),
-        ("index-recall ids.npy ids.npy", "ids.npy has no distances; --distances FILE names them"),
+        ("index-recall ids.npy ids.npy --tolerance 1", "ids.npy has no distances; --distances FILE names them"),
         ("quantization all.npz -f int9", "formats must be one of float64, float32"),
         ("quantization all.npz --threshold 1_0", "threshold must be numbers, or one of mean, median, but is '1_0'"),
         ("quantization all.npz --plot bytes.jpg", "--plot bytes.jpg must end in one of .png, .pdf, .svg"),

@@ -71,6 +71,7 @@ def test_every_file_that_a_command_writes_is_checked() -> None:
     texts = ["--json", "--markdown", "--latex"]
     assert writing == {
         "audit": texts,
+        "audit-collection": texts,
         "audit-run": texts,
         "classify": ["--plot", *texts],
         "collisions": ["--plot", *texts],

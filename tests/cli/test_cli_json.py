@@ -28,6 +28,7 @@ CALLS: list[tuple[str, tuple[str, ...]]] = [
     ("run", ("qrels", "a.run")),
     ("run", ("qrels", "a.run", "b.run", *QUICK)),
     ("audit", ("a.npz", "-m", "mAP")),
+    ("audit-collection", ("corpus.npz", "qrels")),
     ("audit-run", ("a.run", "qrels")),
     ("classify", ("items.csv",)),
     ("collisions", ("a.npz",)),
@@ -49,6 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, values in rows.items():
         np.savez(f"{name}.npz", embeddings=values, labels=LABELS)
     np.savetxt("sure.txt", rng.random(24))
+    np.savez("corpus.npz", embeddings=rows["a"][:2], ids=["d1", "d3"])
     Path("qrels").write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n")
     Path("a.run").write_text("q1 Q0 d1 1 0.5 x\nq1 Q0 d2 2 0.5 x\n")
     Path("b.run").write_text("q1 Q0 d1 1 0.7 x\nq1 Q0 d2 2 0.5 x\nq2 Q0 d1 1 0.5 x\n")

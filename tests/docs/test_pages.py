@@ -166,6 +166,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Path(name).write_text("q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.7 x\nq1 Q0 d3 3 0.7 x\n")
     Path("predictions.json").write_text('{"q1": {"d1": 0.9, "d2": 0.7, "d3": 0.6}}')
     Path("qrels.txt").write_text("q1 0 d3 1\nq1 0 d1 0\n")
+    np.savez("corpus.npz", embeddings=embeddings, ids=[f"d{i}" for i in range(24)])
     for name in ("images.npz", "texts.npz"):  # codes with several labels
         several = (labels[:, None] + np.arange(3)) % 4 == 0
         np.savez(name, embeddings=np.where(embeddings > 0, 1, -1), labels=several.astype(np.int8))

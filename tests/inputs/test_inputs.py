@@ -372,10 +372,10 @@ def test_columns_with_text_and_with_something_missing_are_refused():
 # What is no array ---------------------------------------------------------------------------------------------------
 
 
-def test_sparse_matrices_are_refused():
+def test_sparse_matrices_are_refused_but_for_embeddings():
     for sparse in (scipy.sparse.csr_matrix(ROWS), scipy.sparse.coo_array(ROWS)):
-        message = refusal(TypeError, dh.Task, sparse, LABELS)
-        assert message == f"embeddings must be dense, but is a sparse {type(sparse).__name__}: give values.toarray()"
+        message = refusal(TypeError, embeddings, sparse, "rows")
+        assert message == f"rows must be dense, but is a sparse {type(sparse).__name__}: give values.toarray()"
     eye = scipy.sparse.csr_matrix(np.eye(4, dtype=bool))
     assert refusal(TypeError, dh.Task, ROWS, LABELS, junk=eye).startswith("junk must be dense")
     assert refusal(TypeError, dh.Task.from_scores, eye, eye).startswith("scores must be dense")
@@ -395,10 +395,10 @@ def test_tensors_without_numbers_of_their_own_are_refused():
     rows = torch.tensor(ROWS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that these kinds of tensor are young, or old
-        sparse = [rows.to_sparse(), rows.to_sparse_csr(), torch.nested.nested_tensor([rows[0], rows[1, :2]])]
+        nested = torch.nested.nested_tensor([rows[0], rows[1, :2]])
         quantized = torch.quantize_per_tensor(rows.float(), 0.1, 0, torch.qint8)
-    for tensor in sparse:
-        assert refusal(TypeError, dh.Task, tensor, LABELS).startswith("embeddings must be dense")
+    assert refusal(TypeError, dh.Task, nested, LABELS).startswith("embeddings must be dense")
+    assert refusal(TypeError, dh.Task, ROWS, LABELS, junk=rows.bool().to_sparse()).startswith("junk must be dense")
     assert "quantized" in refusal(TypeError, dh.Task, quantized, LABELS)
     meta = torch.empty(4, 4, dtype=torch.bool, device="meta")
     nothing = "must hold numbers, but is a tensor on the device 'meta', which has none"

@@ -147,6 +147,7 @@ def test_arguments_stay_as_they_are() -> None:
         (({"q": {"a": 1}}, {"p": {"a": 1.0}}, [1]), "qrels and results must have a query in common"),
         (({"q": {"a": 0}}, {"q": {"a": 1.0}}, [1]), "no query has a relevant item"),
         (({"q": {"a": 1}}, {"q": {"a": 1.0}}, [1], "nope"), "metric must be one of mrr, recall_cap, hole, accuracy"),
+        (({"q": {"a": 1}}, {}, [1], "hole"), "results must have queries of the qrels only, but is empty"),
         (({"q": {"a": 1}}, {"p": {"a": 1.0}}, [1], "mrr"), "results must have queries of the qrels only, but has 'p'"),
     ],
 )

@@ -175,7 +175,7 @@ def generalization_gap(
     ----------
     train, test : Task
         Embeddings of the classes that the model was trained on, and of other classes; under one distance and one
-        meaning of ties. A row has one label, as in `grouped`.
+        meaning of ties. A row has one label, as groups are of classes.
     group_size : int
         Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
     measure : str
@@ -346,7 +346,7 @@ def split_half(
     Parameters
     ----------
     task : Task
-        Made of embeddings. A row has one label, as in `grouped`: with several, the two halves would share rows.
+        Made of embeddings. A row has one label: with several, the two halves would share rows.
     group_size : int
         Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
     measure : str

@@ -468,6 +468,10 @@ def _by_name(values: Any, indexes: Mapping[str, Any], title: str) -> Mapping[str
     return values
 
 
+_TRUTH, _IDS_ALONE = "ground truth", "ground truth, by ids"
+_FAR = float(np.float32(3.4e38))  # with which faiss fills short rows
+
+
 @dataclass(frozen=True, eq=False)
 class TruthRecall(IndexRecall):
     """The recall of every index by its name, against a ground truth: an `IndexRecall` with unknown `n_base` (−1).
@@ -478,10 +482,13 @@ class TruthRecall(IndexRecall):
     n_cut : int
         Queries whose ground truth ends inside the tie with the k-th, so that more items may tie than it lists: an index
         that returned one of those has a higher recall than is shown.
+    n_few : int
+        Queries with fewer than k true neighbours: their recall is over those that exist. Without any it is undefined.
     """
 
     tolerance: float
     n_cut: int
+    n_few: int
 
     def notes(self) -> list[str]:
         """Return notes on the comparison, the effect of ties, and queries whose ground truth ends too early."""
@@ -490,16 +497,25 @@ class TruthRecall(IndexRecall):
         queries, cut = count(self.n_query, "query", "queries"), count(self.n_cut, "query", "queries")
         least = f"the ground truth ends inside the tie with number {self.k}: recall is at least what is shown."
         notes = [f"{queries}, {self.k} nearest by the ground truth{within}.", *others]
-        return notes + ([f"In {cut} {least}"] if self.n_cut else [])
+        notes += [f"In {cut} {least}"] if self.n_cut else []
+        if self.n_few:
+            n_none = max(int(np.isnan(each.per_query).sum()) for each in self.recalls.values())
+            none = f"; {n_none} without any {'is' if n_none == 1 else 'are'} left out" if n_none else ""
+            few = count(self.n_few, "query has", "queries have")
+            notes.append(f"{few} fewer than {self.k} true neighbours: recall is over those that exist{none}.")
+        if self.distance != _TRUTH:
+            notes.append("The ground truth has no distances, so that ids alone are compared, and ties are unknown.")
+        return notes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
-        return {**super().to_dict(), "n_base": None, "tolerance": self.tolerance, "n_cut": self.n_cut}
+        return {**super().to_dict(), "n_base": None, "tolerance": self.tolerance, "n_cut": self.n_cut,
+                "n_few": self.n_few}  # fmt: skip
 
 
 @plain_floats
 def index_recall_of_truth(
-    returned: Any, ids: ArrayLike, distances: ArrayLike, k: int = 10, *, tolerance: float = 0.0
+    returned: Any, ids: Any, distances: Any = None, k: int = 10, *, tolerance: float = 0.0
 ) -> TruthRecall:
     """Measure the recall of one or several indexes, by the ids and distances of a ground truth.
 
@@ -509,9 +525,10 @@ def index_recall_of_truth(
         The ids that the index returned, best first, of the kind in `ids`; a mapping has one entry per index, or per
         setting. Only the first k items of a row count; the integer -1 is padding, and takes no place.
     ids, distances : (n_query, depth)
-        The nearest items of each query and their distances, ascending; arrays, or lists of rows of at least k entries.
-        The integer -1, at any distance, is padding: a query with fewer than k items has to find all of them. Give
-        similarities with the opposite sign.
+        The nearest items of each query and their distances, ascending; arrays, or lists of rows. An entry is nothing if
+        its id is the integer -1, or its distance is infinite or 3.4e38 and more; and so is what is missing at the end
+        of a shorter row of a list. Recall is over the items that exist. Rows that all end before k are refused. Give
+        similarities with the opposite sign. Without distances, ids alone are compared, and nothing ties.
     k : int
         The number of neighbours to find.
     tolerance : float
@@ -535,6 +552,8 @@ def index_recall_of_truth(
     (1.0, Triple(lower=0.5, expected=0.75, upper=1.0))
     """
     k, tolerance = checks.positive_integer(k, "k", _MOST), checks.real_number(tolerance, "tolerance", least=0)
+    if distances is None and tolerance:
+        raise InvalidValueError("tolerance", f"must be left out without distances, but is {tolerance:g}")
     true, far, is_whole = _truth(ids, distances, k)
     n_query, places = len(true.lengths), np.minimum(k, true.lengths)
     with np.errstate(invalid="ignore"):  # what is missing is infinitely far; of a query without anything, all is
@@ -554,26 +573,29 @@ def index_recall_of_truth(
         recalls[name] = Recall(name, _by_id(found, of_tied, tied, closer, places - closer), rows.lengths)
     n_cut = int(np.count_nonzero(is_tied[np.arange(n_query), true.lengths - 1] & ~is_whole))
     n_tied = int(np.count_nonzero(tied > places - closer))
-    return TruthRecall(recalls, k, "ground truth", n_query, -1, n_tied, tolerance, n_cut)
+    n_few = int(np.count_nonzero(places < k))
+    by, n_cut = (_IDS_ALONE, 0) if distances is None else (_TRUTH, n_cut)
+    return TruthRecall(recalls, k, by, n_query, -1, n_tied, tolerance, n_cut, n_few)
 
 
 def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.Rows, Float64, Bool]:
-    """Return the unpadded ids of a ground truth, their distances, and a mask of the padded rows, which are complete."""
+    """Return the unpadded ids of a ground truth, their distances, and a mask of the rows that are complete."""
     rows = item_ids.id_rows(ids, "ids")
     short = np.flatnonzero(rows.lengths < k)
-    if len(short):
+    if len(short) and len(set(rows.lengths.tolist())) == 1:  # else a shorter row has no more
         came = f"query {short[0]} has {rows.lengths[short[0]]}; -1 stands for nothing, where there are no more"
         raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but {came}")
-    there = item_ids.filled(rows, None, "ids")
-    true = rows.take(there)
+    values = rows.place if distances is None else item_ids.score_rows(distances, rows, "distances")
+    values = values.astype(np.float64)
+    there = item_ids.filled(rows, None, "ids") & ~(values >= _FAR)
+    true, values = rows.take(there), values[there]
     item_ids.require_distinct(true, true.values, "ids")
-    values = item_ids.score_rows(distances, rows, "distances")[there].astype(np.float64)
     falls = (values[1:] < values[:-1]) & (true.row[1:] == true.row[:-1])
     wrong = np.concatenate([true.row[~np.isfinite(values)], true.row[1:][falls]])
     if len(wrong):
         rule = f"must be finite and ascend in each row, but those of row {wrong.min()} do not"
         raise InvalidValueError("distances", rule)
-    return true, true.matrix(values, np.inf), true.lengths < rows.lengths
+    return true, true.matrix(values, np.inf), (true.lengths < rows.lengths) | (rows.lengths < k)
 
 
 def _places(rows: item_ids.Rows, true: item_ids.Rows) -> Int64:

@@ -381,7 +381,8 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
     """Measure how many of the true neighbours vector indexes returned, under any order of ties at the last place.
 
     TRUTH has the ids and distances of the nearest items of each query, and FOUND the ids that an index returned: .h5 or
-    .hdf5 (ann-benchmarks' neighbors and distances), .ibin and .fbin (big-ann-benchmarks), its .bin, or .npy.
+    .hdf5 (ann-benchmarks' neighbors and distances), .ibin and .fbin (big-ann-benchmarks), its .bin, .npy, or .parquet.
+    Without distances, ids alone are compared.
     """
     if not files:
         raise click.UsageError("index-recall takes TRUTH and at least one FOUND")
@@ -390,14 +391,16 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
         true = Neighbors(true.ids, read_neighbors(options["distances"]).distances)
     if true.ids is None:
         raise click.UsageError(f"{truth} has no ids")
-    if true.distances is None:
+    far = true.distances
+    if far is None and (options["distances"] or options["tolerance"] or options["similarity"]):
         more = "" if options["distances"] else "; --distances FILE names them"
         raise click.UsageError(f"{options['distances'] or truth} has no distances{more}")
     returned = {name: read_neighbors(path).ids for name, path in zip(names, files, strict=True)}
     lacking = next((path for path, ids in zip(files, returned.values(), strict=True) if ids is None), None)
     if lacking is not None:
         raise click.UsageError(f"{lacking} has no ids")
-    far = -true.distances if options["similarity"] else true.distances
+    if options["similarity"]:
+        far = [-row for row in far] if isinstance(far, list) else -far
     deliver(index_recall_of_truth(returned, true.ids, far, options["k"], tolerance=options["tolerance"]), options)
 
 

@@ -17,6 +17,7 @@ else:
 
 COMMANDS = {
     "audit": "Find what a referee would ask about a file of embeddings; the exit status is 1 if it is serious.",
+    "audit-collection": "Find what documents and judgements do to every system: missing ones, copies, ceilings.",
     "audit-run": "Find what a referee would ask about a file of scores, such as those of a reranker.",
     "classify": "Measure a table of scores and labels as one ranking, at thresholds that exist.",
     "collisions": "Count the neighbours that are equally far from a query, or nearly so, and draw where they are.",
@@ -36,7 +37,7 @@ COMMANDS = {
 _MODULES = {
     "analyses": ("classify", "collisions", "confidence", "exploit", "grouped", "index_recall", "quantization"),
     "systems": ("compare", "leaderboard", "run"),
-    "trust": ("audit", "audit_run", "verify"),
+    "trust": ("audit", "audit_collection", "audit_run", "verify"),
 }  # any other is in a module of its own name
 
 

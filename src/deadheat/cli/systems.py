@@ -25,6 +25,7 @@ from deadheat.engine.task import Task
 from deadheat.errors import MOST, FileError, InputError, UndefinedError, reason
 from deadheat.inputs import trec
 from deadheat.inputs.files import matching, require_there
+from deadheat.inputs.trec import Repeats
 from deadheat.plots.pages import html_report
 from deadheat.reports.averaging import Singletons, SummaryOptions
 from deadheat.reports.evaluating import evaluate, report_of
@@ -52,12 +53,19 @@ FILES = (
     option("Input", "--gallery-labels", multiple=True, type=LINES,
         help="Read the gallery's labels from this file: once for all systems, or once for each."),
 )  # fmt: skip
+CHUNKS = (
+    option("TREC run", "--repeats", type=Choice(get_args(Repeats)),
+        help="Take the best entry of a document that a run lists several times, such as once for each chunk."),
+    option("TREC run", "--documents", type=PATH, metavar="FILE",
+        help="Take the document of each chunk in a run from here: two columns."),
+)  # fmt: skip
 JUDGING = (
     option("TREC run", "-l", "--rel", type=REAL,
         help="Count documents of this gain and above as relevant. Default: of any above 0."),
     option("TREC run", "-J", "--judged-only", is_flag=True, help="Take documents without a judgement out of the run."),
     option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N",
         help="Count only the first N documents of each query."),
+    *CHUNKS,
     option("TREC run", "-c/-C", "--complete/--incomplete", default=None,
         help="Count queries that a run lacks as 0, or leave them out. Default: count them, except with --trec-eval."),
 )  # fmt: skip
@@ -77,7 +85,7 @@ TESTING = (
 EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of the table below it.")
 
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
-_JUDGING = ("rel", "judged_only", "max_docs", "complete")
+_JUDGING = ("rel", "judged_only", "max_docs", "complete", "repeats", "documents")
 _OF_EMBEDDINGS = (
     *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header"),
     *("distance", "ties_of", "average", "device"),
@@ -217,10 +225,11 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
 def run(files: tuple[Path, ...], **options: Any) -> None:
     """Evaluate a TREC RUN against QRELS and print a table, in per cent; of several RUNs, a leaderboard.
 
-    QRELS has lines "qid iter docid rel", and RUN has "qid Q0 docid rank score tag"; either may be gzipped. Scores rank,
-    and equal scores tie. Measures have the names of `deadheat --measures` or of trec_eval, such as map, ndcg_cut_10,
-    P.5,10; with --trec-eval also num_q, gm_map, utility and the like, and official (the default), set and all_trec,
-    in trec_eval's order. `deadheat compare A B --qrels QRELS` tests two runs against each other.
+    QRELS has lines "qid iter docid rel", and RUN has "qid Q0 docid rank score tag"; or either is JSON, JSON lines,
+    Parquet, a table with names of columns, or MS MARCO's, and may be gzipped. Scores rank, and equal scores tie.
+    Measures have the names of `deadheat --measures` or of trec_eval, such as map, ndcg_cut_10, P.5,10; with --trec-eval
+    also num_q, gm_map, utility and the like, and official (the default), set and all_trec, in trec_eval's order.
+    `deadheat compare A B --qrels QRELS` tests two runs against each other.
     """
     qrels, runs = (options["qrels"], files) if options["qrels"] else (next(iter(files), None), files[1:])
     if qrels is None or not runs:

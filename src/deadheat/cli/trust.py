@@ -1,4 +1,4 @@
-"""The commands of `deadheat.trust`: `audit`, `audit-run` and `verify`."""
+"""The commands of `deadheat.trust`: `audit`, `audit-collection`, `audit-run` and `verify`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from deadheat.cli import options as shared
-from deadheat.cli.files import FILE, PATH, Command, option
+from deadheat.cli.files import FILE, LINES, PATH, Command, option
 from deadheat.cli.options import deliver, with_options, write_texts
+from deadheat.cli.systems import CHUNKS
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.reports.tables import labelled
 from deadheat.support.lazy import json
-from deadheat.trust.audits import run_audit
+from deadheat.trust.audits import collection_audit, run_audit
 from deadheat.trust.audits.findings import Audited
 from deadheat.trust.audits.submission_audit import MEASURES, audit_of
 from deadheat.trust.receipts.document import Receipt
@@ -23,6 +24,10 @@ from deadheat.trust.receipts.receipt import verify as verified
 
 FAILED = 1  # exit status: something serious was found, or a receipt does not match
 
+_MEASURES = option(
+    "Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
+    help='Compute these measures, such as "AP nDCG@10"; can be repeated.',
+)  # fmt: skip
 STRICT = option("Run", "--strict", is_flag=True, help="Exit with 1 for warnings too.")
 
 
@@ -51,16 +56,33 @@ def _delivered(found: Audited, options: dict[str, Any]) -> int:
     return 0 if found.passes(strict=options["strict"]) else FAILED
 
 
+@click.command("audit-collection", cls=Command)
+@click.argument("file", type=PATH)
+@click.argument("qrels", type=PATH)
+@with_options(
+    [option("Input", "--ids", type=LINES, help="Read the ids of the documents from here."), _MEASURES, STRICT],
+    shared.TEXTS,
+)
+def audit_collection(file: Path, qrels: Path, **options: Any) -> int:
+    """Find what a collection does to every system: documents that are missing, copies, queries without any, ceilings.
+
+    FILE has embeddings of all documents and, under the name ids, their ids in QRELS. Exit status 0 if nothing serious
+    is found, 1 if something is (with --strict, a warning too), 2 if there is no verdict.
+    """
+    measures = " ".join(options["measures"]) or collection_audit.MEASURES
+    return _delivered(collection_audit.audit_collection(file, qrels, options["ids"], measures=measures), options)
+
+
 @click.command("audit-run", cls=Command)
 @click.argument("file", type=PATH)
 @click.argument("judged", type=PATH, required=False, metavar="[QRELS]")
 @with_options(
     [
         option("Input", "--qrels", type=PATH, metavar="QRELS", help="Take the judgements from here."),
+        *CHUNKS,
         option("Input", "--subset", metavar="NAME", help="Take this subset of MTEB's predictions in FILE."),
         option("Input", "--split", metavar="NAME", help="Take this split of MTEB's predictions in FILE."),
-        option("Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
-            help='Compute these measures, such as "AP nDCG@10"; can be repeated.'),
+        _MEASURES,
         STRICT,
     ],
     shared.TEXTS,
@@ -68,13 +90,14 @@ def _delivered(found: Audited, options: dict[str, Any]) -> int:
 def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
     """Find what a careful referee would ask about the scores in FILE, such as those of a reranker.
 
-    FILE is a TREC run, or JSON with {query: {document: score}} as MTEB and BEIR write it; QRELS are as in `deadheat
-    run`. Without QRELS only the scores are audited. Exit status 0 if nothing serious is found, 1 if something is
-    (with --strict, a warning too), 2 if there is no verdict.
+    FILE is a run in any form that `deadheat run` takes, such as JSON as MTEB and BEIR write it; QRELS are as there.
+    Without QRELS only the scores are audited. Exit status 0 if nothing serious is found, 1 if something is (with
+    --strict, a warning too), 2 if there is no verdict.
     """
     if judged is not None and options["qrels"] is not None:
         raise click.UsageError("audit-run takes QRELS or --qrels, not both")
-    qrels, chosen = judged or options["qrels"], {key: options[key] for key in ("subset", "split")}
+    qrels = judged or options["qrels"]
+    chosen = {key: options[key] for key in ("subset", "split", "repeats", "documents")}
     measures = " ".join(options["measures"]) or run_audit.MEASURES
     return _delivered(run_audit.audit_run(file, qrels, measures=measures, **chosen), options)
 

@@ -39,14 +39,17 @@ if TYPE_CHECKING:
     from deadheat.engine.counting import judged as judgements
     from deadheat.engine.counting import links, neighbors, runs, scored, within
     from deadheat.engine.counting.cluster import Cluster
+    from deadheat.engine.counting.judged import Junk
     from deadheat.engine.counting.runs import RunTables
-    from deadheat.inputs.trec import Path, Table
+    from deadheat.inputs import trec
+    from deadheat.inputs.trec import Documents, Path, Repeats, Table
 else:
     judgements = lazy("deadheat.engine.counting.judged")
     links = lazy("deadheat.engine.counting.links")
     neighbors = lazy("deadheat.engine.counting.neighbors")
     runs = lazy("deadheat.engine.counting.runs")
     scored = lazy("deadheat.engine.counting.scored")
+    trec = lazy("deadheat.inputs.trec")
     within = lazy("deadheat.engine.counting.within")
 
 Order = Literal["descending", "ascending"]
@@ -62,12 +65,12 @@ class Task:
     Parameters
     ----------
     embeddings : (n_query, dim) array of floats, integers or bool
-        Of NumPy, PyTorch, JAX or CuPy (bfloat16 too), or a frame or a column of lists of pandas, Polars, pyarrow or
-        datasets. Or embeddings on disk, read in pieces where their format allows it: a memory-mapped array, the path of
-        a file (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.safetensors``, ``.h5``), a pattern such as
-        ``"emb-*.npy"``, whose files are taken in natural order (emb-2 before emb-10; a report says so), or a list of
-        these, one after another. A URL, such as ``"s3://bucket/emb-*.npy"``, is fetched once, through fsspec (extra
-        `files`).
+        Of NumPy, PyTorch, JAX or CuPy (bfloat16 too), a frame or a column of lists of pandas, Polars, pyarrow or
+        datasets, or sparse, of SciPy or PyTorch, and made dense in pieces. Or embeddings on disk, read in pieces where
+        their format allows it: a memory-mapped array, the path of a file (``.npz``, ``.npy``, ``.csv``, ``.tsv``,
+        ``.parquet``, ``.safetensors``, ``.h5``), a pattern such as ``"emb-*.npy"``, whose files are taken in natural
+        order (emb-2 before emb-10; a report says so), or a list of these, one after another. A URL, such as
+        ``"s3://bucket/emb-*.npy"``, is fetched once, through fsspec (extra `files`).
     labels : (n_query,) integers or strings, optional
         Or the path of a file (``.txt`` too, one a line), a pattern, or a list of paths. Whole floats count as integers.
         By default they are in the files of the embeddings. Labels of queries and gallery that all come from files are
@@ -141,6 +144,7 @@ class Task:
     n_in_gallery: int  # queries that were found in the gallery and warned of
     run: RunTables | None  # of `from_run`
     tie_rule: str | None  # in words
+    knows_gallery: bool  # relevant items that are in no group of the profile are not in the gallery
     _labels: NDArray[Any] | None
     _threads: int
     _source: str  # in words, for messages
@@ -197,7 +201,7 @@ class Task:
             _opened=opened, _pair=pair, _options=fitted, _settings=dict(settings), n_in_gallery=n_in_gallery, run=None,
             tie_rule=fitted.rule.describe(fitted.distance),
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
-            _source=files,
+            _source=files, knows_gallery=True,
         )  # fmt: skip
 
     @classmethod
@@ -278,7 +282,7 @@ class Task:
     @classmethod
     def _counted(
         cls, profile: TieProfile, source: str, labels: LabelsLike | None = None, threads: int | None = None,
-        run: RunTables | None = None, ties: ScoreTiesName | Ties = "exact",
+        run: RunTables | None = None, ties: ScoreTiesName | Ties = "exact", knows_gallery: bool = False,
     ) -> Task:  # fmt: skip
         task = cls.__new__(cls)
         if labels is not None:
@@ -286,7 +290,7 @@ class Task:
         vars(task).update(
             _opened=None, _pair=None, _options=None, _settings={}, n_in_gallery=0, run=run, _labels=labels,
             _threads=checks.thread_count(threads), _source=source, profile=profile,
-            tie_rule=ScoreTies.checked(ties).describe(),
+            tie_rule=ScoreTies.checked(ties).describe(), knows_gallery=knows_gallery,
         )  # fmt: skip
         return task
 
@@ -456,7 +460,7 @@ class Task:
             order=order, counts=counts, exclude=exclude, cut_ties=cut_ties, embeddings=embeddings, gallery=gallery,
             distance=distance, query_ids=query_ids,
         )  # fmt: skip
-        return cls._counted(profile, "neighbors")
+        return cls._counted(profile, "neighbors", knows_gallery=True)
 
     @classmethod
     @plain_floats
@@ -468,7 +472,8 @@ class Task:
         query_ids: Iterable[str],
         gallery_ids: Iterable[str],
         *,
-        ignore_identical_ids: bool = False,
+        junk: Junk | None = None,
+        exclude: OwnRows | None = None,
         distance: DistanceName = "cosine",
         ties: TiesName | Ties = "exact",
         threads: int | None = None,
@@ -494,9 +499,14 @@ class Task:
             The id of each query in the qrels; each once.
         gallery_ids : (n_gallery,) strings
             The id of each document in the qrels; each once.
-        ignore_identical_ids : bool
-            Do not rank a query against the document that has its id. As in BEIR and MTEB this document still counts
-            among the relevant ones if it was judged so.
+        junk : dict or array of bool, optional
+            Documents that are neither ranked nor relevant, whatever the qrels say: for every query, (n_gallery,), or
+            pair by pair, (n_query, n_gallery), or ``{query_id: [doc_id, ...]}``, which becomes such a mask. By default
+            there is none.
+        exclude : (n_query,) integers, or a pair of ids, optional
+            As in `Task`: a document for each query that is neither ranked nor relevant, which queries may share.
+            ``(query_ids, gallery_ids)`` leaves out the document with the id of the query; ``(reference_ids,
+            gallery_ids)`` the reference image of each composed query.
         distance, ties, threads, progress, executor
             As in `Task`.
 
@@ -504,14 +514,14 @@ class Task:
         -------
         Task
             Of all queries in their order; `query_ids` names them. A relevant document that is not in the gallery counts
-            in `n_relevant` and in no group, and a `NotInGalleryWarning` says how many there are. Graded if a grade
-            other than 1 occurs.
+            in `n_relevant` and in no group; the report says how many there are, and the ceiling that they set on each
+            measure. Graded if a grade other than 1 occurs.
 
         Raises
         ------
         TypeError, ValueError
-            If an argument breaks its rule; if ids come twice; if the qrels have none of the queries; for grades
-            together with a tolerance.
+            If an argument breaks its rule; if ids come twice; if the qrels have none of the queries, or `junk` none of
+            the documents; for grades together with a tolerance.
         ClusterError
             If workers of an executor died or failed too often.
 
@@ -529,10 +539,10 @@ class Task:
         (array([0]), array([2]), array([1]))
         """
         profile = judgements.profile_judged(
-            queries, gallery, qrels, query_ids, gallery_ids, ignore_identical_ids=ignore_identical_ids,
-            distance=distance, ties=ties, threads=threads, progress=progress, executor=executor,
+            queries, gallery, qrels, query_ids, gallery_ids, junk=junk, exclude=exclude, distance=distance,
+            ties=ties, threads=threads, progress=progress, executor=executor,
         )  # fmt: skip
-        return cls._counted(profile, "judged embeddings", threads=threads)
+        return cls._counted(profile, "judged embeddings", threads=threads, knows_gallery=True)
 
     @classmethod
     @plain_floats
@@ -698,6 +708,8 @@ class Task:
         complete: bool = True,
         ties: ScoreTiesName | Ties = "exact",
         max_docs: int | None = None,
+        repeats: Repeats | None = None,
+        documents: Documents | None = None,
         threads: int | None = None,
     ) -> Task:
         """Make a task of a TREC run and its qrels.
@@ -706,13 +718,13 @@ class Task:
         ----------
         run : path, dict, data frame or iterable of named tuples
             Lines ``qid Q0 docid rank score tag``, or ``{query_id: {doc_id: score}}``, or rows with ``query_id``,
-            ``doc_id`` and ``score``, as ir_measures has them; also a ranx ``Run``. Scores decide, highest first, and
-            the rank is not read.
+            ``doc_id`` and ``score``, or with other names that the field has for them; also a ranx ``Run``. A file is
+            known by its beginning: TREC, MS MARCO, JSON, JSON lines, Parquet, or names in the first line. Scores
+            decide, highest first; a rank is read only where there is no score. Integer ids are their decimal text.
         qrels : path, dict, data frame or iterable of named tuples
-            Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
-            ``relevance``; also a ranx ``Qrels``. Grades are numbers such as 2 or 0.25; 0, integers below, and documents
-            that are not listed, are irrelevant. Queries that the qrels do not have are left out, and a report says how
-            many.
+            Lines ``qid iter docid rel``, or any other form of a run, with ``relevance``; also a ranx ``Qrels``. Grades
+            are numbers such as 2 or 0.25; 0, integers below, and documents that are not listed, are irrelevant. Queries
+            that the qrels do not have are left out, and a report says how many.
         rel : int or float, optional
             The least gain that is relevant (trec_eval's ``-l``), for measures that do not give their own; by default
             every gain above 0. The gains of nDCG are the grades, whatever `rel` is, as in trec_eval.
@@ -729,6 +741,13 @@ class Task:
             The number of documents of each query that count, those with the highest scores (trec_eval's ``-M``). If
             documents that tie at the cut have different judgements, it is not decided which of them count, and
             ValueError is raised; a measure with a cutoff, such as ``mAP@1000``, has bounds there.
+        repeats : {"max", "first"}, optional
+            What a document is that the run lists several times, such as once for each of its chunks: its best entry,
+            which has the highest score ("max") and comes first in the ranking ("first", the same), however the run is
+            sorted. By default a document with two scores is refused.
+        documents : dict or path, optional
+            The document of each chunk, where the run has ids of chunks and the qrels have those of documents:
+            ``{chunk_id: doc_id}``, or a file with both in each line.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 
@@ -781,8 +800,58 @@ class Task:
         1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
         """
         options = runs.RunOptions.checked(rel, judged_only, complete, ties, max_docs)
-        tables = runs.RunTables.of(*runs.open_both(run, qrels), options)
+        tables = runs.RunTables.of(*runs.open_both(run, qrels, repeats=repeats, documents=documents), options)
         return cls._counted(tables.profile(), "a run", threads=threads, run=tables, ties=ties)
+
+    @classmethod
+    @plain_floats
+    def from_lists(
+        cls, ranked_ids: Any, relevant_ids: Any, *, repeats: Repeats | None = None, threads: int | None = None
+    ) -> Task:
+        """Make a task of ranked lists of ids without scores, such as those of an agent's memory.
+
+        Parameters
+        ----------
+        ranked_ids : (n_query,) lists of ids, or a dict of such by query id
+            What was found for each query, best first: strings or integers, as many as there are. An entry that is
+            itself a list, tuple or set of ids is a tied group. The integer -1, with which faiss fills short rows, is
+            nothing.
+        relevant_ids : (n_query,) collections of ids, or dicts of id to grade; or a dict of such by query id
+            What is relevant to each query.
+        repeats : {"max", "first"}, optional
+            A document that a list has several times is ranked where it comes first; "max" is another word for it. By
+            default it is refused.
+        threads : int, optional
+            Worker threads of every question. By default as many as this process may use.
+
+        Returns
+        -------
+        Task
+            Of the queries of `relevant_ids`. A relevant document that was not found counts in `n_relevant` and in no
+            group.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument breaks its rule; the message names the argument, the rule and what came.
+
+        Notes
+        -----
+        Ties: places count, so that nothing ties but the ids of a group. Integer ids are their decimal text.
+
+        Undefined: a query without a relevant document is a singleton.
+
+        Examples
+        --------
+        Two memories for the first query, of which one is relevant; one for the second, at rank 2 or 3:
+
+        >>> task = Task.from_lists([["m1", "m2"], ["m3", {"m4", "m5"}]], [["m1", "m9"], ["m4"]])
+        >>> task.profile.closer, task.profile.tied, task.profile.n_relevant
+        (array([0, 1]), array([1, 2]), array([2, 1]))
+        """
+        opened = runs.in_common(*trec.open_lists(ranked_ids, relevant_ids, repeats=repeats))
+        tables = runs.RunTables.of(*opened, runs.RunOptions())
+        return cls._counted(tables.profile(), "lists", threads=threads, run=tables)
 
     # -----------------------------------------------------------------------------------------------------------------
 

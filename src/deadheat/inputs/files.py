@@ -19,9 +19,12 @@ from deadheat.support import checks, scratch
 from deadheat.support.lazy import glob, lazy
 
 atomic: Any = lazy("deadheat.support.atomic")
+gzip: Any = lazy("gzip")
+zlib: Any = lazy("zlib")
 
 Labels: TypeAlias = NDArray[Any]
 Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
+Path: TypeAlias = str | os.PathLike[str]
 
 
 class Layout(NamedTuple):
@@ -59,6 +62,20 @@ def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
         return io.BufferedReader(io.BytesIO(content))
     reject_special(path)
     return open(path, "rb")
+
+
+@contextmanager
+def unzipped(path: Path) -> Iterator[io.BufferedIOBase]:
+    """Open a file for reading lines, through gzip if it begins as gzip does."""
+    with opened(path) as plain:
+        start = plain.peek(2)
+        zipped = start.startswith(b"\x1f\x8b")
+        if not zipped and b"\0" in start and not start.startswith(b"PAR1"):  # embeddings, large and without a line
+            raise FileError(path, ", line 1: a NUL byte; damaged, or another kind of file?")
+        try:
+            yield gzip.GzipFile(fileobj=plain) if zipped else plain
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise FileError(path, f" is damaged or truncated: {reason(error)}") from None
 
 
 def reject_special(path: str | os.PathLike[str]) -> None:

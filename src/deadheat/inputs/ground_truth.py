@@ -4,6 +4,9 @@
 - `.ibin`, `.fbin` as big-ann-benchmarks has them: two uint32 numbers, rows and columns, and then int32 or float32. A
   `.bin` file of its ground truth has both, first all ids and then all distances.
 - `.npy`, an array of either.
+- `.parquet` as VectorDBBench has it: a column of lists of ids, and perhaps one of distances.
+
+Rows of HDF5 and Parquet may differ in length.
 """
 
 from __future__ import annotations
@@ -17,18 +20,20 @@ from numpy.typing import NDArray
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs.files import Layout, unreadable
 from deadheat.inputs.formats import numpy_files
+from deadheat.inputs.formats.columns import opened_parquet
 from deadheat.inputs.formats.keyed import opened_h5_file
 
 _HEAD = 8  # bytes
 _BINARY = {".ibin": ("<i4",), ".fbin": ("<f4",), ".bin": ("<i4", "<f4")}
-_ENDINGS = (".h5", ".hdf5", *_BINARY, ".npy")
+_ENDINGS = (".h5", ".hdf5", *_BINARY, ".npy", ".parquet")
+_NAMES = {"i": ("neighbors", "neighbors_id", "neighbor_ids", "ids"), "f": ("distances", "neighbors_distance")}
 
 
 class Neighbors(NamedTuple):
     """The neighbours of each query in a file, best first; None for ids or distances that it does not have."""
 
-    ids: NDArray[Any] | None  # (n_query, depth)
-    distances: NDArray[Any] | None  # (n_query, depth)
+    ids: Any  # (n_query, depth), or a list of rows
+    distances: Any  # the same
 
 
 def read_neighbors(path: Path) -> Neighbors:
@@ -49,15 +54,33 @@ def read_neighbors(path: Path) -> Neighbors:
     elif ending == ".npy":
         array = numpy_files.embeddings(path, Layout())
         found = {"f" if np.asarray(array).dtype.kind == "f" else "i": np.asarray(array)}
+    elif ending == ".parquet":
+        with unreadable(path, "Parquet"), opened_parquet(path) as file:
+            names = _named(file.schema_arrow.names)
+            columns = file.read(columns=list(names.values()))
+            found = {kind: _rows(columns[name].to_numpy()) for kind, name in names.items()}
     else:
         with unreadable(path, "HDF5"), opened_h5_file(path) as file:
-            names = {"i": "neighbors", "f": "distances"}
-            found = {kind: file[name][()] for kind, name in names.items() if name in file}
-    odd = next((array.shape for array in found.values() if array.ndim != 2), None)
+            found = {kind: _rows(file[name][()]) for kind, name in _named(list(file)).items()}
+    odd = next((array.shape for array in found.values() if not isinstance(array, list) and array.ndim != 2), None)
     if not found or odd is not None:
         came = "has neither" if odd is None else f"has an array of shape {odd}"
         raise FileError(path, f" must have ids or distances with a row for each query, but {came}")
     return Neighbors(found.get("i"), found.get("f"))
+
+
+def _named(held: list[str]) -> dict[str, str]:
+    """Return the names of the ids, "i", and of the distances, "f", as far as a file has them."""
+    found = {kind: next((name for name in names if name in held), "") for kind, names in _NAMES.items()}
+    return {kind: name for kind, name in found.items() if name}
+
+
+def _rows(values: NDArray[Any]) -> Any:
+    """Return a matrix, or a list of rows if they differ in length; None is a row without items."""
+    if values.dtype != object:
+        return values
+    rows = [np.asarray([] if row is None else row) for row in values]
+    return np.stack(rows) if len({len(row) for row in rows}) == 1 else rows
 
 
 def _binary(path: Path, types: tuple[str, ...]) -> dict[str, NDArray[Any]]:

@@ -7,14 +7,12 @@ import os
 from typing import Any
 
 from deadheat.errors import FileError, InvalidValueError, reason
-from deadheat.inputs.files import opened
+from deadheat.inputs.files import Path, unzipped
 
 _ABOUT = "mteb_model_meta"  # the key next to the subsets
 
 
-def read_predictions(
-    path: str | os.PathLike[str], *, subset: str | None = None, split: str | None = None
-) -> dict[str, dict[str, float]]:
+def read_predictions(path: Path, *, subset: str | None = None, split: str | None = None) -> dict[str, dict[str, float]]:
     """Read what MTEB saved with ``prediction_folder=``: the best documents of each query, with their scores.
 
     Parameters
@@ -47,10 +45,15 @@ def read_predictions(
     {'q': {'a': 0.5, 'b': 0.5}}
     """
     try:
-        with opened(path) as file:
-            content = json.load(file, object_pairs_hook=_distinct)
+        with unzipped(path) as file:
+            content = json.load(file, object_pairs_hook=distinct)
     except ValueError as error:  # of JSON or of UTF-8
         raise FileError(path, f" is no JSON of scores: {reason(error)}") from None
+    return scores_in(content, path, subset, split)
+
+
+def scores_in(content: Any, path: Path, subset: str | None = None, split: str | None = None) -> dict[str, Any]:
+    """Return the scores in what the JSON of a file holds, as `read_predictions` does."""
     if not _is_table(content):
         raise FileError(path, " must hold a dictionary of dictionaries, as MTEB saves its predictions")
     if _ABOUT in content or not _holds_scores(content):
@@ -66,7 +69,7 @@ def read_predictions(
     return table
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the keys and values of an object, and refuse a repeated key."""
     found = dict(pairs)
     if len(found) < len(pairs):

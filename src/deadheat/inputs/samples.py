@@ -6,6 +6,7 @@ rows have been checked piece by piece, and one label for each row.
 
     array ───────────────────────────────> Array ───┐
     np.memmap ───────────────────────────> Mapped ──┤
+    sparse matrix ───────────────────> SparseRows ──┤
     path: an array (.npz, .csv) ─────────> Array ───┤
           a map (.npy, .safetensors) ────> File ────┼──> read, take, pieces: float32 or float64 rows, C-contiguous
           pieces (.parquet) ───copied────> File ────┤
@@ -32,6 +33,7 @@ from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import common_kind, flat, joined, require_together
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.source import Array, Shards, Source
+from deadheat.inputs.sparse import is_sparse, sparse_rows
 from deadheat.support import checks, scratch
 from deadheat.support.lazy import lazy
 
@@ -372,6 +374,8 @@ def _open_part(part: Part, layout: Layout) -> Source:
 
 def _open_array(value: Any, title: str, may_close: bool = False) -> Source:
     """Return a source of an array, which may have no rows; `may_close` lets the file of a map be closed."""
+    if is_sparse(value):
+        return sparse_rows(value, title)
     array = matrix(value, title)
     if not len(array):
         return Array(np.asarray(array, dtype=float_type(array.dtype, title)))

@@ -1,115 +1,47 @@
-"""TREC runs and qrels, read from files, dictionaries or tables into dictionaries of Python numbers.
+"""Runs and qrels, read from files, dictionaries or tables into dictionaries of Python numbers.
 
 Tables are those of other libraries: dictionaries (pytrec_eval, BEIR), data frames and iterables of named tuples
-(ir_measures, ir_datasets, PyTerrier), and objects with a `to_dict` (ranx). None of these libraries is imported.
+(ir_measures, ir_datasets, PyTerrier), and objects with a `to_dict` (ranx). None of these libraries is imported. They
+and files that name their columns are read by `rows`.
 
-In a file, fields of a line are separated by blanks or tabs, blank lines and comments (# ...) are skipped, and gzip is
-recognised. Ids are UTF-8 or any other bytes, which stay distinct ("surrogateescape", as in file names). A fast
-reader is tried first; if anything in the file is unusual, it is read again line by line. Two other forms are recognised
-by their beginning: JSON by a brace, and the qrels of BEIR by the names of their three columns.
+In a TREC file, fields of a line are separated by blanks or tabs, blank lines and comments (# ...) are skipped, and gzip
+is recognised. Ids are UTF-8 or any other bytes, which stay distinct ("surrogateescape", as in file names). A fast
+reader is tried first; if anything in the file is unusual, it is read again line by line.
 """
 
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import math
 import os
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 import deadheat._core as _core
-from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError, reason
-from deadheat.inputs import arrays
-from deadheat.inputs.files import opened
-from deadheat.inputs.predictions import read_predictions
+from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError
+from deadheat.inputs import arrays, rows
+from deadheat.inputs.files import Path as Path
+from deadheat.inputs.files import unzipped
+from deadheat.inputs.rows import Row
+from deadheat.inputs.rows import Table as Table
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 
-Mappings: TypeAlias = Mapping[str, Mapping[str, float]]  # query id -> document id -> score or grade
-Table: TypeAlias = Mappings | Iterable[Any] | Any
-
-# As ir_measures, PyTerrier, ranx and BEIR call them
-_IDS = (("query_id", "qid", "q_id", "query-id"), ("doc_id", "docno", "docid", "corpus-id"))
-_NUMBERS = {"run": ("score",), "qrels": ("relevance", "rel", "label", "score")}
-
-
-def as_mapping(source: Table, argument: str) -> Mappings:
-    """Return a run or qrels as dictionaries of dictionaries; ids and numbers are not checked.
-
-    Examples
-    --------
-    >>> from typing import NamedTuple
-    >>> class ScoredDoc(NamedTuple):
-    ...     query_id: str
-    ...     doc_id: str
-    ...     score: float
-    >>> as_mapping([ScoredDoc("q1", "d1", 0.5), ScoredDoc("q1", "d2", 0.25)], "run")
-    {'q1': {'d1': 0.5, 'd2': 0.25}}
-    """
-    if isinstance(source, Mapping):
-        return source
-    if not callable(getattr(source, "columns", len)) or hasattr(source, "column_names"):
-        rows = _rows_of_frame(source, argument)
-    elif hasattr(source, "to_dict"):
-        made: Mappings = source.to_dict()
-        return made
-    elif isinstance(source, Iterable) and not isinstance(source, (str, bytes)) and getattr(source, "ndim", 1) != 0:
-        rows = _rows_of_tuples(source, argument)
-    else:
-        rule = "must be a path, dictionaries, a data frame or named tuples"
-        raise InvalidTypeError(argument, f"{rule}, but is {type(source).__name__}")
-    table: dict[Any, dict[Any, Any]] = {}
-    for query, item, number in rows:
-        row = table.setdefault(query, {})
-        if item in row:
-            raise InvalidValueError(argument, f"must list document {item!r} once for query {query!r}, but has it again")
-        row[item] = number
-    return table
-
-
-def _rows_of_frame(frame: Any, argument: str) -> Iterator[tuple[Any, Any, Any]]:
-    held = list(getattr(frame, "column_names", None) or frame.columns)  # Arrow's `columns` are the values
-    names = _chosen(held.__contains__, argument, f"columns {', '.join(map(str, held))}")
-    columns = (frame[name] for name in names)
-    return zip(*(each.to_pylist() if hasattr(each, "to_pylist") else list(each) for each in columns), strict=True)
-
-
-def _rows_of_tuples(rows: Iterable[Any], argument: str) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield named tuples, or other objects with such attributes, as plain tuples; the first decides the field names.
-
-    An iterator is consumed.
-    """
-    names: tuple[str, ...] | None = None
-    for row in rows:
-        if names is None:
-            names = _chosen(partial(hasattr, row), argument, f"{type(row).__name__} {row!r:.50}")
-        query, item, number = (getattr(row, name, None) for name in names)
-        yield query, item, number
-
-
-def _chosen(has: Callable[[str], bool], argument: str, came: str) -> tuple[str, ...]:
-    wanted = (*_IDS, _NUMBERS[argument])
-    names = tuple(next(filter(has, spellings), None) for spellings in wanted)
-    if None in names:
-        rule = f"must have {', '.join(spellings[0] for spellings in wanted)}, but has {came}"
-        raise InvalidTypeError(argument, rule)
-    return names  # type: ignore[return-value]
-
-
-Path: TypeAlias = str | os.PathLike[str]
 Checked: TypeAlias = dict[str, dict[str, Any]]
+Repeats: TypeAlias = Literal["max", "first"]
+Documents: TypeAlias = Mapping[Any, Any] | Path
 
 _EXACT = 2**53  # below, a whole float is one integer
 _BLOCK = 1 << 20  # bytes of lines that are read together
+_FIRST_TWO = re.compile(rb"^([^\s#]\S*)[ \t]+(\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -121,7 +53,6 @@ class _Form:
     number: str
     kind: type[float] | type[int]
     open_end: bool = False  # whether the last field may hold blanks, as the tag of a run
-    separator: bytes | None = None  # of fields; None for blanks and tabs
     item: int = 2  # which field is the document
 
     def check(self, value: Any) -> float:
@@ -139,31 +70,43 @@ class _Form:
         """Return query, document and number of a line."""
         if b"\0" in line:
             raise ValueError("a NUL byte; damaged, or another kind of file?")
-        parts = line.split(self.separator, len(self.fields) - 1 if self.open_end else -1)
+        parts = line.split(None, len(self.fields) - 1 if self.open_end else -1)
         if len(parts) != len(self.fields):
             layout = " ".join(self.fields)
             swapped = {4: ": are these qrels, in the place of a run?", 6: ": is this a run, in the place of qrels?"}
             came = f"{len(parts)}{swapped.get(len(line.split()), '')}"
             raise ValueError(f"a line must have {len(self.fields)} fields ({layout}), but has {came}")
-        query, item, text = (_text(parts[i].strip()) for i in (0, self.item, self.place))
-        number: Any = text
+        query, item, text = (_text([*parts, b"1"][i]) for i in (0, self.item, self.place))
+        number = self.check(self.number_in(text))
+        return query, item, -number if self is _RANKS else number
+
+    def number_in(self, text: str) -> Any:
+        """Return the number that a text is, or the text itself, which `check` refuses."""
         for kind in (self.kind, float):
             with suppress(ValueError):
-                number = text if "_" in text else kind(text)  # 1_000 is a number to Python only
-                break
-        return query, item, self.check(number)
+                return text if "_" in text else kind(text)  # 1_000 is a number to Python only
+        return text
+
+    def fitting(self, block: bytes) -> _Form:
+        """Return the form of MS MARCO if the first line of a file has its number of fields, and else this one."""
+        lines = (line.split() for line in block.removeprefix(codecs.BOM_UTF8).split(b"\n"))
+        n_field = len(next((line for line in lines if line and not line[0].startswith(b"#")), ()))
+        return {(_RUN, 3): _RANKS, (_QRELS, 2): _PAIRS}.get((self, n_field), self)
 
     def add(self, block: bytes, table: Checked) -> bool:
         """Add whole lines to a table; return False, with the table unusable, if a line needs the slow reader."""
+        if self.item != 2:
+            block = _FIRST_TWO.sub(rb"\1 0 \2" if self is _RANKS else rb"\1 0 \2 1", block)  # as TREC has it
         n_line = block.count(b"\n") + 1
         places, numbers = np.empty((n_line, 6), dtype=np.int64), np.empty(n_line)
         firsts = np.empty(n_line, dtype=np.int64)
-        layout = (len(self.fields), self.place, self.open_end, self.kind is int)
+        layout = (max(4, len(self.fields)), max(3, self.place), self.open_end, self.kind is int)
         text = np.frombuffer(block, dtype=np.uint8)
         found, n_run = _core.find_fields(text, layout, places, numbers, firsts)
         values = self._values(block, places[:found], numbers[:found]) if found >= 0 else None
         if values is None or b"\0" in block or block.startswith(codecs.BOM_UTF8):
             return False
+        values = [-value for value in values] if self is _RANKS else values
         items = _texts(block, places[:found, 2:4])
         for first, last in pairwise([*firsts[:n_run].tolist(), found]):
             row = table.setdefault(_text(block[slice(*places[first, :2])]), {})
@@ -190,17 +133,64 @@ class _Form:
     @property
     def place(self) -> int:
         """The index of the field with the number of a document."""
-        return self.fields.index(self.number)
+        return self.fields.index(self.number) if self.number in self.fields else len(self.fields)
 
 
 _RUN = _Form("run", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", float, open_end=True)
 _QRELS = _Form("qrels", ("qid", "iter", "docid", "rel"), "rel", int)
-_BEIR = _Form("qrels", ("query-id", "corpus-id", "score"), "score", int, separator=b"\t", item=1)
+_RANKS = _Form("run", ("qid", "pid", "rank"), "rank", float, item=1)  # MS MARCO
+_PAIRS = _Form("qrels", ("qid", "pid"), "rel", int, item=1)  # MS MARCO, every one relevant
+_RANKED = _Form("ranked_ids", (), "rank", float)
+_RELEVANT = _Form("relevant_ids", (), "grade", int)
 
 
-def open_run(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
-    """Read a run from a file or a table: Python numbers by query and document; an invalid run raises."""
-    return _open(source, _RUN, may_be_empty)
+class Opened(dict[str, dict[str, Any]]):
+    """Numbers by query and document, with remarks for a report and the kinds of ids that were given."""
+
+    remarks: tuple[str, ...] = ()
+    kinds: frozenset[tuple[str, type]] = frozenset()
+
+
+class Chunks(NamedTuple):
+    """The rules by which chunks of documents become documents."""
+
+    repeats: Repeats | None = None
+    documents: Mapping[str, str] | None = None  # the document of each chunk
+
+    @classmethod
+    def checked(cls, repeats: Any, documents: Any = None) -> Chunks:
+        checks.choice("max" if repeats is None else repeats, get_args(Repeats), "repeats")
+        if documents is None:
+            return cls(repeats)
+        if isinstance(documents, (str, os.PathLike)):
+            checks.without_nul(documents, "documents")
+            return cls(repeats, rows.pairs_in(documents))
+        if not isinstance(documents, Mapping):
+            rule = "must be a dictionary from chunks to documents, or the path of one"
+            raise InvalidTypeError("documents", f"{rule}, but is {checks.shown(documents)}")
+        return cls(repeats, {_id(chunk, "chunk"): _id(document, "document") for chunk, document in documents.items()})
+
+    def document(self, item: str) -> str:
+        """Return the document of a chunk, or the item itself."""
+        if self.documents is None:
+            return item
+        if item not in self.documents:
+            raise InvalidValueError("documents", f"must have the document of each chunk, but has none for {item!r}")
+        return self.documents[item]
+
+
+PLAIN = Chunks()
+
+
+def open_run(
+    source: Path | Table, *, may_be_empty: bool = False, repeats: Repeats | None = None,
+    documents: Documents | None = None,
+) -> Checked:  # fmt: skip
+    """Read a run from a file or a table: Python numbers by query and document; an invalid run raises.
+
+    With `repeats` a document has the highest of its scores. `documents` has the document of each chunk.
+    """
+    return _open(source, _RUN, may_be_empty, Chunks.checked(repeats, documents))
 
 
 def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
@@ -208,82 +198,131 @@ def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
     return _open(source, _QRELS, may_be_empty)
 
 
-def _open(source: Path | Table, form: _Form, may_be_empty: bool) -> Checked:
-    rule = "must hold at least one query, but is empty"
-    if isinstance(source, (str, os.PathLike)):
+def open_lists(ranked: Any, relevant: Any, *, repeats: Repeats | None = None) -> tuple[Checked, Checked]:
+    """Open lists of ids as a run, whose scores are ranks with the sign changed, and its qrels."""
+    found = (
+        _collected(partial(rows.rows_of_lists, ranked, "ranked_ids"), _RANKED, Chunks.checked(repeats)),
+        _collected(partial(rows.rows_of_lists, relevant, "relevant_ids"), _RELEVANT),
+    )
+    named = isinstance(ranked, Mapping), isinstance(relevant, Mapping)
+    if named[0] != named[1] or (not named[0] and len(found[0]) != len(found[1])):
+        sizes = " and ".join(f"{len(side)} {('lists', 'ids')[by_id]}" for side, by_id in zip(found, named, strict=True))
+        raise InvalidValueError("ranked_ids and relevant_ids", f"must be of the same queries, but have {sizes} of them")
+    return found
+
+
+def remarks_of(*tables: Checked) -> list[str]:
+    """Return the remarks of a report on how a run and its qrels were read."""
+    kinds = {kind for table in tables for kind in getattr(table, "kinds", ())}
+    mixed = [role for role in ("query", "document") if {(role, int), (role, str)} <= kinds]
+    said = [f'Ids of a {role} are integers and text: 7 and "7" are one {role}.' for role in mixed]
+    return [*said, *(remark for table in tables for remark in getattr(table, "remarks", ()))]
+
+
+def _open(source: Path | Table, form: _Form, may_be_empty: bool, chunks: Chunks = PLAIN) -> Checked:
+    if isinstance(source, Opened) and chunks.documents is None:
+        table = source
+    elif isinstance(source, (str, os.PathLike)):
         checks.without_nul(source, form.argument)
-        table = _checked(read_predictions(source), form) if _is_json(source) else _read(source, form)
-        if not table and not may_be_empty:
-            raise FileError(source, f" {rule}")
-        return table
-    table = _checked(as_mapping(source, form.argument), form)
+        found = rows.rows_in(source, form.argument, form.number_in)
+        table = _read(source, form, chunks) if found is None else _collected(found[0], form, chunks, source, found[1])
+    else:
+        table = _collected(partial(rows.rows_of, source, form.argument), form, chunks, unit="row")
     if not table and not may_be_empty:
+        rule = "must hold at least one query, but is empty"
+        if isinstance(source, (str, os.PathLike)):
+            raise FileError(source, f" {rule}")
         raise InvalidValueError(form.argument, rule)
     return table
 
 
-def _checked(source: Mapping[str, Mapping[str, float]], form: _Form) -> Checked:
-    name = form.argument
-    table: Checked = {}
-    for query, row in source.items():
-        if not isinstance(query, str):
-            raise InvalidTypeError(name, f"must have strings as query ids, but has {checks.shown(query)}{_hint(query)}")
-        if not isinstance(row, Mapping):
-            rule = "must hold a dictionary for each query"
-            raise InvalidTypeError(name, f"{rule}, but has {type(row).__name__} for {query!r}")
-        numbers = table[query] = {}
-        for item, value in row.items():
-            if not isinstance(item, str):
-                came = f"has {checks.shown(item)} for {query!r}{_hint(item)}"
-                raise InvalidTypeError(name, f"must have strings as document ids, but {came}")
-            try:
-                numbers[item] = form.check(value)
-            except InputError as error:
-                raise type(error)(f"{name}, query {query!r}, document {item!r}:", str(error)) from None
+def _collected(
+    read: Callable[[], Iterator[Row]], form: _Form, chunks: Chunks = PLAIN, path: Path | None = None,
+    unit: str = "line",
+) -> Opened:  # fmt: skip
+    """Check rows, and return their numbers by query and document; what is listed again with its number counts once."""
+    table, n_again, kinds = Opened(), 0, set[tuple[str, type]]()
+    for place, of_query, of_item, value in read():
+        try:
+            query = _id(of_query, "query", kinds)
+            row = table.setdefault(query, {})
+            if of_item is rows.NO_DOCUMENT:
+                continue
+            item, number = chunks.document(_id(of_item, "document", kinds)), form.check(value)
+            if item not in row:
+                row[item] = number
+            elif chunks.repeats is not None:
+                row[item] = max(row[item], number)
+            elif row[item] == number:
+                n_again += 1
+            else:
+                numbers = row[item], number
+                raise InvalidValueError(form.argument, _again(read, query, item, numbers, unit, form, chunks))
+        except InputError as error:
+            if path is not None and place:
+                raise FileError(path, f", {unit} {place}: {error}") from None
+            if error.argument in (form.argument, "documents"):
+                raise
+            where = f"{form.argument}, query {of_query!r:.50}, document {of_item!r:.50}:"
+            raise type(error)(where, str(error)) from None
+    if n_again:
+        said = ("1 line", "repeats", "counts") if n_again == 1 else (f"{n_again} lines", "repeat", "count")
+        table.remarks = (f"{said[0]} of the {form.argument} {said[1]} what another line says, and {said[2]} once.",)
+    table.kinds = frozenset(kinds if path is None else ())
     return table
 
 
-def _hint(key: Any) -> str:
-    is_number = isinstance(key, (int, np.integer))
-    return f"; str({key}) makes one, in the run and in the qrels" if is_number and abs(key) < _EXACT else ""
+def _id(value: Any, role: str, kinds: set[tuple[str, type]] | None = None) -> str:
+    """Return an id as text, which is the decimal text of an integer; add its role and kind to `kinds`."""
+    is_text = isinstance(value, str)
+    if not is_text and (not isinstance(value, (int, np.integer)) or isinstance(value, bool)):
+        raise InvalidTypeError(f"the id of a {role}", f"must be a string or an integer, but is {checks.shown(value)}")
+    if kinds is not None:
+        kinds.add((role, str if is_text else int))
+    return value if is_text else str(value)
 
 
-def _is_json(path: Path) -> bool:
-    """Return whether a file begins with a brace, as JSON does."""
-    with opened(path) as file:
-        return file.read(64).lstrip().startswith(b"{")
+def _again(
+    read: Callable[[], Iterator[Row]], query: str, item: str, numbers: tuple[Any, Any], unit: str, form: _Form,
+    chunks: Chunks,
+) -> str:  # fmt: skip
+    """Return the rule that a document listed with two numbers breaks, with the place of the first where it has one."""
+    places = (place for place, q, i, _ in read() if place and (str(q), chunks.document(str(i))) == (query, item))
+    first = next(places, 0)
+    known, number = (f"{form.number} {-int(each) if form.number == 'rank' else each}" for each in numbers)
+    hint = '; repeats="max" (--repeats max) takes the best of its chunks' if form.kind is float else ""
+    where = f" in {unit} {first}" if first else ""
+    return f"must list document {item!r} once for query {query!r}, but has {known}{where} and {number}{hint}"
 
 
-def run_id(path: Path) -> str:
-    """Return the tag of a run, up to a blank: that of its last line, as in trec_eval."""
+def run_id(path: Path) -> str | None:
+    """Return the tag of a TREC run, up to a blank: that of its last line, as in trec_eval."""
     last = b""
-    with _opened(path) as file:
+    with unzipped(path) as file:
         for block in _blocks(file):
             while block := block.rstrip():
                 block, _, line = block.rpartition(b"\n")
                 if not line.lstrip().startswith(b"#"):
                     last = line
                     break
-    return _text(last.split()[len(_RUN.fields) - 1])
+    fields = last.split()[len(_RUN.fields) - 1 :]
+    return _text(fields[0]) if fields and rows.rows_in(path, "run", float) is None else None
 
 
-def _read(path: Path, form: _Form) -> Checked:
-    table: Checked = {}
-    with _opened(path) as file:
+def _read(path: Path, form: _Form, chunks: Chunks = PLAIN) -> Opened:
+    table = Opened()
+    with unzipped(path) as file:
         for block in _blocks(file):
-            if form is _QRELS and not table and _is_beir(block):
-                return _read_one_by_one(path, _BEIR)
-            if not form.add(block, table):
-                return _read_one_by_one(path, form)
+            form = form if table else form.fitting(block)
+            if chunks.documents is not None or not form.add(block, table):
+                table = _read_one_by_one(path, form, chunks)
+                break
+    for query, row in table.items() if form is _RANKS and chunks.repeats is None else ():
+        if sorted(row.values()) != list(range(-len(row), 0)):
+            rule = "a line of three fields must end in a rank, as in MS MARCO, from 1 on without gaps"
+            hint = "name the columns in the first line if these are scores"
+            raise FileError(path, f": {rule}, but those of query {query!r} are others; {hint}")
     return table
-
-
-def _is_beir(block: bytes) -> bool:
-    """Return whether a file begins with the column names of BEIR's qrels, or with other names of the same columns."""
-    first = block.removeprefix(codecs.BOM_UTF8).partition(b"\n")[0]
-    names = [_text(name).strip().lower() for name in first.split(b"\t")]
-    known = (*_IDS, _NUMBERS["qrels"])
-    return len(names) == 3 and all(name in spellings for name, spellings in zip(names, known, strict=True))
 
 
 def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:
@@ -297,25 +336,22 @@ def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:
         yield rest
 
 
-def _read_one_by_one(path: Path, form: _Form) -> Checked:
+def _read_one_by_one(path: Path, form: _Form, chunks: Chunks = PLAIN) -> Opened:
     """Read a file line by line: comments and blank lines are skipped, and an error names its line."""
-    table: Checked = {}
-    with _opened(path) as lines:
+    return _collected(partial(_lines, path, form), form, chunks, path)
+
+
+def _lines(path: Path, form: _Form) -> Iterator[Row]:
+    with unzipped(path) as lines:
         for count, text in enumerate(lines, 1):
-            if form is _BEIR and count == 1:
-                continue
             line = text.removeprefix(codecs.BOM_UTF8).strip() if count == 1 else text.strip()
             if not line or line.startswith(b"#"):
                 continue
             try:
-                query, item, number = form.parse(line)
-                row = table.setdefault(query, {})
-                if item in row:
-                    raise ValueError(f"document {item!r} must be listed once for query {query!r}, but is again")
+                found = form.parse(line)
             except (TypeError, ValueError) as error:
                 raise FileError(path, f", line {count}: {error}") from None
-            row[item] = number
-    return table
+            yield count, *found
 
 
 def _texts(block: bytes, places: Int64) -> list[str]:
@@ -329,17 +365,3 @@ def _texts(block: bytes, places: Int64) -> list[str]:
 def _text(field: bytes) -> str:
     """Decode an id; bytes that are not UTF-8 become lone surrogates, which are encoded as the same bytes again."""
     return field.decode("utf-8", "surrogateescape")
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
-    """Open a file for reading lines, through gzip if it begins as gzip does."""
-    with opened(path) as plain:
-        start = plain.peek(2)
-        zipped = start.startswith(b"\x1f\x8b")
-        if not zipped and b"\0" in start:  # as of embeddings, which may be large and have no line
-            raise FileError(path, ", line 1: a NUL byte; damaged, or another kind of file?")
-        try:
-            yield gzip.GzipFile(fileobj=plain) if zipped else plain
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FileError(path, f" is damaged or truncated: {reason(error)}") from None

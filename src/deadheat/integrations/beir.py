@@ -144,8 +144,9 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
     kind = checks.choice(metric.lower() if isinstance(metric, str) else metric, _KINDS, "metric", _ALIASES)
     _require_tables(qrels, results)
     unknown = next((query for query in results if query not in qrels), None)
-    if unknown is not None:
-        raise InvalidValueError("results", f"must have queries of the qrels only, but has {unknown!r}")
+    if unknown is not None or not results:
+        came = "is empty" if unknown is None else f"has {unknown!r}"
+        raise InvalidValueError("results", f"must have queries of the qrels only, but {came}")
     if kind == "hole":  # what is retrieved and not judged for any query
         judged = {document for row in qrels.values() for document in row}
         qrels = {query: {each: 1 for each in results.get(query, {}) if each not in judged} for query in qrels}

@@ -1,12 +1,12 @@
-"""sentence-transformers: its InformationRetrievalEvaluator, with bounds that no order of the documents can change.
+"""sentence-transformers: evaluators of retrieval, with bounds that no order of the documents can change.
 
-Only the ranking differs from the original; the constructor, the encoding, the keys and the model card are inherited.
-The ranking is a tie profile for each score function; `reports` and `results` have the values of all queries after a
-call.
+Only the ranking differs from the originals, of dense, sparse and multi-vector encoders; the constructor, the encoding,
+the keys and the model card are inherited. The ranking is a tie profile for each score function; `reports` and `results`
+have the values of all queries after a call.
 
     queries, corpus ──embed_inputs──> embeddings
-    built-in function, dense embeddings ──exact distances──────────────────────> profile ──> measures, original keys
-    any other function                  ──the function, some queries at a time─> profile ──> measures, original keys
+    built-in function, one vector a text ──exact distances──────────────────────> profile ──> measures, original keys
+    MaxSim, any other function           ──the function, some queries at a time─> profile ──> measures, original keys
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.engine.counting.judged import profile_of_judged
 from deadheat.engine.counting.options import CountingOptions
@@ -30,6 +29,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import on_host
+from deadheat.inputs.sparse import is_sparse
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.reports.result import ENDS, Result, over_min_of_k_and_relevant
@@ -42,6 +42,8 @@ NEEDS = "sentence-transformers", "deadheat.integrations.sentence_transformers"
 _similarity = require("sentence_transformers.util.similarity", *NEEDS)
 _torch = require("torch", *NEEDS)
 _Theirs: Any = require("sentence_transformers.sentence_transformer.evaluation", *NEEDS).InformationRetrievalEvaluator
+_Sparse: Any = require("sentence_transformers.sparse_encoder.evaluation", *NEEDS).SparseInformationRetrievalEvaluator
+_multi_vector: Any = require("sentence_transformers.multi_vector_encoder.evaluation", *NEEDS)
 
 _DISTANCES = {"cosine": "cosine", "dot": "inner_product", "euclidean": "euclidean", "manhattan": "cityblock"}
 _MEASURES = {"accuracy": "Hit", "precision": "P", "recall": "Recall", "ndcg": "nDCG", "mrr": "MRR", "map": "mAP"}
@@ -93,8 +95,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     Notes
     -----
     Ties: for the built-in functions (cosine, dot, euclidean, manhattan) documents tie when their distances to the query
-    are equal as real numbers. For any other function, documents with equal scores tie; equal documents then need not
-    tie, as a float32 product may give them different bits.
+    are equal as real numbers. For any other function `ties` is about its scores, and equal documents need not tie, as
+    a float32 product may give them different bits.
 
     ``map@k`` divides by min(k, R), as in the original; `deadheat`'s ``mAP@k`` divides by R, the number of relevant
     documents. ``recall@k`` is the share of the relevant documents found, ``accuracy@k`` is deadheat's Hit@k.
@@ -172,6 +174,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
             model, self.queries, encode_fn_name="query", prompt_name=self.query_prompt_name, prompt=self.query_prompt
         )
         chunks = list(self._chunks(corpus_model or model)) if corpus_embeddings is None else [corpus_embeddings]
+        if corpus_embeddings is not None and isinstance(self, _Sparse):  # otherwise `embed_inputs` does
+            self._record_sparsity_stats(corpus_model or model, corpus_embeddings, "corpus")
         measures = [f"{_MEASURES[key]}@{k}" for key, k in self._keys]
         self.reports = {}
         for name, function in self.score_functions.items():
@@ -192,7 +196,9 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         for name, report in self.reports.items():
             logger.info("Score-Function: %s\n%s", name, report)
         if self.write_predictions and output_path is not None:  # the original writes them, in its order
-            super().compute_all_metrics(model, corpus_embeddings=_torch.cat(chunks), output_path=output_path)
+            lists = isinstance(chunks[0], list)  # of token embeddings
+            whole = [each for chunk in chunks for each in chunk] if lists else _torch.cat(chunks)
+            super().compute_all_metrics(model, corpus_embeddings=whole, output_path=output_path)
         return scores
 
     compute_metrices = compute_all_metrics
@@ -210,7 +216,9 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
             profile = self._profile_of_function(function, queries, chunks, relevant)
         else:
             options = replace(self._options, distance=distance, progress=self.show_progress_bar)
-            opened = options.open(rows[0], np.concatenate(rows[1:]))
+            sparse = is_sparse(chunks[0])
+            corpus = _torch.cat([each.to_sparse_coo() for each in chunks]) if sparse else np.concatenate(rows[1:])
+            opened = options.open(rows[0], corpus)
             grades = {query: dict.fromkeys(items, 1) for query, items in relevant.items()}
             profile = profile_of_judged(opened, grades, list(relevant), self.corpus_ids, options)
         return replace(profile, query_ids=tuple(map(str, relevant)), check=False)
@@ -264,12 +272,45 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def _columns(self) -> dict[str, float]:
         """Return the columns of the file after epoch and steps: those of the original, then the bounds."""
         columns = {}
+        others = getattr(self, "sparsity_stats", {})  # which have no bounds
         for end in ENDS:
             for column in self.csv_headers[2:]:
                 name, _, metric = column.rpartition("-")
-                if which := self._ends(metric.lower()).get(end):
+                if column in others:
+                    columns[column] = others[column]
+                elif which := self._ends(metric.lower()).get(end):
                     columns[column + end] = getattr(self.results[self._key(name, metric.lower())], which)
         return columns
+
+
+class TieAwareSparseInformationRetrievalEvaluator(TieAwareInformationRetrievalEvaluator, _Sparse):  # type: ignore[misc]
+    """sentence-transformers' SparseInformationRetrievalEvaluator, with lower bound, expectation and upper bound.
+
+    It is `TieAwareInformationRetrievalEvaluator` with `max_active_dims` in place of `truncate_dim`; keys such as
+    `avg_flops` have no bounds. Ties are exact for the built-in functions: rows are made dense some at a time; for dot,
+    of the dimensions that queries and corpus share. A function of your own takes the time of the original.
+
+    Examples
+    --------
+    >>> TieAwareSparseInformationRetrievalEvaluator({}, {}, {}, max_active_dims=64).description
+    'Tie Aware Sparse Information Retrieval'
+    """
+
+
+class TieAwareMultiVectorInformationRetrievalEvaluator(
+    TieAwareInformationRetrievalEvaluator,
+    _multi_vector.MultiVectorInformationRetrievalEvaluator,  # type: ignore[misc]
+):
+    """sentence-transformers' MultiVectorInformationRetrievalEvaluator, with lower bound, expectation and upper bound.
+
+    It is `TieAwareInformationRetrievalEvaluator` with `chunk_elements` and without `truncate_dim`. Documents with equal
+    scores of the model's MaxSim tie; it is called for as many queries at a time as have about 16 million scores.
+
+    Examples
+    --------
+    >>> TieAwareMultiVectorInformationRetrievalEvaluator({}, {}, {}, chunk_elements=10_000_000).description
+    'Tie Aware Multi Vector Information Retrieval'
+    """
 
 
 def append_row(path: Path, row: dict[str, float]) -> None:
@@ -295,12 +336,11 @@ def distance_of(function: str | Callable[..., Any]) -> str | None:
     return next((_DISTANCES[name] for name, known in theirs.items() if known is function), None)
 
 
-def _rows(embeddings: Any) -> NDArray[Any] | None:
-    """Return embeddings as an array of the same numbers; None unless they are a dense matrix."""
-    if _torch.is_tensor(embeddings) and embeddings.layout != _torch.strided:
+def _rows(embeddings: Any) -> Any:
+    """Return embeddings as an array of the same numbers, or sparse as they are; None unless they are a matrix."""
+    if getattr(embeddings, "ndim", 0) != 2:
         return None
-    plain = getattr(embeddings, "ndim", 0) == 2
-    return np.asarray(on_host(embeddings, "embeddings")) if plain else None
+    return embeddings if is_sparse(embeddings) else np.asarray(on_host(embeddings, "embeddings"))
 
 
 def _some(queries: Any, start: int, stop: int) -> Any:

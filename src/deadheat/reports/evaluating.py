@@ -172,7 +172,10 @@ def report_of(task: Task, summary: SummaryOptions) -> Report:
         return runs.report_on_run(task, summary)
     if not task.has_rows:
         rule = task.tie_rule or ("tolerance" if task.profile.bounds_only else None)
-        return report_on(task.profile, summary, labels=task.labels, tie_rule=rule, threads=task.threads)
+        return report_on(
+            task.profile, summary, labels=task.labels, tie_rule=rule, threads=task.threads,
+            knows_gallery=task.knows_gallery,
+        )  # fmt: skip
     options = task.options
     return report_on(
         task.profile,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.profiles.parts import judged_at_level
+from deadheat.engine.profiles.parts import judged_at_level, relevant_first
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.profiles.profile import Ties as TieCounts
 from deadheat.errors import InputError, InvalidValueError
@@ -87,6 +87,9 @@ class Report(TabularResult, ByName[Result]):
     separate_gallery : bool
         True if the queries are known to have been ranked against a gallery of others. If not, intervals and tests take
         the classes of the queries as the independent units, where labels are known.
+    knows_gallery : bool
+        True if relevant items that were not ranked are known not to be in the gallery. The report then counts them, and
+        `ceilings` has what they set.
     by_id : dict of str to float, or None
         The values of trec_eval for a run, if they were asked for; it ranks tied documents by their id.
     remarks : tuple of str
@@ -122,6 +125,7 @@ class Report(TabularResult, ByName[Result]):
     n_in_gallery: int = 0
     n_excluded: int = 0
     separate_gallery: bool = field(default=False, repr=False)
+    knows_gallery: bool = field(default=False, repr=False)
     remarks: tuple[str, ...] = field(default=(), repr=False)
     by_id: Mapping[str, float] | None = field(default=None, repr=False)
     judged: TieProfile | None = field(default=None, repr=False)
@@ -173,6 +177,22 @@ class Report(TabularResult, ByName[Result]):
     def averaging(self) -> Averaging:
         """The averaging of the report, over queries or over classes."""
         return Averaging(self.average, self.n_query, self.labels, self.separate_gallery)
+
+    @cached_property
+    def n_unreachable(self) -> Int64:
+        """The relevant items of each query that are not in the gallery, (n_query,); 0 where that is not known."""
+        if not self.knows_gallery:
+            return np.zeros(self.n_query, dtype=np.int64)
+        found = np.bincount(self.profile.query_of_group, self.profile.tied_relevant, self.n_query)
+        return self.profile.n_relevant - found.astype(np.int64)
+
+    @cached_property
+    def ceilings(self) -> dict[str, float]:
+        """By measure of the table, its value with all relevant items of the gallery first; empty if none is missing."""
+        if not self.n_unreachable.any():
+            return {}
+        best = results_of(relevant_first(self.profile), self.measures, self.singletons, self.averaging, threads=1)
+        return {name: result.upper for name, result in best.items()}
 
     @property
     def classes(self) -> Int64 | None:
@@ -327,10 +347,14 @@ class Report(TabularResult, ByName[Result]):
         if std:
             columns, form = (*columns, "std"), decimals(digits)
             rows = [[*row, number(100 * result.std, form)] for row, result in zip(rows, results, strict=True)]
-        if self.by_id is not None:
-            columns, form = (*columns, "by id"), decimals(digits)
-            rows = [[*row, number(100 * self.by_id[name], form)] for row, name in zip(rows, self, strict=True)]
+        for title, values in self.__more().items():
+            columns, form = (*columns, title.replace("_", " ")), decimals(digits)
+            rows = [[*row, number(100 * values[name], form)] for row, name in zip(rows, self, strict=True)]
         return [Table(["measure (%)", *columns], rows, results)]
+
+    def __more(self) -> dict[str, Mapping[str, float]]:
+        """Return further columns of values by measure, those that there are."""
+        return {title: values for title, values in (("by_id", self.by_id), ("ceiling", self.ceilings)) if values}
 
     def notes(self) -> list[str]:
         """Return sentences to read with the numbers: the queries that count, and the ties."""
@@ -344,6 +368,7 @@ class Report(TabularResult, ByName[Result]):
                 for name, n in undefined.items()
             ),
             *self.__about_gallery(),
+            *self.__about_unreachable(),
             *([self.__about_ties(affected=bool(tied))] if self.ties.mixed_groups or not wanting else []),
             *self.__about_cut(wanting),
             *sentences(self.files),
@@ -376,6 +401,12 @@ class Report(TabularResult, ByName[Result]):
             if n
         ]
 
+    def __about_unreachable(self) -> list[str]:
+        """Return a sentence on relevant items that are not in the gallery; mostly none."""
+        n, total = int(self.n_unreachable.sum()), self.profile.n_relevant.sum()
+        of = f"{n} of {total} relevant items, of {_queries(int(np.count_nonzero(self.n_unreachable)))}"
+        return [f"{of}, {'is' if n == 1 else 'are'} not in the gallery: no ranking is above the ceiling."] if n else []
+
     def __about_ties(self, *, affected: bool) -> str:
         """Return a sentence on the effect of the ties, with the distance and the rule where these are known."""
         where, ties = ", ".join(filter(None, (self.distance, self.tie_rule))), self.ties
@@ -406,8 +437,8 @@ class Report(TabularResult, ByName[Result]):
     def columns(self, *, std: bool = False) -> dict[str, list[Any]]:
         """Return the columns of the table: fractions, NaN where undefined, and the numbers of queries that count."""
         values = {column: [getattr(self[name], column) for name in self] for column in _columns(std)}
-        by_id = {} if self.by_id is None else {"by_id": [self.by_id[name] for name in self]}
-        return {"measure": list(self.measures), **values, **by_id}
+        more = {title: [each[name] for name in self] for title, each in self.__more().items()}
+        return {"measure": list(self.measures), **values, **more}
 
     def to_dict(self, *, std: bool = False) -> dict[str, Any]:
         """Return the report as plain Python values that JSON can hold; None where a value is undefined."""
@@ -424,7 +455,7 @@ class Report(TabularResult, ByName[Result]):
             "n_excluded": self.n_excluded,
             "measures": {
                 name: {c: plain(getattr(self[name], c)) for c in _columns(std)}
-                | ({} if self.by_id is None else {"by_id": plain(self.by_id[name])})
+                | {title: plain(values[name]) for title, values in self.__more().items()}
                 for name in self
             },
             "files": {name: list(paths) for name, paths in self.files.items()},

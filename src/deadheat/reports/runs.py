@@ -15,7 +15,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
 from deadheat.engine.ties.scores import EQUAL
 from deadheat.errors import UndefinedError
-from deadheat.inputs.trec import Checked
+from deadheat.inputs.trec import Checked, remarks_of
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.report import Report
 from deadheat.reports.tables import count
@@ -40,6 +40,7 @@ def with_ids(report: Report, task: Task) -> Report:
 
 def _report(run: RunTables, profile: TieProfile, summary: SummaryOptions) -> Report:
     scores, judged, queries, options = run
+    lacking = _remarks(len(judged), len(judged.keys() - scores), len(scores.keys() - judged), options.complete)
     if summary.singletons == "skip" and not profile.n_relevant.any():
         raise UndefinedError(
             f"no query has a relevant document, so that no measure is defined, but got {len(queries)} queries, each "
@@ -53,7 +54,7 @@ def _report(run: RunTables, profile: TieProfile, summary: SummaryOptions) -> Rep
         tie_rule=options.rule.describe(),
         judged=run.profile_of_judged_documents(),
         rel=options.rel,
-        remarks=_remarks(len(judged), len(judged.keys() - scores), len(scores.keys() - judged), options.complete),
+        remarks=(*lacking, *remarks_of(scores, judged)),
     )
 
 

@@ -88,6 +88,19 @@ def test_threads_blocks_and_tiles(kind, distance, monkeypatch):
         assert bits(dh.Task(rows, labels, distance=distance, threads=threads).profile) == wanted
 
 
+@pytest.mark.parametrize("share", [0.0, 2.0], ids=["half of the products", "all products"])
+def test_long_rows_are_counted_in_small_blocks_and_tiles(share, monkeypatch):
+    rows, labels = np.random.default_rng(0).standard_normal((300, 8)), np.arange(300) % 20
+    wanted, cut = bits(dh.Task(rows, labels).profile), []
+    monkeypatch.setattr(layout, "ROWS_BYTES", 100 * 4 * 8)
+    monkeypatch.setattr(layout, "SYMMETRIC_SHARE", share)
+    made = layout.Layout.cut
+    monkeypatch.setattr(layout.Layout, "cut", lambda self: cut.append(made(self)) or cut[-1])
+    assert bits(dh.Task(rows, labels).profile) == wanted
+    ((blocks, ranges),) = cut
+    assert max(map(len, blocks)) == max(len(each.columns) for each in ranges) == 100
+
+
 @pytest.mark.parametrize("ties", ["float16", "bfloat16", "float32", dh.Tolerance(0.01)], ids=str)
 @pytest.mark.parametrize("distance", PRODUCTS)
 def test_threads_and_tiles_under_other_ties(distance, ties, monkeypatch):

@@ -10,10 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat import Cluster, Task, Tolerance, evaluate
-from deadheat.errors import NotInGalleryWarning
-
-pytestmark = pytest.mark.filterwarnings("ignore::deadheat.errors.NotInGalleryWarning")  # most cases lack a document
+from deadheat import Cluster, Task, TieProfile, Tolerance, evaluate
 
 
 def case(seed: int, n_grade: int) -> tuple[Any, ...]:
@@ -62,7 +59,8 @@ def large(seed: int, n_query: int, n_gallery: int, n_grade: int) -> tuple[Any, .
 @pytest.mark.parametrize("n_grade", [1, 3])
 def test_workers_count_the_same(n_grade: int, ties: str) -> None:
     case = large(n_grade, 60, 400, n_grade)
-    given = {"distance": "euclidean", "ties": ties, "ignore_identical_ids": True}
+    junk = np.random.default_rng(0).random((60, 400)) < 0.1
+    given = {"distance": "euclidean", "ties": ties, "exclude": case[3:], "junk": junk}
     alone = Task.from_judged(*case, **given).profile
     with ThreadPoolExecutor(2) as threads:
         for tasks in (1, 5):
@@ -113,26 +111,97 @@ def test_labels_as_judgements() -> None:
         assert Task.from_judged(queries, gallery, qrels, ids, gallery_ids, threads=threads).profile == by_label
 
 
-@pytest.mark.parametrize(("n_grade", "seed"), [(1, 0), (1, 1), (2, 2), (2, 3), (2, 4)])
-def test_identical_ids(n_grade: int, seed: int) -> None:
-    """As in BEIR: the query's own document is not ranked, but counts as relevant if it was judged so."""
-    queries, gallery, qrels, query_ids, gallery_ids, judged = case(seed, n_grade)
-    named = dict(zip(gallery_ids, query_ids, strict=False))
-    gallery_ids = [named.get(item, item) for item in gallery_ids]
-    qrels = {query: {named.get(item, item): grade for item, grade in row.items()} for query, row in qrels.items()}
-    found = Task.from_judged(
-        queries, gallery, qrels, query_ids, gallery_ids, distance="inner_product", ignore_identical_ids=True
-    ).profile
-    expected = Task.from_scores(queries @ gallery.T, judged, junk=np.eye(*judged.shape, dtype=np.bool_)).profile
-    for name in ("closer", "closer_relevant", "tied", "tied_relevant", "n_ranked"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    np.testing.assert_array_equal(found.n_relevant, (judged > 0).sum(axis=1))
+@pytest.mark.parametrize("n_grade", [1, 3])
+@pytest.mark.parametrize("form", ["ids", "rows"])
+def test_junk_and_exclude_are_neither_ranked_nor_relevant(n_grade: int, form: str) -> None:
+    """As the matrix of scores with the same pairs as junk; ids and arrays say the same."""
+    for seed in range(30):
+        queries, gallery, qrels, query_ids, gallery_ids, judged = case(seed, n_grade)
+        rng = np.random.default_rng(seed)
+        mask, own = rng.random(judged.shape) < 0.3, rng.integers(-1, len(gallery), len(queries))
+        mask[0, 0], own[0] = True, 0
+        junk: Any = {name: [gallery_ids[i] for i in np.flatnonzero(mask[q])] for q, name in enumerate(query_ids)}
+        exclude: Any = [gallery_ids[i] if i >= 0 else "none" for i in own], gallery_ids
+        if form == "rows":
+            junk, exclude = mask, own
+        both = mask.copy()
+        both[own >= 0, own[own >= 0]] = True
+        cases = {"junk": junk}, {"exclude": exclude}, {"junk": junk, "exclude": exclude}
+        alone = np.zeros_like(mask)
+        alone[own >= 0, own[own >= 0]] = True
+        for given, left_out in zip(cases, (mask, alone, both), strict=True):
+            found = Task.from_judged(queries, gallery, qrels, query_ids, gallery_ids, distance="euclidean", **given)
+            assert counted(found.profile) == by_hand(SCORES["euclidean"](queries, gallery), judged, left_out), seed
+
+
+def by_hand(scores: Any, judged: Any, left_out: Any) -> list[Any]:
+    """For each query the items that are ranked, those that are relevant, and (closer, tied, grades) of each group."""
+    rows = []
+    for of_query, grades, out in zip(scores.tolist(), judged.tolist(), left_out.tolist(), strict=True):
+        ranked = [(score, grade) for score, grade, no in zip(of_query, grades, out, strict=True) if not no]
+        at = sorted({score for score, grade in ranked if grade}, reverse=True)
+        groups = [
+            (sum(s > score for s, _ in ranked), sum(s == score for s, _ in ranked),
+             sorted(grade for s, grade in ranked if s == score and grade))
+            for score in at
+        ]  # fmt: skip
+        rows.append((len(ranked), sum(grade > 0 for _, grade in ranked), groups))
+    return rows
+
+
+def counted(profile: TieProfile) -> list[Any]:
+    by_grade = profile.tied_relevant[:, None] if profile.tied_by_grade is None else profile.tied_by_grade
+    grades = [np.repeat(profile.grades, row).tolist() for row in by_grade]
+    groups = list(zip(profile.closer.tolist(), profile.tied.tolist(), grades, strict=True))
+    of_queries = [groups[a:b] for a, b in zip(profile.offsets[:-1], profile.offsets[1:], strict=True)]
+    return list(zip(profile.n_ranked.tolist(), profile.n_relevant.tolist(), of_queries, strict=True))
+
+
+def test_queries_with_one_reference() -> None:
+    """Composed retrieval: two queries modify image a, which is nearest to both, and is left out of their rankings."""
+    queries, gallery, gallery_ids = [[0.0], [0.25]], [[0.0], [1.0], [-1.0]], ["a", "b", "c"]
+    qrels = {"redder": {"b": 1}, "smaller": {"c": 1, "a": 1}}
+    given = {"distance": "euclidean", "query_ids": list(qrels), "gallery_ids": gallery_ids}
+    expected = evaluate(Task.from_judged(queries, gallery, qrels, exclude=(["a", "a"], gallery_ids), **given), "MRR")
+    assert expected["MRR"].per_query.lower.tolist() == [0.5, 0.5]
+    assert expected["MRR"].per_query.upper.tolist() == [1.0, 0.5]
+    assert expected.profile.n_relevant.tolist() == [1, 1]
+    for same in ({"exclude": [0, 0]}, {"junk": {query: ["a"] for query in qrels}}):
+        assert Task.from_judged(queries, gallery, qrels, **same, **given).profile == expected.profile
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"junk": {"q": [7]}}, "junk must hold document ids, which are strings, but holds 7$"),
+        ({"junk": {"q": "a"}}, "junk must be lists of document ids, but is 'a'$"),
+        (
+            {"junk": {"q": ["x", "y"], "r": []}},
+            "junk must name documents of gallery_ids for queries of query_ids, but "
+            r"has none for 2 .'q', 'r'., such as 'x'$",
+        ),
+        ({"junk": {"other": ["a"]}}, "junk must name documents of gallery_ids for queries of query_ids, but has none"),
+        ({"junk": [True]}, r"junk must have shape \(2,\) or \(1, 2\), but has shape \(1,\)"),
+        (
+            {"exclude": {"q": "a"}},
+            "exclude must be a row of the gallery for each query, -1 for none, or a pair: the ids",
+        ),
+        ({"exclude": [2]}, "exclude must hold rows of the gallery, 0 to 1, or -1 for none, but holds 2 for query 0"),
+    ],
+)
+def test_junk_and_exclude_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        Task.from_judged([[1.0]], [[1.0], [2.0]], {"q": {"a": 1}}, ["q"], ["a", "b"], **given)
+
+
+def test_empty_lists_of_junk_are_none() -> None:
+    given = [[1.0]], [[1.0], [2.0]], {"q": {"a": 1}}, ["q"], ["a", "b"]
+    assert Task.from_judged(*given, junk={"q": []}).profile.n_ranked == 2
 
 
 def test_what_is_not_in_the_gallery_counts() -> None:
     qrels = {"q": {"a": 1, "elsewhere": 2}, "not embedded": {"a": 1}}
-    with pytest.warns(NotInGalleryWarning, match="^1 of 2 relevant documents of the qrels is not in gallery_ids: no"):
-        found = Task.from_judged([[1.0]], [[1.0], [1.0]], qrels, ["q"], ["a", "b"]).profile
+    found = Task.from_judged([[1.0]], [[1.0], [1.0]], qrels, ["q"], ["a", "b"]).profile
     assert found.relevant_by_grade is not None
     assert (found.n_relevant.tolist(), found.relevant_by_grade.tolist()) == ([2], [[1, 1]])
     assert evaluate(found, "Recall@2")["Recall@2"].expected == 0.5

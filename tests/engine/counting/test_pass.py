@@ -300,4 +300,5 @@ TWO_BANDS = [*blocks_of(100, 2), *blocks_of(100, 2, band=1, start=200, first=2)]
 )  # fmt: skip
 def test_ranges_of_a_shard_are_joined(ranges, shard, joined):
     cut = Layout.__new__(Layout)  # whose problem it must not look at
+    cut.tile_columns = TILE_COLUMNS
     assert [(r.columns.start, r.columns.stop, r.band, r.block) for r in cut.joined(ranges, shard)] == joined

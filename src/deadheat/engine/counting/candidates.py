@@ -52,6 +52,11 @@ class Candidates(NamedTuple):
         """Return the gallery item that each of these queries is, −1 for none."""
         return np.full(len(queries), -1) if self.itself is None else self.itself[queries]
 
+    def left_out(self, queries: Int64, items: Int64) -> Bool:
+        """Return which pairs of a query and an item are not ranked: the query itself, and junk."""
+        left = (self.itself_of(queries) == items) | ~self.ranked[items]
+        return left if self.junk is None else np.asarray(left | self.junk[queries, items])
+
     def ranked_itself(self, queries: Int64) -> tuple[Int64, Int64]:
         """Return the positions of the queries whose own item is ranked for other queries, and these items."""
         itself = self.itself_of(queries)
@@ -121,8 +126,7 @@ class Relevance:
 class Judged(Relevance):
     """Relevance by judgement: each query has a class of its own, and an item may be in many of them or in none.
 
-    `gallery_class` holds one class per item, so it is unused here and −1. No query is relevant to itself, and there is
-    no junk of single queries.
+    `gallery_class` holds one class per item, so it is unused here and −1. No pair is one that is not ranked.
     """
 
     member_class: Int64  # (n_pair,), the query

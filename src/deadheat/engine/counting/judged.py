@@ -8,42 +8,39 @@ follows from their exact distances alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.candidates import Candidates, Judged
+from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Ties
-from deadheat.errors import InvalidTypeError, InvalidValueError, NotInGalleryWarning
-from deadheat.inputs import trec
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import arrays, item_ids, trec
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
 from deadheat.inputs.source import Chosen
 from deadheat.inputs.trec import Path, Table
 from deadheat.support import checks
-from deadheat.support.arrays import Int64
+from deadheat.support.arrays import Bool, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
-from deadheat.support.progress import Progress, warn
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-    from deadheat.engine.counting.cluster import Cluster
     from deadheat.engine.counting.distributed import running as distributed_running
 else:
     distributed_running = lazy("deadheat.engine.counting.distributed.running")
 
 Ids = Sequence[Hashable]
 Grades = Mapping[Any, Mapping[Any, float]]  # of what is relevant to each query, by id
+Junk = ArrayLike | Mapping[str, Collection[str]]
 
 
 @plain_floats
@@ -53,18 +50,10 @@ def profile_judged(
     qrels: Path | Table,
     query_ids: Iterable[str],
     gallery_ids: Iterable[str],
-    *,
-    ignore_identical_ids: bool = False,
-    distance: DistanceName = "cosine",
-    ties: TiesName | Ties = "exact",
-    threads: int | None = None,
-    progress: bool | Progress = False,
-    executor: Executor | Callable[[], Executor] | Cluster | None = None,
+    **settings: Any,
 ) -> TieProfile:
     """Count the tie groups of embeddings with judgements: `deadheat.Task.from_judged`."""
-    options = CountingOptions.checked(
-        distance=distance, ties=ties, threads=threads, progress=progress, executor=executor
-    )
+    options = CountingOptions.checked(**settings)
     rows: Distance | Pair
     if options.cluster is None:
         rows = options.open(queries, gallery)
@@ -73,28 +62,36 @@ def profile_judged(
         sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
         n_query, n_gallery = map(len, sources)
         rows = Pair(Samples(sources[0], np.arange(n_query)), Samples(sources[1], np.arange(n_gallery)))
-    names = _unique(query_ids, n_query, "query_ids"), _unique(gallery_ids, n_gallery, "gallery_ids")
+    names = unique_ids(query_ids, n_query, "query_ids"), unique_ids(gallery_ids, n_gallery, "gallery_ids")
     judged = trec.open_qrels(qrels)
     known = judged.keys() & set(names[0])
     if not known:
         came = f"but query_ids are {checks.few(names[0])} and the qrels have {checks.few(judged)}"
         raise InvalidValueError("query_ids and qrels", f"must have a query in common, {came}")
     relevant = {query: {item: grade for item, grade in judged[query].items() if grade > 0} for query in known}
-    _warn_of_missing(relevant, set(names[1]))
-    if checks.flag(ignore_identical_ids, "ignore_identical_ids"):
-        place = {name: row for row, name in enumerate(names[1])}
-        options = replace(options, exclude=np.array([place.get(name, -1) for name in names[0]], dtype=np.int64))
+    own = None if options.exclude is None else item_ids.own_rows(options.exclude, n_query, n_gallery)
+    options = replace(options, junk=_junk_mask(options.junk, *names), exclude=own)
     profile = profile_of_judged(rows, relevant, *names, options)
     return replace(profile, query_ids=tuple(map(str, names[0])), check=False)
 
 
-def _warn_of_missing(relevant: Grades, gallery: set[str]) -> None:
-    """Warn of relevant documents that are not in the gallery."""
-    documents = {item for row in relevant.values() for item in row}
-    n = len(documents - gallery)
-    if n:
-        came = f"{n} of {len(documents)} relevant documents of the qrels {'is' if n == 1 else 'are'} not in gallery_ids"
-        warn(f"{came}: no query finds {'it' if n == 1 else 'them'}", NotInGalleryWarning)
+def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:
+    """Return junk as a mask, from a mask or from ids; ids that have no row do not count."""
+    shape = len(query_ids), len(gallery_ids)
+    if not isinstance(junk, Mapping):
+        given: Bool | None = arrays.junk_mask(junk, *shape)
+        return given
+    ids = {query: checks.listed(row, "junk", "lists of document ids") for query, row in junk.items()}
+    odd = next((each for row in ids.values() for each in row if not isinstance(each, str)), None)
+    if odd is not None:
+        raise InvalidTypeError("junk", f"must hold document ids, which are strings, but holds {checks.shown(odd)}")
+    query, item, _ = _pairs({query: dict.fromkeys(row, 1) for query, row in ids.items()}, query_ids, gallery_ids)
+    if any(ids.values()) and not (item >= 0).any():
+        came = f"but has none for {checks.few(ids)}, such as {next(filter(None, ids.values()))[0]!r}"
+        raise InvalidValueError("junk", f"must name documents of gallery_ids for queries of query_ids, {came}")
+    mask = np.zeros(shape, dtype=np.bool_)
+    mask[query[item >= 0], item[item >= 0]] = True
+    return mask
 
 
 @plain_floats
@@ -106,15 +103,14 @@ def profile_of_judged(
     With a cluster in the options, `rows` are sources for its workers.
     """
     query, item, of_pairs = _pairs(relevant, query_ids, gallery_ids)
+    candidates = options.candidates(len(query_ids), len(gallery_ids), leave_one_out=False)
+    kept = (item < 0) | ~candidates.left_out(query, item)  # what is not in the gallery counts, and is never found
+    query, item, of_pairs = query[kept], item[kept], list(compress(of_pairs, kept.tolist()))
     grade, gains = leveled(query, of_pairs, len(query_ids))
-    itself = options.exclude
-    if itself is not None:
-        item = np.where(item == itself[query], -1, item)
     grades = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
     graded = grades.tolist() != [1]
     if graded and options.rule.bounds_only:
         raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
-    candidates = Candidates.of(len(query_ids), len(gallery_ids), leave_one_out=False, itself=itself)
     place, there = np.searchsorted(grades, grade), item >= 0
     n_relevant = np.zeros((len(query_ids), len(grades)), dtype=np.int64)
     np.add.at(n_relevant, (query, place), 1)
@@ -161,7 +157,8 @@ def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, I
     return query, item, gains
 
 
-def _unique(ids: Any, n: int, name: str) -> list[str]:
+def unique_ids(ids: Any, n: int, name: str) -> list[str]:
+    """Check ids: one string for each of `n` rows, each once."""
     listed = checks.listed(ids, name, "a sequence of strings")
     odd = next((each for each in listed if not isinstance(each, str)), None)
     if odd is not None:

@@ -21,6 +21,7 @@ from deadheat.support.arrays import Int64
 BLOCK_ROWS = 1024  # queries in a block, or fewer, so that there are enough of them for several threads:
 FEW_ROWS, FEW_BLOCKS = 384, 12
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
+ROWS_BYTES = 16 << 20  # of float32, that the rows of a block or a tile take at most, where they are long
 STREAMED_COLUMNS = 4096  # the same where blocks are counted one by one, along all columns
 BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
 SHARD_BYTES = 168 << 20  # what the blocks of a shard may take, however many there are; for each relevant pair they take
@@ -61,6 +62,8 @@ class Layout:
     def __init__(self, problem: RankingProblem, mirrored: bool, resumable: bool) -> None:
         self.problem, self.mirrored, self.resumable = problem, mirrored, resumable
         self.active = np.flatnonzero(problem.relevance.class_size > 1 if mirrored else problem.most_groups)
+        self.most = max(64, ROWS_BYTES // (4 * problem.distance.dim))  # rows of a block
+        self.tile_columns = min(TILE_COLUMNS, self.most)
 
     @property
     def n_relevant(self) -> float:
@@ -68,12 +71,12 @@ class Layout:
 
     def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
         """Return the queries of each block, and the columns of each tile; the same for any number of threads."""
-        most = max(FEW_ROWS, -(-len(self.active) // FEW_BLOCKS))
+        most = min(self.most, max(FEW_ROWS, -(-len(self.active) // FEW_BLOCKS)))
         if self.mirrored:
             return self._cut_mirrored(most)
         width, query_class = self.problem.width, self.problem.relevance.query_class
         order = self.active[np.lexsort((query_class[self.active], width[self.active]))]
-        return self._blocks(order, most), self.column_ranges(TILE_COLUMNS)
+        return self._blocks(order, most), self.column_ranges(self.tile_columns)
 
     def column_ranges(self, step: int) -> list[ColumnRange]:
         bands = enumerate(self.problem.distance.columns.bands)
@@ -84,14 +87,14 @@ class Layout:
         return self.column_ranges(STREAMED_COLUMNS)
 
     def joined(self, ranges: list[ColumnRange], blocks: Collection[int]) -> list[ColumnRange]:
-        """Merge neighbouring ranges that are none of the blocks of a shard into tiles, up to `TILE_COLUMNS` columns."""
+        """Merge neighbouring ranges that are none of the blocks of a shard into tiles, up to the columns of one."""
         joined: list[ColumnRange] = []
         for columns in ranges:
             part, band, block = columns
             block = block if block in blocks else -1
             if joined and block < 0 and joined[-1][1:] == (band, -1) and joined[-1].columns.stop == part.start:
                 start = joined[-1].columns.start
-                if part.stop - start <= TILE_COLUMNS:
+                if part.stop - start <= self.tile_columns:
                     part = range(start, part.stop)
                     joined.pop()
             joined.append(ColumnRange(part, band, block))
@@ -104,11 +107,11 @@ class Layout:
         for band, (start, stop) in enumerate(columns.bands):
             items = columns.item_of_column[start:stop]
             n_active = int((~alone[items]).sum())  # they come first
-            for queries in self._blocks(items[:n_active], min(most, TILE_COLUMNS)):
+            for queries in self._blocks(items[:n_active], min(most, self.tile_columns)):
                 ranges.append(ColumnRange(range(start, start + len(queries)), band, len(blocks)))
                 blocks.append(queries)
                 start += len(queries)
-            ranges += [ColumnRange(part, band, -1) for part in _parts(start, stop, TILE_COLUMNS)]
+            ranges += [ColumnRange(part, band, -1) for part in _parts(start, stop, self.tile_columns)]
         return blocks, ranges
 
     def _blocks(self, order: Int64, most: int) -> list[Int64]:

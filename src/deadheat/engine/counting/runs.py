@@ -73,9 +73,13 @@ class RunTables(NamedTuple):
         return profile_judged_documents(self.scores, self.judged, self.queries, self.options)
 
 
-def open_both(run: Path | Table, qrels: Path | Table) -> tuple[Checked, Checked]:
-    """Open a run and qrels, which must have a query in common."""
-    scores, judged = trec.open_run(run), trec.open_qrels(qrels)
+def open_both(run: Path | Table, qrels: Path | Table, **chunks: Any) -> tuple[Checked, Checked]:
+    """Open a run and qrels, which must have a query in common; `chunks` are options of `trec.open_run`."""
+    return in_common(trec.open_run(run, **chunks), trec.open_qrels(qrels))
+
+
+def in_common(scores: Checked, judged: Checked) -> tuple[Checked, Checked]:
+    """Return a run and qrels that have a query in common, and refuse others."""
     if not scores.keys() & judged.keys():
         came = f"the run has {checks.few(scores)} and the qrels have {checks.few(judged)}"
         raise InvalidValueError("run and qrels", f"must have a query in common, but {came}")

@@ -13,6 +13,7 @@ from deadheat.engine.distances.inner_product import InnerProduct
 from deadheat.inputs import arrays, codes
 from deadheat.inputs.samples import open_rows
 from deadheat.inputs.source import Source
+from deadheat.inputs.sparse import shared_columns
 from deadheat.support import checks
 
 DISTANCES: dict[str, type[Distance]] = {
@@ -56,6 +57,8 @@ def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distan
     gallery = None if gallery is None else open_rows(gallery, "gallery")
     if gallery is not None:
         _require_fit(kind, query, gallery)
+        if kind is InnerProduct:
+            query, gallery = shared_columns(query, gallery)
     if kind.takes == "numbers":
         return kind.between(query, query if gallery is None else gallery, exact_only)
     bits = codes.words(query, "embeddings")

@@ -39,6 +39,28 @@ def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
         scratch.let_go(*written)
 
 
+def relevant_first(profile: TieProfile) -> TieProfile:
+    """Return the profile in which all relevant items that are ranked come first, those of the highest grade before all.
+
+    Examples
+    --------
+    >>> best = relevant_first(TieProfile.from_groups([[(2, 0, 3, 1), (7, 1, 1, 1)], []], n_ranked=[9, 9]))
+    >>> best.closer, best.tied, best.n_ranked
+    (array([0]), array([2]), array([9, 9]))
+    """
+    by_grade = profile.tied_relevant[:, None] if profile.tied_by_grade is None else profile.tied_by_grade
+    found = np.zeros((profile.n_query, by_grade.shape[1]), dtype=np.int64)
+    np.add.at(found, profile.query_of_group, by_grade)
+    some = np.flatnonzero(found.any(axis=1))
+    zero = np.zeros(len(some), dtype=np.int64)
+    unordered = replace(
+        profile, offsets=np.searchsorted(some, np.arange(profile.n_query + 1)), closer=zero, closer_relevant=zero,
+        tied=profile.n_ranked[some], tied_relevant=found[some].sum(axis=1), bounds_only=False, check=False,
+        tied_by_grade=None if profile.tied_by_grade is None else found[some], n_ordered=np.zeros_like(profile.n_ranked),
+    )  # fmt: skip
+    return unordered.best_completed()
+
+
 def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
     """Return the profile in which items of gains below `rel` are irrelevant; ranks and ties do not change.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat.errors import FileError, InputError
 from deadheat.inputs.conversion import column_array, is_list_type
-from deadheat.inputs.files import Labels, Layout
+from deadheat.inputs.files import Labels, Layout, opened
 from deadheat.inputs.formats import tables
 from deadheat.inputs.formats.tables import Table
 from deadheat.support.arrays import Array
@@ -39,7 +39,7 @@ def samples(path: Path, layout: Layout) -> tuple[Iterator[Array], Labels]:
 
 def _pieces(path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
     """Yield the embedding in at least one piece, all of the same dim. Other columns are not read."""
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         empty = _table(path, file.schema_arrow.empty_table(), layout.embeddings_key)
         places, _ = tables.split(empty, layout, with_labels)
         names = [(empty.names or [])[place] for place in places]
@@ -54,7 +54,7 @@ def _pieces(path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
 
 
 def _labels(path: Path, layout: Layout, find: Callable[[Table, str | int | None], int]) -> Labels:
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         empty = _table(path, file.schema_arrow.empty_table())
         name = (empty.names or [])[find(empty, layout.label_column)]
         column = pyarrow.chunked_array([batch.column(0) for batch in _batches(file, [name])], _type_of(file, name))
@@ -66,10 +66,10 @@ def _type_of(file: Any, name: str) -> Any:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def opened_parquet(path: Path) -> Iterator[Any]:
     """Open a `pyarrow.parquet.ParquetFile`, of which only the footer is read."""
     _, parquet = (require(module, "files", f"{path}: reading Parquet") for module in ("pyarrow", "pyarrow.parquet"))
-    with open(path, "rb") as file:
+    with opened(path) as file:
         yield parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
 
 

@@ -1,4 +1,4 @@
-"""NumPy's own files: ``.npy`` holds one array, ``.npz`` several by name. Every error is one line.
+"""NumPy's own files: ``.npy`` holds one array, ``.npz`` several by name, or a sparse matrix. Every error is one line.
 
 Only the requested arrays of an archive are unpacked; embeddings that would fill much of the memory, in pieces. A small
 file can unpack to any size, so an array that takes more memory than is available, and almost no bytes on disk, is
@@ -27,6 +27,7 @@ from deadheat.inputs.files import Content, Labels, Layout
 from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, strips
 from deadheat.support import scratch
 from deadheat.support.arrays import Array
+from deadheat.support.lazy import require
 
 SHARE = 4  # embeddings that take more than one part in so many of the memory are unpacked in pieces
 
@@ -127,6 +128,13 @@ def reading(path: Path, part: str = "") -> Iterator[None]:
 @contextmanager
 def _opened(path: Path) -> Iterator[Arrays]:
     with _archive(path) as archive:
+        if {"format", "shape", "data"} <= set(archive.files):  # of SciPy's `save_npz`
+            scipy = require("scipy.sparse", "stats", f"{path}: reading a sparse matrix")
+            with reading(path):
+                matrix = scipy.load_npz(path)
+                getattr(matrix, "check_format", bool)()  # of each place, before SciPy converts it
+            yield Arrays({"embeddings": lambda: matrix.shape}, lambda key: matrix, lambda key: matrix.toarray())
+            return
         shapes = {key: partial(_shape, archive, key, path) for key in archive.files}
         yield Arrays(shapes, partial(_embeddings, archive, path), partial(_array, archive, path))
 

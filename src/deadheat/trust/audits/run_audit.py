@@ -212,6 +212,8 @@ def audit_run(
     singletons: Singletons = "skip",
     subset: str | None = None,
     split: str | None = None,
+    repeats: trec.Repeats | None = None,
+    documents: trec.Documents | None = None,
 ) -> RunAudit:
     """Find what a careful referee would ask about a file of scores, such as those of a reranker.
 
@@ -222,14 +224,16 @@ def audit_run(
     Parameters
     ----------
     run : path, dict, data frame or iterable of named tuples
-        As in `deadheat.Task.from_run`, or JSON: ``{query: {document: score}}``, as BEIR keeps its results, or what MTEB
-        saves as ``{task}_predictions.json``. The order of the documents is that of the file.
+        As in `deadheat.Task.from_run`, also what MTEB saves as ``{task}_predictions.json``. The order of the documents
+        is that of the file.
     qrels : path, dict, data frame or iterable of named tuples, optional
         As for the run. Without them, only the scores are checked.
     measures, singletons
         As in `deadheat.evaluate`; by default nDCG@10, MRR@10 and mAP. Queries that the run lacks count as 0.
     subset, split : str, optional
         The subset and the split of MTEB's file, where it holds several.
+    repeats, documents
+        As in `deadheat.Task.from_run`, for a run of chunks.
 
     Returns
     -------
@@ -263,7 +267,7 @@ def audit_run(
             rule = f"must be a file of MTEB's where subset or split is given, but is {checks.shown(run)}"
             raise InvalidTypeError("run", rule)
         run = read_predictions(run, subset=subset, split=split)
-    scores = trec.open_run(run)
+    scores = trec.open_run(run, repeats=repeats, documents=documents)
     looks = Looks.of(scores)
     if qrels is None:
         return RunAudit(most_serious_first(_of_scores(looks)), looks, None, None, {})

@@ -1,0 +1,92 @@
+"""Sparse embeddings, of SciPy or PyTorch: kept as compressed rows, and made dense a few rows at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.arrays import float_type, require_exact, require_filled
+from deadheat.inputs.conversion import on_host
+from deadheat.inputs.source import Index, Rows, Source
+from deadheat.support.arrays import Bool, Int64, offsets_of, spread
+
+
+class SparseRows(Source):
+    """Rows of a sparse matrix: row i has `values` at `columns`, from ``starts[i]`` to before ``starts[i + 1]``."""
+
+    def __init__(self, shape: tuple[int, int], starts: Int64, columns: Index, values: Rows) -> None:
+        self.shape, self.stored, self.dtype = shape, values.dtype, float_type(values.dtype, "values")
+        self._starts, self._columns, self._values = starts, columns, values
+
+    def _read_into(self, start: int, out: Rows) -> None:
+        self._take_into(np.arange(start, start + len(out)), out)
+
+    def _take_into(self, index: Index, out: Rows) -> None:
+        lengths = self._starts[index + 1] - self._starts[index]
+        places = spread(self._starts[index], lengths)
+        out[:] = 0
+        out[np.repeat(np.arange(len(index)), lengths), self._columns[places]] = self._values[places]
+
+    def of_columns(self, chosen: Bool) -> SparseRows:
+        """Return the same rows, of the chosen columns alone."""
+        kept, place = chosen[self._columns], np.cumsum(chosen) - 1
+        shape = self.shape[0], int(place[-1]) + 1
+        return SparseRows(shape, offsets_of(kept)[self._starts], place[self._columns[kept]], self._values[kept])
+
+
+def shared_columns(query: Source, gallery: Source) -> tuple[Source, Source]:
+    """Return sparse rows without the columns that are 0 in all queries or in all items, which no product needs."""
+    if not (isinstance(query, SparseRows) and isinstance(gallery, SparseRows)):
+        return query, gallery
+    used = [np.isin(np.arange(rows.shape[1]), rows._columns) for rows in (query, gallery)]
+    both = used[0] & used[1]
+    both[0] |= not both.any()  # there is a column
+    return query.of_columns(both), gallery.of_columns(both)
+
+
+def is_sparse(values: Any) -> bool:
+    """Return whether something is a sparse matrix of SciPy, or a sparse tensor of PyTorch."""
+    return (hasattr(values, "tocsr") and hasattr(values, "todense")) or _is_tensor(values)
+
+
+def _is_tensor(values: Any) -> bool:
+    return hasattr(values, "to_dense") and str(getattr(values, "layout", "")).startswith("torch.sparse")
+
+
+def sparse_rows(values: Any, title: str) -> Source:
+    """Check a sparse matrix, which may have no rows; entries that are given twice add up, as in ``toarray()``."""
+    if len(values.shape) != 2:
+        raise InvalidValueError(title, f"must be two-dimensional (n, dim), but has shape {tuple(values.shape)}")
+    shape = int(values.shape[0]), int(values.shape[1])
+    if shape[0]:
+        require_filled(shape, title)
+    starts, columns, numbers = _of_tensor(values, title) if _is_tensor(values) else _of_scipy(values, title)
+    source = SparseRows(shape, starts, columns, numbers)
+    for place in np.flatnonzero(~np.isfinite(numbers))[:1]:
+        row = int(np.searchsorted(starts, place, side="right")) - 1
+        require_exact(source.read(row, row + 1), title, row)
+    if len(numbers) and numbers.dtype.kind != "f":
+        require_exact(numbers[None], title)
+    return source
+
+
+def _of_scipy(values: Any, title: str) -> tuple[Int64, Index, Rows]:
+    float_type(values.dtype, title)
+    rows = values.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows.indptr.astype(np.int64), rows.indices, rows.data
+
+
+def _of_tensor(values: Any, title: str) -> tuple[Int64, Index, Rows]:
+    try:
+        rows = values.detach().cpu().to_sparse_coo().coalesce()
+    except NotImplementedError as error:  # of float8, or on the device "meta"
+        raise InvalidTypeError(title, f"must be a sparse tensor that PyTorch can sort, but {error}") from None
+    if rows.sparse_dim() != 2:
+        raise InvalidTypeError(title, "must hold numbers, but is a sparse tensor of dense rows: give tensor.to_dense()")
+    place, columns = rows.indices().numpy()
+    return offsets_of(np.bincount(place, minlength=len(rows))), columns, on_host(rows.values(), title)
