@@ -152,6 +152,8 @@ def value(name: str, grades: Sequence[Any], missing: Sequence[Any]) -> Any:
         return oracles.average_precision(ranking, r if measure.family == "MAP@R" else k) * found / r
     if measure.family == "AUC":
         return oracles.auc(ranking) * found / r
+    if measure.family == "All":
+        return Fraction(int(sum(ranking[:k]) == r))
     if measure.family == "mINP":
         return Fraction(0) if missing else oracles.inp(ranking)
     if measure.family == "MRR":

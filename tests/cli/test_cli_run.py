@@ -177,6 +177,17 @@ def test_conventions(folder: Path) -> None:
     assert lines("qrels.txt", "more.run", "-m", "map", "-J")[-1][2:] == value("-m", "map")
 
 
+def test_ties_within_a_tolerance(folder: Path) -> None:
+    Path("binary.txt").write_text(QRELS.replace("b 2", "b 1"))
+    found = lines("binary.txt", "bm25.run", "-m", "map", "--ties", "tolerance=1e-9")[-1][2:]
+    assert found == ["   nan", "0.2917", "0.5000"]
+    assert lines("binary.txt", "bm25.run", "-m", "map", "--ties", "tolerance=9e-10")[-1][3:] == ["0.2917"] * 2
+    rule = "--ties must have tie groups where relevance is graded, but a tolerance has none"
+    assert refused("qrels.txt", "bm25.run", "--ties", "tolerance=1") == rule
+    rule = "--max-docs must be left out with a tolerance, which has no cut, but is 2"
+    assert refused("binary.txt", "bm25.run", "--ties", "tolerance=1", "-M", "2") == rule
+
+
 def test_several_runs_are_a_leaderboard(folder: Path) -> None:
     printed = passed("qrels.txt", "bm25.run", "dense.run.gz", "-m", "AP P@5", "--n-resamples", "99")
     assert printed.splitlines()[1].split()[:3] == ["a", "dense.run", "1"]

@@ -128,6 +128,14 @@ def test_options_that_runs_or_embeddings_lack_are_refused(runs: None) -> None:
     both = ("first.run", "last.run")
     assert refused("compare", *both, "--qrels", "qrels", "--distance", "l2") == "--distance goes without --qrels"
     assert refused("leaderboard", *both, "-l", "2") == "-l goes with --qrels"
+    assert refused("compare", *both, "--qrels", "qrels", "--ties-of", "distance") == "--ties-of goes without --qrels"
+
+
+def test_runs_take_ties_as_embeddings_do(runs: None) -> None:
+    judged = [dh.evaluate(dh.Task.from_run(path, "qrels", ties="float16"), "MRR") for path in ("first.run", "last.run")]
+    expected = dh.compare(*judged, names=("first", "last"))
+    asked = ("compare", "first.run", "last.run", "--qrels", "qrels", "-m", "MRR", "--ties", "float16")
+    assert passed(*asked) == f"{expected}\n"
 
 
 GATE = ("compare", "a.npz", "b.npz", "-m", "Hit@1", "--distance", "euclidean", "--fail-if-worse", "--n-resamples", "9")

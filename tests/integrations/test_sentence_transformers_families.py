@@ -13,6 +13,8 @@ import pytest
 from integrations.needs import needs, widest
 from integrations.test_sentence_transformers import CUTOFFS, Stub, case
 
+from deadheat import Tolerance
+
 pytestmark = [
     needs("sentence_transformers"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # theirs, of Transformers and SWIG
@@ -188,11 +190,20 @@ def test_predictions_are_theirs(tmp_path: Path) -> None:
         assert written[0] == written[1]
 
 
+def test_ties_of_maxsim_are_about_its_scores() -> None:
+    """Whole numbers, which float16 holds, and a tolerance that joins them all."""
+    *asked, embeddings = tokens(0, ties=True)
+    ours = token_evaluators(*asked)[1]
+    exact, rounded, joined = (
+        type(ours)(*asked, ties=ties)(TokensStub(embeddings, "maxsim")) for ties in ("exact", "fp16", Tolerance(2000))
+    )
+    assert {key: exact[key] for key in exact if "@" in key} == {key: rounded[key] for key in exact if "@" in key}
+    assert joined["maxsim_accuracy@1_lower"] == 0 < exact["maxsim_accuracy@1_upper"] < joined["maxsim_accuracy@1_upper"]
+
+
 def test_refused() -> None:
     *asked, embeddings = tokens(0, ties=True)
     ours = token_evaluators(*asked)[1]
-    with pytest.raises(ValueError, match="ties must be exact for a score function of your own"):
-        type(ours)(*asked, ties="float16")(TokensStub(embeddings, "maxsim"))
     with pytest.raises(ValueError, match="truncate_dim is not supported"):
         type(ours)(*asked, truncate_dim=2)
     nothing = {text: rows * float("nan") for text, rows in embeddings.items()}

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from integrations.needs import needs, widest
 
+from deadheat import Tolerance
+
 pytestmark = [
     needs("sentence_transformers"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # theirs, of Transformers and SWIG
@@ -244,10 +246,18 @@ def test_what_is_refused(samples: list[Sample], options: dict[str, Any], scores:
         kind(samples, **options)(Pairs(dict(zip([("q", "a"), ("q", "b")], scores, strict=False))))
 
 
-def test_a_function_of_ones_own_is_not_rounded() -> None:
-    ours = type(encoders([GOOD])[1])([GOOD], similarity_fct=lambda a, b: b @ a, ties="float16")
-    with pytest.raises(ValueError, match="ties must be exact for a score function of your own"):
-        ours(embeddings_of(0, [GOOD], ties=True))
+@pytest.mark.parametrize("ties", ["exact", "bfloat16", "float64", Tolerance(2.0**-10)], ids=str)
+def test_near_ties(ties: Any) -> None:
+    """Scores of a cross-encoder, and of a function of one's own: 2^-11 above the other, too little for bfloat16."""
+    cross = type(cross_encoders([GOOD])[1])([GOOD], ties=ties)(Pairs({("q", "a"): 0.5 + 2.0**-11, ("q", "b"): 0.5}))
+    assert cross["mrr@10_lower"] == (1 if ties in ("exact", "float64") else 0.5)
+    assert cross["mrr@10_upper"] == 1
+    if ties != "float64":  # no type for similarities, which are real numbers
+        scores = np.array([0.5 + 2.0**-11, 0.5])
+        ours = type(encoders([GOOD])[1])([GOOD], similarity_fct=lambda a, b: scores, ties=ties)
+        assert ours(embeddings_of(0, [GOOD], ties=True)) == {
+            key: cross[key] if cross[key] == cross[key] else pytest.approx(cross[key], nan_ok=True) for key in cross
+        }
 
 
 @pytest.mark.parametrize("missing", [1, 2])

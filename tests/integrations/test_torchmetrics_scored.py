@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import math
 import pickle
 import warnings
 from functools import partial
@@ -196,6 +197,11 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
     assert (theirs > 0.8, ours < 0.7) == (True, True)  # a tie; the second place
     assert said.pop("scores") == ("compared as float32", "compared as they came")
 
+    with pytest.raises(ValueError, match="`preds` must be finite"):
+        both("RetrievalMAP", "mAP", ([-torch.inf, 1.0], [1, 0]))
+    assert retrieval.RetrievalNormalizedDCG()(torch.tensor([-torch.inf, 1.0]), torch.tensor([1, 0]), LONG[:2]) < 0.7
+    assert said.pop("scores of −∞, ∞ or NaN") == ("ranked", "an error, unless `ignore_index` leaves the item out")
+
     for action in ("neg", "pos"):
         theirs, ours = both("RetrievalMAP", "mAP", ([2.0, 1.0], [0, 0]), empty_target_action=action)
         assert theirs == ours
@@ -314,8 +320,21 @@ def test_nan_and_half_gains_for_others_than_ndcg_are_refused() -> None:
         ScoredRetrieval("nDCG").update(ONES, ONES * torch.nan, LONG)
     with pytest.raises(ValueError, match=r"`target` must contain `binary` values, .*, but holds 0\.5"):
         ScoredRetrieval("mAP").update(ONES, ONES / 2, LONG)
-    with pytest.raises(ValueError, match="`preds` must be numbers, but holds NaN"):
+    with pytest.raises(ValueError, match="`preds` must be finite, but holds nan; to leave an item out, use ignore_ind"):
         ScoredRetrieval("nDCG").update(ONES * torch.nan, ONES, LONG)
-    metric = ScoredRetrieval("mAP")
-    metric.update(torch.tensor([-torch.inf, 1.0]), torch.tensor([1.0, 0.0]), LONG[:2])
-    assert values(metric)["mAP"] == 0.5
+
+
+def test_near_ties() -> None:
+    """Scores that bfloat16 joins, and a tolerance, which has bounds alone."""
+    batch = torch.tensor([0.5, 0.501]), torch.tensor([1, 0]), torch.tensor([0, 0])
+    assert values(in_batches(ScoredRetrieval("MRR", ties="bf16"), batch)) == {
+        "MRR": 0.75, "MRR_lower": 0.5, "MRR_upper": 1.0
+    }  # fmt: skip
+    metric = in_batches(ScoredRetrieval("MRR", ties=dh.Tolerance(0.01)), batch)
+    assert (values(metric)["MRR_lower"], values(metric)["MRR_upper"]) == (0.5, 1)
+    assert math.isnan(values(metric)["MRR"])
+    assert metric.report().tie_rule == "tolerance 0.01"
+    with pytest.raises(
+        ValueError, match=r'^value must be "lower" or "upper" under a tolerance, which has no expectation$'
+    ):
+        ScoredRetrieval("MRR", ties=dh.Tolerance(0.01), value="expected")

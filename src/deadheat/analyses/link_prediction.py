@@ -154,8 +154,8 @@ def link_prediction(
     2 queries; the positive ties with another candidate in 1.
     """
     profile = profile_of_task(task)
-    if profile.bounds_only or profile.n_ordered is not None:
-        raise InvalidValueError("task", "must be of whole rankings with exact ties, but is of bounds only or cut")
+    if profile.n_ordered is not None:
+        raise InvalidValueError("task", "must be of whole rankings, but they are cut")
     for query in np.flatnonzero((profile.n_relevant != 1) | (np.diff(profile.offsets) != 1))[:1]:
         came = f"query {query} has {profile.n_relevant[query]}"
         raise InvalidValueError("task", f"must have one relevant item per query, which is ranked, but {came}")
@@ -183,7 +183,8 @@ def link_prediction(
 
 def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float64]]:
     first, last = profile.closer + np.float64(1), profile.closer + profile.tied + np.float64(0)
-    found: dict[str, Triple[Any]] = {"MR": Triple(first, (first + last) / 2, last)}
+    mean = np.full(len(first), np.nan) if profile.bounds_only else (first + last) / 2
+    found: dict[str, Triple[Any]] = {"MR": Triple(first, mean, last)}
     others = [name for name in dict.fromkeys(names) if name != "MR"]
     bounds = measure_values.all_bounds(profile, [measure_names.parse(name) for name in others])
     return found | dict(zip(others, bounds, strict=True))

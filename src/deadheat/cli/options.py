@@ -96,7 +96,7 @@ DEVICE_OPTION = option(
     help="Multiply and count with PyTorch on this device: cuda, cuda:1, cpu. Default: the compiled core.",
 )  # fmt: skip
 SCORE_TIES = option(
-    "Ranking", "--ties", type=Choice(["exact", *FORMATS, "tolerance=EPS"]), default="exact",
+    "Ranking", "--ties", type=Choice(["exact", *FORMATS, "float64", "tolerance=EPS"]), default="exact",
     help="Tie scores that are equal, or equal once rounded, as float32 for pytrec_eval; tolerance=1e-6 gives bounds.",
 )  # fmt: skip
 GROUPS = (_SINGLETONS, THREADS_OPTION)  # of measures inside groups

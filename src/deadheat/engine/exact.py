@@ -171,7 +171,7 @@ class Roots:
 
 def round_down(numbers: Roots, low: Float64, high: Float64) -> Float64:
     """Return the largest float64 that is not above each number, which lies between `low` and `high`; by bisection."""
-    ends = _by_size(np.stack([np.nextafter(low, -np.inf), high]))
+    ends = by_size(np.stack([np.nextafter(low, -np.inf), high]))
     first, last = ends  # the number is at least the float of the first
     while True:
         which = np.flatnonzero(first < last)
@@ -183,7 +183,7 @@ def round_down(numbers: Roots, low: Float64, high: Float64) -> Float64:
         last[which] = np.where(above, last[which], middle - 1)
 
 
-def _by_size(values: Float64) -> Int64:
+def by_size(values: Float64) -> Int64:
     """Enumerate the float64 values in ascending order, neighbours by neighbouring integers; both zeros are 0."""
     bits = np.ascontiguousarray(values + 0.0).view(np.int64)
     return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)

@@ -16,3 +16,5 @@ TiesName = Literal[
     "exact", "float16", "bfloat16", "float32",
     "fp16", "f16", "half", "bf16", "fp32", "f32", "single",
 ]  # fmt: skip
+
+ScoreTiesName = Literal[TiesName, "float64"]  # of scores that are given

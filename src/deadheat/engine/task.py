@@ -17,10 +17,10 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.counting.profiling import profile_rows
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.literals import DistanceName, TiesName
+from deadheat.engine.literals import DistanceName, ScoreTiesName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties import given
 from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.files import paths_given
@@ -282,15 +282,15 @@ class Task:
     @classmethod
     def _counted(
         cls, profile: TieProfile, source: str, labels: LabelsLike | None = None, threads: int | None = None,
-        run: RunTables | None = None, ties: TiesName | Ties = "exact", knows_gallery: bool = False,
+        run: RunTables | None = None, ties: ScoreTiesName | Ties = "exact", knows_gallery: bool = False,
     ) -> Task:  # fmt: skip
         task = cls.__new__(cls)
         if labels is not None:
             labels = input_labels.labels(open_labels(labels, "labels"), profile.n_query, "labels", "the profile")
         vars(task).update(
             _opened=None, _pair=None, _options=None, _settings={}, n_in_gallery=0, run=run, _labels=labels,
-            _threads=checks.thread_count(threads), _source=source, profile=profile, tie_rule=given.described(ties),
-            knows_gallery=knows_gallery,
+            _threads=checks.thread_count(threads), _source=source, profile=profile,
+            tie_rule=ScoreTies.checked(ties).describe(), knows_gallery=knows_gallery,
         )  # fmt: skip
         return task
 
@@ -303,7 +303,7 @@ class Task:
         *,
         order: Literal["descending", "ascending"] = "descending",
         junk: ArrayLike | None = None,
-        ties: TiesName | Ties = "exact",
+        ties: ScoreTiesName | Ties = "exact",
         threads: int | None = None,
     ) -> Task:
         """Make a task of a matrix of scores and a matrix of relevance.
@@ -318,9 +318,9 @@ class Task:
             Whether the best score is the highest, or, as for distances, the lowest.
         junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
             Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
-        ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-            "exact": items tie if their scores are the same number. Otherwise scores are rounded to this type first, or
-            items tie within a `deadheat.Tolerance` of the scores, for bounds alone.
+        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+            "exact": items tie if their scores are the same number. Otherwise each score is rounded to this type first,
+            once, to nearest, or items tie within a `deadheat.Tolerance`, for bounds alone, in the unit of the scores.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 
@@ -594,7 +594,7 @@ class Task:
         *,
         order: Order = "descending",
         junk: ArrayLike | None = None,
-        ties: TiesName | Ties = "exact",
+        ties: ScoreTiesName | Ties = "exact",
         threads: int | None = None,
     ) -> Task:
         """Make a task of positives, each ranked among its negatives, or all among the same negatives.
@@ -610,7 +610,7 @@ class Task:
         junk : (n_negative,) or (n_query, n_negative) array of bool, optional
             Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or
             infinite.
-        ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
             As in `from_scores`.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
@@ -652,7 +652,7 @@ class Task:
         *,
         order: Order = "descending",
         junk: ArrayLike | None = None,
-        ties: TiesName | Ties = "exact",
+        ties: ScoreTiesName | Ties = "exact",
         threads: int | None = None,
     ) -> Task:
         """Make a task of rows of candidates, of which one, the positive, is ranked among the others.
@@ -668,7 +668,7 @@ class Task:
         junk : (n_candidate,) or (n_query, n_candidate) array of bool, optional
             Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or
             infinite.
-        ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
             As in `from_scores`.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
@@ -706,7 +706,7 @@ class Task:
         rel: float | None = None,
         judged_only: bool = False,
         complete: bool = True,
-        ties: TiesName | Ties = "exact",
+        ties: ScoreTiesName | Ties = "exact",
         max_docs: int | None = None,
         repeats: Repeats | None = None,
         documents: Documents | None = None,
@@ -733,10 +733,10 @@ class Task:
             judgement, as there.
         complete : bool
             Whether queries of the qrels that are not in the run count, as 0 (trec_eval's ``-c``).
-        ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-            As in `from_scores`: "float32" compares scores as pytrec_eval and trec_eval 9 do. By default a score in a
-            file is the float64 nearest to its text, and floats and integers of any size in a dictionary are used
-            unchanged.
+        ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+            As in `from_scores`: "float32" compares scores as pytrec_eval and trec_eval 9 do, "float64" as trec_eval 10
+            does. By default a score in a file is the float64 nearest to its text, and floats and integers of any size
+            in a dictionary are used unchanged.
         max_docs : int, optional
             The number of documents of each query that count, those with the highest scores (trec_eval's ``-M``). If
             documents that tie at the cut have different judgements, it is not decided which of them count, and

@@ -63,7 +63,7 @@ class _Form:
         if not isinstance(value, (int, float)):
             raise InvalidTypeError(self.number, f"must be a number, but is {value!r:.50}")
         if isinstance(value, float) and not math.isfinite(value):
-            raise InvalidValueError(self.number, f"must be finite, but is {value}")
+            raise InvalidValueError(self.number, f"must be finite, but is {value}; leave out documents that are junk")
         return value
 
     def parse(self, line: bytes) -> tuple[str, str, float]:

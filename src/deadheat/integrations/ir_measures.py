@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine.counting.runs import RunOptions, profile_judged_documents, profile_tables
-from deadheat.engine.literals import TiesName
+from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.profiles.parts import at_level, judged_at_level
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties import given
 from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
 from deadheat.inputs.arrays import GAIN, gains_allowed
@@ -148,7 +148,7 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
 
     Parameters
     ----------
-    ties : {"exact", "float16", "bfloat16", "float32"} or Rounded
+    ties : {"exact", "float16", "bfloat16", "float32", "float64"} or Rounded
         As in `deadheat.Task.from_run`; pytrec_eval, which computes most measures by default, reads float32.
 
     Notes
@@ -168,9 +168,9 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
     NAME = "deadheat"
     SUPPORTED_MEASURES = _supported()
 
-    def __init__(self, ties: TiesName | Ties = "exact") -> None:
+    def __init__(self, ties: ScoreTiesName | Ties = "exact") -> None:
         super().__init__()
-        self.rule = given.rule_of(ties)
+        self.rule = ScoreTies.checked(ties)
         if self.rule.bounds_only:
             raise InvalidValueError("ties", "must have expected values, but a tolerance has none")
 
@@ -185,7 +185,7 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
 
 
 class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
-    def __init__(self, measures: list[Any], judged: trec.Checked, rule: Ties) -> None:
+    def __init__(self, measures: list[Any], judged: trec.Checked, rule: ScoreTies) -> None:
         super().__init__(measures, list(judged))
         self.judged, self.rule = judged, rule
 

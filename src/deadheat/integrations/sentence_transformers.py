@@ -95,8 +95,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     Notes
     -----
     Ties: for the built-in functions (cosine, dot, euclidean, manhattan) documents tie when their distances to the query
-    are equal as real numbers. For any other function, documents with equal scores tie; equal documents then need not
-    tie, as a float32 product may give them different bits.
+    are equal as real numbers. For any other function `ties` is about its scores, and equal documents need not tie, as
+    a float32 product may give them different bits.
 
     ``map@k`` divides by min(k, R), as in the original; `deadheat`'s ``mAP@k`` divides by R, the number of relevant
     documents. ``recall@k`` is the share of the relevant documents found, ``accuracy@k`` is deadheat's Hit@k.
@@ -226,10 +226,6 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def _profile_of_function(
         self, function: Callable[..., Any], queries: Any, chunks: list[Any], relevant: dict[Any, set[Any]]
     ) -> TieProfile:
-        if not self._options.rule.exact_only:
-            raise InvalidValueError(
-                "ties", "must be exact for a score function of your own, which can round its scores"
-            )
         place = {document: column for column, document in enumerate(self.corpus_ids)}
         ids, parts, step = list(relevant), [], max(1, _BLOCK_SCORES // len(place))
         for start in range(0, len(ids), step):
@@ -240,7 +236,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
             marks = np.zeros(scores.shape, dtype=np.bool_)
             for row, query in enumerate(ids[start : start + step]):
                 marks[row, [place[each] for each in relevant[query] if each in place]] = True
-            parts.append(profile_scores(scores, marks, threads=self._options.threads))
+            parts.append(profile_scores(scores, marks, ties=self._options.rule, threads=self._options.threads))
         n_relevant = np.array([len(relevant[query]) for query in ids], dtype=np.int64)
         return replace(TieProfile.joined(parts), n_relevant=n_relevant, check=False)
 

@@ -20,6 +20,7 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.scored import profile_lists
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import on_host
 from deadheat.integrations.sentence_transformers import NEEDS, append_row, distance_of
@@ -105,6 +106,8 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
     scores : {"activations", "logits"}
         Rank by the output of `model.predict`, or by the logits before the model's activation: a sigmoid makes large
         logits equal, in float32 from 17 on, in bfloat16 from 6. Keyword only.
+    ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+        As in `deadheat.Task.from_scores`. Keyword only.
     *args, **kwargs
         Parameters of the original, in the same order: `at_k`, `always_rerank_positives`, `name`, `prompt_name`,
         `batch_size`, `show_progress_bar`, `write_csv`, `mrr_at_k`.
@@ -124,13 +127,13 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
 
     Notes
     -----
-    Ties: candidates with equal scores tie. The ranking before (``base_map`` and so on) is that of `documents`, without
-    ties.
+    Ties: candidates with equal scores tie, unless `ties` says otherwise. The ranking before (``base_map`` and so on) is
+    that of `documents`, without ties.
 
-    With ``always_rerank_positives=False``, a positive that is not among `documents` was never retrieved: in all three
-    values it counts as relevant and not found, as in a run, before reranking (``base_map``) and after. The original
-    drops it, and prints 1.0 where the others come first. With ``always_rerank_positives=True`` such positives are
-    reranked too, and come last in the ranking before.
+    With ``always_rerank_positives=False``, a positive that is not among `documents` was never found, before reranking
+    and after: it counts in `n_relevant` and in no tie group, as in a run, since behind all others it would still earn
+    precision. The original has it there before (``base_map``) and drops it after, which gives 1.0 where the others come
+    first. With ``always_rerank_positives=True`` such positives are reranked too, and come last in the ranking before.
 
     ``map`` is the expectation of average precision over orders; the original uses scikit-learn's, which is over
     thresholds and with ties can lie outside the bounds. A query without a relevant candidate counts 0, as in the
@@ -146,9 +149,10 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
     """
 
     def __init__(
-        self, samples: Any, *args: Any, scores: Literal["activations", "logits"] = "activations", **kwargs: Any
-    ) -> None:
-        self._scores = checks.choice(scores, ("activations", "logits"), "scores")
+        self, samples: Any, *args: Any, scores: Literal["activations", "logits"] = "activations",
+        ties: str | Ties = "exact", **kwargs: Any,
+    ) -> None:  # fmt: skip
+        self._scores, self._ties = checks.choice(scores, ("activations", "logits"), "scores"), ScoreTies.checked(ties)
         super().__init__(samples, *args, **kwargs)
 
     @plain_floats
@@ -159,7 +163,7 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
         self._require_samples()
         asked = [_Candidates.of(sample, self.always_rerank_positives, i) for i, sample in enumerate(self.samples)]
         scores = self._predicted(model, asked)
-        profile = _profiled(scores, [each.relevant for each in asked], [each.missing for each in asked])
+        profile = _profiled(scores, [each.relevant for each in asked], [each.missing for each in asked], self._ties)
         given = [each for each in asked if each.before is not None]
         base = None
         if given:
@@ -204,8 +208,8 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
     Notes
     -----
     Ties: for the built-in functions (cosine, dot, euclidean, manhattan) candidates tie when their distances to the
-    query are equal as real numbers, whatever a float32 product gives. For any other function, candidates with equal
-    scores tie.
+    query are equal as real numbers, whatever a float32 product gives. For any other function, `ties` is about its
+    scores.
 
     Examples
     --------
@@ -232,14 +236,12 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
                 grades = {0: dict.fromkeys(range(n_positive), 1)}
                 profiles.append(profile_of_judged(opened, grades, [0], range(len(documents)), options))
             profile = TieProfile.joined(profiles)
-        elif not self._options.rule.exact_only:
-            raise InvalidValueError(
-                "ties", "must be exact for a score function of your own, which can round its scores"
-            )
         else:
             lists = [_marked(sample["positive"], sample["negative"]) for sample in self.samples]
             scores = np.concatenate([self._scored(query, documents) for _, query, documents in self._embedded(model)])
-            profile = profile_lists(_checked(scores, sum(map(len, lists))), *_joined(lists))
+            profile = profile_lists(
+                _checked(scores, sum(map(len, lists))), *_joined(lists), ScoreTies.checked(self._options.rule)
+            )
         return self._deliver(model, profile, None, output_path, epoch, steps)
 
     def _embedded(self, model: Any) -> Iterator[tuple[int, Any, Any]]:
@@ -308,9 +310,9 @@ def _marked(positive: Sequence[Any], negative: Sequence[Any]) -> list[bool]:
     return [True] * len(positive) + [False] * len(negative)
 
 
-def _profiled(scores: NDArray[Any], lists: list[list[bool]], missing: list[int]) -> TieProfile:
+def _profiled(scores: NDArray[Any], lists: list[list[bool]], missing: list[int], ties: ScoreTies = EQUAL) -> TieProfile:
     """Return the profile of lists of candidates; `missing` counts the relevant ones that each list lacks."""
-    profile = profile_lists(scores, *_joined(lists))
+    profile = profile_lists(scores, *_joined(lists), ties)
     return replace(profile, n_relevant=profile.n_relevant + np.array(missing, dtype=np.int64))
 
 
@@ -327,7 +329,8 @@ def _checked(scores: NDArray[Any], n: int) -> NDArray[Any]:
         raise InvalidTypeError("scores of the model", f"must be one number for each of {n} pairs, but are {what}")
     bad = int(n - np.count_nonzero(np.isfinite(scores)))
     if bad:
-        raise InvalidValueError("scores of the model", f"must be finite, but {bad} of {n} are not")
+        rule = f"must be finite, but {bad} of {n} are not; leave out candidates that are junk"
+        raise InvalidValueError("scores of the model", rule)
     return scores.reshape(n)
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from deadheat.engine.counting.runs import EXACT, RunOptions, RunTables, keys_of_numbers
+from deadheat.engine.counting.runs import RunOptions, RunTables, keys_of_numbers
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
-from deadheat.engine.ties import given
+from deadheat.engine.ties.scores import EQUAL
 from deadheat.errors import UndefinedError
 from deadheat.inputs.trec import Checked, remarks_of
 from deadheat.reports.averaging import SummaryOptions
@@ -51,7 +51,7 @@ def _report(run: RunTables, profile: TieProfile, summary: SummaryOptions) -> Rep
         summary.measures,
         summary.singletons,
         separate_gallery=True,
-        tie_rule=given.described(options.rule),
+        tie_rule=options.rule.describe(),
         judged=run.profile_of_judged_documents(),
         rel=options.rel,
         remarks=(*lacking, *remarks_of(scores, judged)),
@@ -99,6 +99,6 @@ def by_rule(
     ranked = {query: RULES[rule](row) for query, row in compared.items()}
     places = {query: dict(zip(row, range(len(row), 0, -1), strict=True)) for query, row in ranked.items()}
     summary = SummaryOptions.checked(names, singletons, rel=options.rel)
-    run = RunTables.of(places, judged, options._replace(rule=EXACT))
+    run = RunTables.of(places, judged, options._replace(rule=EQUAL))
     report = _report(run, run.profile(), summary)
     return {name: result.lower for name, result in report.items()}

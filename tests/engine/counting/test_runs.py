@@ -226,8 +226,16 @@ def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> N
         ({"rel": "1"}, TypeError, "rel must be a number, but is '1'"),
         ({"judged_only": 1}, TypeError, "judged_only must be True or False, but is 1"),
         ({"complete": "no"}, TypeError, "complete must be True or False, but is 'no'"),
-        ({"ties": "float64"}, ValueError, "ties must be one of exact, float16, bfloat16, float32, but is 'float64'"),
-        ({"ties": Rounded("float16", of="distance")}, ValueError, "ties must leave out of= where scores are given"),
+        (
+            {"ties": "float8"},
+            ValueError,
+            "ties must be one of exact, float64, float16, bfloat16, float32, but is 'float8'",
+        ),
+        (
+            {"ties": Rounded("float16", of="distance")},
+            ValueError,
+            "ties must round the scores themselves, without of, but is",
+        ),
     ],
 )
 def test_refuses_bad_options(option: Any, error: type[Exception], message: str) -> None:

@@ -92,9 +92,9 @@ def test_a_step_of_a_shorter_type_that_holds_all_scores_is_a_near_tie(dtype: str
     """Scores of the type, one step apart; the third may be moved before or behind its neighbours."""
     run = {f"q{q}": {f"d{d}": 0.5 + step * d for d in range(120)} for q in range(20)}
     found = dh.audit_run(run, {query: {"d117": 1} for query in run}, measures="MRR")["near ties"]
-    assert found.figures["dtype"] == dtype
+    assert found.figures["precision"] == dtype
     assert (found.figures["lower"], found.figures["upper"]) == ({"MRR": 1 / 4}, {"MRR": 1 / 2})
-    assert f"by the precision of {dtype} at most" in found.sentence
+    assert f"by one step of {dtype} at most" in found.sentence
 
 
 @pytest.mark.parametrize(("score", "of"), [(0.7, 0.7), (0.7 - 2e-7, 0.7), (20_000_000.0, 20_000_001.0)])
@@ -113,7 +113,7 @@ def test_near_ties_among_the_largest_numbers() -> None:
 def test_bounds_of_near_ties_are_those_of_the_tolerance() -> None:
     """Each relevant document against all others, moved by the precision either way, by brute force over pairs."""
     rng = np.random.default_rng(5)
-    steps = np.float64(0.75) + rng.integers(0, 40, (30, 12)) * 2.0**-25  # a near tie reaches over three of them
+    steps = np.float64(0.75) + rng.integers(0, 40, (30, 12)) * 2.0**-25  # a near tie reaches over two of them
     run = {f"q{q}": {f"d{d}": float(score) for d, score in enumerate(row)} for q, row in enumerate(steps)}
     judged = {query: {f"d{rng.integers(12)}": 1} for query in run}
     figures = dh.audit_run(run, judged, measures="MRR")["near ties"].figures
@@ -121,11 +121,36 @@ def test_bounds_of_near_ties_are_those_of_the_tolerance() -> None:
     for query, row in run.items():
         (positive,) = judged[query]
         others = [score for document, score in row.items() if document != positive]
-        reach = row[positive] * 2.0**-23
+        reach = 2.0**-24  # a step of float32
         best.append(1 / (1 + sum(other > row[positive] + reach for other in others)))
         worst.append(1 / (1 + sum(other >= row[positive] - reach for other in others)))
     assert figures["lower"]["MRR"] == pytest.approx(np.mean(worst), rel=1e-15)
     assert figures["upper"]["MRR"] == pytest.approx(np.mean(best), rel=1e-15)
+
+
+STEPS = {  # scores of a precision, from the places of its numbers
+    "float16": lambda places: (places + 15000).astype(np.int16).view(np.float16),
+    "bfloat16": lambda places: ((places.astype(np.uint32) + 16000) << 16).view(np.float32),
+    "float32": lambda places: (places.astype(np.uint32) + 1062000000).view(np.float32),
+    "2 decimals": lambda places: [[float(f"{place / 100:.2f}") for place in row] for row in places],
+    "5 decimals": lambda places: [[float(f"{(place + 10**6) / 10**5:.5f}") for place in row] for row in places],
+}
+
+
+@pytest.mark.parametrize("precision", STEPS)
+def test_near_ties_are_a_step_of_the_precision_of_the_scores(precision: str) -> None:
+    """Counted on the integers that the scores were made of: 0.12 and 0.13 are a step of two decimals apart, too."""
+    rng = np.random.default_rng(9)
+    places = rng.permuted(np.tile(np.arange(1, 40), (30, 1)), axis=1)[:, :25] * rng.integers(1, 3, (30, 1))
+    run = {f"q{q}": {f"d{d}": float(s) for d, s in enumerate(row)} for q, row in enumerate(STEPS[precision](places))}
+    report = dh.audit_run(run, {query: {"d3": 1} for query in run}, measures="MRR")
+    figures, positives = report["near ties"].figures, places[:, 3:4]
+    above, joined = (places > positives + 1).sum(axis=1), (abs(places - positives) <= 1).sum(axis=1)
+    assert figures["precision"] == precision
+    assert figures["queries"] == np.count_nonzero(joined > 1) < 30
+    assert f"differ by one step of {precision} at most" in report["near ties"].sentence
+    assert figures["lower"]["MRR"] == pytest.approx(np.mean(1 / (above + joined)), rel=1e-15)
+    assert figures["upper"]["MRR"] == pytest.approx(np.mean(1 / (above + 1)), rel=1e-15)
 
 
 @pytest.mark.parametrize("seed", range(4))

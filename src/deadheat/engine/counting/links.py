@@ -13,11 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.engine.literals import TiesName
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties import given
-from deadheat.engine.ties.rule import Ties
-from deadheat.engine.ties.tolerance import Tolerance
+from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.support import checks
@@ -52,13 +49,14 @@ def profile_links(
     negatives: ArrayLike,
     *,
     order: Order = "descending",
+    ties: Any = "exact",
     junk: ArrayLike | None = None,
-    ties: TiesName | Ties = "exact",
     threads: int | None = None,
 ) -> TieProfile:
     """Rank each positive among its negatives: `deadheat.Task.from_links`."""
     checks.choice(order, ("descending", "ascending"), "order")
-    scores, others, of_ties = _scores(positives, "positives"), _scores(negatives, "negatives"), given.rule_of(ties)
+    ties = ScoreTies.checked(ties)
+    scores, others = _scores(positives, "positives"), _scores(negatives, "negatives")
     scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
     if scores.ndim != 1 or others.ndim not in (1, 2) or (others.ndim == 2 and len(others) != len(scores)):
         rule = "must be (n_query,) and (n_query, n_negative) or (n_negative,)"
@@ -67,14 +65,13 @@ def profile_links(
     _require_comparable(scores, others)
     arrays.require_counted(scores, False, "positives")
     mask = arrays.junk_mask(junk, len(scores), others.shape[-1])
-    ends = _ends(scores, of_ties, "positives")
-    others = given.compared(others, of_ties, "negatives")
+    scores = scores.astype(np.result_type(scores, others)) if ties.dtype is None else ties.rounded(scores)
     if others.ndim == 1 and (mask is None or mask.ndim == 1):
-        counts = _among_shared(ends, others if mask is None else others[~mask], order)
+        counts = _among_shared(scores, others if mask is None else others[~mask], order, ties)
     else:
         rows = np.broadcast_to(others, (len(scores), others.shape[-1]))
-        counts = _among_own(ends, rows, mask, order, threads, "negatives")
-    return _profile(counts, of_ties)
+        counts = _among_own(scores, rows, mask, order, threads, "negatives", ties)
+    return _profile(counts, ties)
 
 
 @plain_floats
@@ -83,11 +80,12 @@ def profile_candidates(
     positives: ArrayLike,
     *,
     order: Order = "descending",
+    ties: Any = "exact",
     junk: ArrayLike | None = None,
-    ties: TiesName | Ties = "exact",
     threads: int | None = None,
 ) -> TieProfile:
     """Rank one candidate of each row among the others: `deadheat.Task.from_candidates`."""
+    ties = ScoreTies.checked(ties)
     matrix, columns = _scores(scores, "scores"), _integers(positives, "positives")
     if matrix.ndim != 2 or columns.shape != matrix.shape[:1]:
         came = f"but have shapes {matrix.shape} and {columns.shape}"
@@ -103,39 +101,31 @@ def profile_candidates(
     others[own] = True  # the positive is no candidate next to itself
     checks.choice(order, ("descending", "ascending"), "order")
     arrays.require_counted(matrix[own], False, "scores")
-    of_ties = given.rule_of(ties)
-    ends = _ends(matrix[own], of_ties, "scores")
-    return _profile(
-        _among_own(ends, given.compared(matrix, of_ties, "scores"), others, order, threads, "scores"), of_ties
-    )
+    counts = _among_own(ties.rounded(matrix[own]), matrix, others, order, threads, "scores", ties)
+    return _profile(counts, ties)
 
 
-Ends = tuple[Array, Array]  # the lowest and the highest score that ties with each positive
-
-
-def _ends(scores: Array, rule: Ties, name: str) -> Ends:
-    values = given.compared(scores, rule, name)
-    return given.window(values, rule.eps) if isinstance(rule, Tolerance) else (values, values)
-
-
-def _profile(counts: Int64, rule: Ties) -> TieProfile:
+def _profile(counts: Int64, ties: ScoreTies) -> TieProfile:
     """Return the profile for the numbers of others of each query that score better, that score the same, and of all."""
     better, same, n_others = counts
     profile = profile_ranks(better + 1, better + same + 1, n_others + 1)
-    return replace(profile, bounds_only=True, check=False) if rule.bounds_only else profile
+    return replace(profile, bounds_only=ties.bounds_only, check=False)
 
 
-def _among_own(ends: Ends, others: Array, junk: Bool | None, order: str, threads: int | None, name: str) -> Int64:
+def _among_own(
+    scores: Array, others: Array, junk: Bool | None, order: str, threads: int | None, name: str, ties: ScoreTies
+) -> Int64:
     """Return the counts for `_profile`, (3, n_query), with others of its own for each query."""
+    low, high = (end[:, None] for end in ties.window(scores))
 
     def count_block(rows: slice) -> Int64:
-        block, low, high = others[rows], ends[0][rows, None], ends[1][rows, None]
-        masks = block > high if order == "descending" else block < low, (block >= low) & (block <= high)
+        ignored = False if junk is None else np.broadcast_to(junk, others.shape)[rows]
+        arrays.require_counted(others[rows], ignored, name, rows.start)
+        block, least, most = ties.rounded(others[rows]), low[rows], high[rows]
+        same = (block >= least) & (block <= most) if ties.bounds_only else block == least
+        masks = block > most if order == "descending" else block < least, same
         if junk is None:
-            arrays.require_counted(block, False, name, rows.start)
             return np.array([*map(_per_row, masks), np.full(len(block), block.shape[1])])
-        ignored = np.broadcast_to(junk, others.shape)[rows]
-        arrays.require_counted(block, ignored, name, rows.start)
         return np.array([*(_per_row(mask & ~ignored) for mask in masks), _per_row(~ignored)])
 
     blocks = slices(len(others), max(1, _BLOCK_ENTRIES // max(1, others.shape[1])))
@@ -150,15 +140,14 @@ def _per_row(mask: Any) -> Int64:
     return np.asarray(np.bitwise_count(np.packbits(mask, axis=1)).sum(axis=1, dtype=np.int64))
 
 
-def _among_shared(ends: Ends, negatives: Array, order: str) -> Int64:
+def _among_shared(scores: Array, negatives: Array, order: str, ties: ScoreTies) -> Int64:
     """Return the counts for `_profile`, for negatives that all queries share, which are sorted once."""
-    arrays.require_counted(negatives, False, "negatives")
-    common = np.result_type(ends[0], negatives)
-    ranked = np.sort(negatives.astype(common))
-    low, high = (end.astype(common) for end in ends)
+    arrays.require_counted(negatives[None], False, "negatives")
+    low, high = ties.window(scores)
+    ranked = np.sort(ties.rounded(negatives).astype(low.dtype))
     below, up_to = np.searchsorted(ranked, low, "left"), np.searchsorted(ranked, high, "right")
     better = len(ranked) - up_to if order == "descending" else below
-    return np.array([better, up_to - below, np.full(len(ends[0]), len(ranked))])
+    return np.array([better, up_to - below, np.full(len(scores), len(ranked))])
 
 
 def _integers(values: ArrayLike, name: str) -> Int64:

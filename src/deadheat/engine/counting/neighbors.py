@@ -108,7 +108,7 @@ def _profile(
         np.minimum.at(last, query, keys)
         in_rest = (keys == last[query]) & (missing > 0)[query] & ranked
     ordered = count_keys(
-        returned.matrix(keys, 0), returned.matrix(np.where(in_rest, _JUNK, judged.grades), _JUNK), grade_values
+        returned.matrix(keys, 0)[None], returned.matrix(np.where(in_rest, _JUNK, judged.grades), _JUNK), grade_values
     )
     found = np.zeros_like(judged.relevant)  # among what is ordered
     np.add.at(found, np.repeat(np.arange(n_query), ordered.n_group), ordered.by_grade)

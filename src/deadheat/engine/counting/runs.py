@@ -5,7 +5,7 @@ run, qrels ──open_both──> dictionaries ──profile_tables──> keys,
 
 from __future__ import annotations
 
-import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice, repeat
@@ -13,21 +13,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.scored import assemble, count_keys, count_within, keys_of
+from deadheat.engine.counting.scored import assemble, count_keys, keys_of
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties import given
-from deadheat.engine.ties.rounded import Rounded
-from deadheat.engine.ties.rule import Exact, Ties
-from deadheat.engine.ties.tolerance import Tolerance
+from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
 from deadheat.inputs.trec import Checked, Path, Table
 from deadheat.support import checks
-from deadheat.support.arrays import Int64
+from deadheat.support.arrays import Bool, Int64
 from deadheat.support.floats import plain_floats
-
-EXACT = Exact()
+from deadheat.support.lazy import fractions
 
 
 class RunOptions(NamedTuple):
@@ -36,17 +32,19 @@ class RunOptions(NamedTuple):
     rel: float | None = None
     judged_only: bool = False
     complete: bool = True
-    rule: Ties = EXACT
+    rule: ScoreTies = EQUAL
     max_docs: int | None = None
 
     @classmethod
-    def checked(cls, rel: Any, judged_only: Any, complete: Any, ties: Any = EXACT, max_docs: Any = None) -> RunOptions:
+    def checked(cls, rel: Any, judged_only: Any, complete: Any, ties: Any = EQUAL, max_docs: Any = None) -> RunOptions:
         only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
         if rel is not None and checks.real_number(rel, "rel") <= 0:
             raise InvalidValueError("rel", f"must be above 0, but is {rel}")
         level = int(rel) if rel is not None and rel == int(rel) else rel
-        return cls(level, only, whole, given.rule_of(ties), most)
+        if (rule := ScoreTies.checked(ties)).bounds_only and most is not None:
+            raise InvalidValueError("max_docs", f"must be left out with a tolerance, which has no cut, but is {most}")
+        return cls(level, only, whole, rule, most)
 
 
 class RunTables(NamedTuple):
@@ -94,6 +92,7 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
     of_query = np.repeat(np.arange(len(queries)), [len(row) for row in relevant])
     grades, gains = leveled(of_query, [grade for row in relevant for grade in row.values()], len(queries))
     grade_values = np.unique(grades) if len(grades) else np.ones(1, dtype=np.int64)
+    options.rule.require_ungraded(grade_values)
     by_grade = np.zeros((len(queries), len(grade_values)), dtype=np.int64)
     np.add.at(by_grade, (of_query, np.searchsorted(grade_values, grades)), 1)
     blocks, grade = [], iter(grades.tolist())
@@ -104,13 +103,9 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
             ranked = _first(options.max_docs, ranked, known, query, options.rule)
         if options.judged_only:
             ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
-        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(0)), np.int64, len(ranked))[None]
-        numbers = list(ranked.values())
-        if isinstance(options.rule, Tolerance):
-            values = given.compared(np.array(numbers, dtype=None if numbers else float), options.rule, "scores")
-            blocks.append(count_within(values[None], of_ranked, grade_values, options.rule.eps))
-        else:
-            blocks.append(count_keys(keys_of_numbers(numbers, options.rule)[None], of_ranked, grade_values))
+        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(0)), np.int64, len(ranked))
+        keys = _with_ends(list(ranked.values()), of_ranked > 0, options.rule)
+        blocks.append(count_keys(keys[:, None], of_ranked[None], grade_values))
     return assemble(blocks, grade_values, by_grade, tuple(queries), gains, options.rule.bounds_only)
 
 
@@ -124,7 +119,7 @@ def profile_judged_documents(
     return replace(profile, n_ranked=found + np.array(irrelevant, dtype=np.int64))
 
 
-def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str, rule: Ties) -> dict[str, Any]:
+def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str, rule: ScoreTies) -> dict[str, Any]:
     keys, items = keys_of_numbers(list(scores.values()), rule), list(scores)
     last = np.partition(keys, len(keys) - most)[len(keys) - most]
     tied = np.flatnonzero(keys == last)
@@ -139,20 +134,24 @@ def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str
     return {items[i]: scores[items[i]] for i in chosen}
 
 
-def keys_of_numbers(numbers: list[Any], rule: Ties = EXACT) -> Int64:
-    """Return keys as `keys_of` does, for Python numbers: places in sorted order if some are integers and stay so."""
-    if isinstance(rule, Rounded):  # too large for float32 is infinity, as in C
-        values = np.array(list(map(nearest_float64, numbers)), dtype=np.float64)
-        return keys_of(given.compared(values, rule, "scores"), "descending")
-    if set(map(type, numbers)) <= {float}:
+def keys_of_numbers(numbers: list[Any], ties: ScoreTies) -> Int64:
+    """Return keys as `keys_of` does, for Python numbers: places in sorted order, unless all become float64."""
+    if ties.dtype is not None:
+        return keys_of(ties.rounded(numbers), "descending")
+    if not ties.bounds_only and set(map(type, numbers)) <= {float}:
         return keys_of(np.array(numbers, dtype=np.float64), "descending")
     place = {number: i for i, number in enumerate(sorted(set(numbers)))}
     return np.array([place[number] for number in numbers], dtype=np.int64)
 
 
-def nearest_float64(number: float) -> float:
-    """Return the nearest float64, infinity for an integer beyond the range."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
+def _with_ends(numbers: list[Any], relevant: Bool, ties: ScoreTies) -> Int64:
+    """Return keys, (1, n), or for a tolerance, (3, n), with the first and last that tie with each relevant one."""
+    keys = keys_of_numbers(numbers, ties)[None]
+    if ties.eps is None:
+        return keys
+    ordered, reach = sorted(set(numbers)), fractions.Fraction(ties.eps)
+    keys = np.repeat(keys, 3, axis=0)
+    for i in np.flatnonzero(relevant):
+        score = fractions.Fraction(numbers[i])
+        keys[1:, i] = bisect_left(ordered, score - reach), bisect_right(ordered, score + reach) - 1
+    return keys

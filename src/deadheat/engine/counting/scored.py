@@ -16,13 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import deadheat._core as _core
-from deadheat.engine.literals import TiesName
+from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties import given
 from deadheat.engine.ties.rule import Ties
-from deadheat.engine.ties.tolerance import Tolerance
-from deadheat.errors import InvalidValueError
+from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.inputs import arrays
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, slices, spread
@@ -41,12 +39,12 @@ def profile_scores(
     *,
     order: Literal["descending", "ascending"] = "descending",
     junk: ArrayLike | None = None,
-    ties: TiesName | Ties = "exact",
+    ties: ScoreTiesName | Ties | ScoreTies = "exact",
     threads: int | None = None,
 ) -> TieProfile:
     """Count the tie groups of a matrix of scores: `deadheat.Task.from_scores`."""
     checks.choice(order, ("descending", "ascending"), "order")
-    n_thread, rule = checks.thread_count(threads), given.rule_of(ties)
+    n_thread, rule = checks.thread_count(threads), ScoreTies.checked(ties)
     matrix = arrays.scores(scores, "scores")
     grades = arrays.relevance(relevant, matrix.shape)
     mask = arrays.junk_mask(junk, *matrix.shape)
@@ -54,21 +52,19 @@ def profile_scores(
     if grades.dtype.kind == "f":
         grades, gains = _leveled(grades, mask)
     grade_values = _grade_values(grades, mask)
+    rule.require_ungraded(grade_values)
 
     def count_block(rows: slice) -> KeyedGroups:
         ignored = False if mask is None else mask if mask.ndim == 1 else mask[rows]
         arrays.require_counted(matrix[rows], ignored, "scores", rows.start)
-        block, of_block = given.compared(matrix[rows], rule, "scores"), _block_of_grades(grades, mask, rows)
-        if isinstance(rule, Tolerance):
-            return count_within(block if order == "descending" else -block, of_block, grade_values, rule.eps)
-        return count_keys(keys_of(block, order), of_block, grade_values)
+        return count_keys(_keyed(matrix[rows], order, rule), _block_of_grades(grades, mask, rows), grade_values)
 
     with Workers(n_thread) as workers:
         blocks = workers.each(count_block, _blocks(*matrix.shape))
     return assemble(blocks, grade_values, gains=gains, bounds_only=rule.bounds_only)
 
 
-def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64) -> TieProfile:
+def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64, rule: ScoreTies = EQUAL) -> TieProfile:
     """Count, for every list and every score at which it has a relevant item, the items that score better or tie.
 
     Lists of about one length are counted together, padded with junk to less than twice their size.
@@ -81,6 +77,8 @@ def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64) ->
         Gains: 0 is irrelevant.
     lengths : (n_query,) int64
         The number of items in each list; at least one list.
+    rule : ScoreTies, optional
+        By default equal scores tie.
 
     Returns
     -------
@@ -93,9 +91,10 @@ def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64) ->
     >>> profile.tied, profile.n_ranked
     (array([2, 1]), array([2, 1]))
     """
-    keys, starts = keys_of(scores, "descending"), offsets_of(lengths)
+    keys, starts = _keyed(scores, "descending", rule), offsets_of(lengths)
     grades, gains = leveled(np.repeat(np.arange(len(lengths)), lengths), grades, len(lengths))
     grade_values = np.unique(grades[grades > 0]) if (grades > 0).any() else np.ones(1, dtype=np.int64)
+    rule.require_ungraded(grade_values)
     blocks, counted = [], []
     sizes = np.frexp(lengths.astype(np.float64))[1]  # a list is shorter than 2 ** size
     for size in np.unique(sizes).tolist():
@@ -103,12 +102,14 @@ def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64) ->
         for block in (queries[some] for some in slices(len(queries), max(1, BLOCK_ENTRIES >> size))):
             filled = np.arange(max(1, lengths[block].max())) < lengths[block, None]
             items = spread(starts[block], lengths[block])
-            key, grade = np.zeros(filled.shape, dtype=np.int64), np.full(filled.shape, _JUNK, dtype=np.int64)
-            key[filled], grade[filled] = keys[items], grades[items]
+            key = np.zeros((len(keys), *filled.shape), dtype=np.int64)
+            grade = np.full(filled.shape, _JUNK, dtype=np.int64)
+            key[:, filled], grade[filled] = keys[:, items], grades[items]
             counted.append(count_keys(key, grade, grade_values))
             blocks.append(block)
     order = np.concatenate(blocks)
-    return assemble(counted, grade_values, gains=None if gains is None else gains[order])[np.argsort(order)]
+    found = assemble(counted, grade_values, gains=None if gains is None else gains[order], bounds_only=rule.bounds_only)
+    return found[np.argsort(order)]
 
 
 def _blocks(n_query: int, n_gallery: int) -> list[slice]:
@@ -178,8 +179,20 @@ def keys_of(scores: NDArray[Any], order: str) -> Int64:
     return keys if order == "descending" else ~keys
 
 
+def _keyed(scores: NDArray[Any], order: str, rule: ScoreTies) -> Int64:
+    """Return keys, (1, ...), or for a tolerance, (3, ...), also the lowest and the highest key that tie with each."""
+    keys = keys_of(rule.rounded(scores), order)
+    if not rule.bounds_only:
+        return keys[None]
+    ends = [keys_of(end, order) for end in rule.window(scores)]
+    return np.stack([keys, *(ends if order == "descending" else ends[::-1])])
+
+
 def count_keys(keys: Int64, grades: Int64, grade_values: Int64) -> KeyedGroups:
-    """Count the tie groups of the rows of two (n_query, n_item) arrays."""
+    """Count the tie groups of rows of keys, (1 or 3, n_query, n_item) as `_keyed` has them, and of their grades."""
+    if len(keys) > 1:
+        return _count_within(keys, grades)
+    keys = keys[0]
     n_query, most = len(keys), int(np.count_nonzero(grades > 0))
     n_group, n_ranked = np.empty((2, n_query), dtype=np.int64)
     groups, by_grade = np.zeros((most, 4), dtype=np.int64), np.zeros((most, len(grade_values)), dtype=np.int64)
@@ -187,25 +200,20 @@ def count_keys(keys: Int64, grades: Int64, grade_values: Int64) -> KeyedGroups:
     return KeyedGroups(n_group, n_ranked, groups[:filled].copy(), by_grade[:filled].copy())
 
 
-def count_within(scores: Float64, grades: Int64, grade_values: Int64, eps: float) -> KeyedGroups:
-    """Count the groups of a tolerance in the rows of two (n_query, n_item) arrays; the highest score is the best.
-
-    Relevant items group by their scores. Irrelevant ones tie with a group within `eps`, and windows may overlap.
-    """
-    if len(grade_values) > 1:
-        raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
-    n_group, groups = np.zeros(len(scores), dtype=np.int64), [np.empty((4, 0), dtype=np.int64)]
-    for i, (row, grade) in enumerate(zip(scores, grades, strict=True)):
-        values, relevant = np.unique(-row[grade > 0], return_counts=True)
-        others = np.sort(row[grade == 0])
-        low, high = given.window(-values, eps)
-        near = len(others) - np.searchsorted(others, high, "right")
-        within = len(others) - np.searchsorted(others, low, "left")
-        before = np.cumsum(relevant) - relevant
-        groups.append(np.stack([near + before, before, within - near + relevant, relevant]))
-        n_group[i] = len(values)
-    listed = np.ascontiguousarray(np.concatenate(groups, axis=1).T)
-    return KeyedGroups(n_group, np.count_nonzero(grades >= 0, axis=1), listed, listed[:, 3:].copy())
+def _count_within(keys: Int64, grades: Int64) -> KeyedGroups:
+    """Count, for each relevant item, the irrelevant ones of its row whose keys are above, or in, its window."""
+    n_group, groups = [], [np.zeros((0, 4), dtype=np.int64)]
+    for row, grade, least, most in zip(keys[0], grades, keys[1], keys[2], strict=True):
+        relevant, others = np.flatnonzero(grade > 0), np.sort(row[grade == 0])
+        _, first, m = np.unique(-1 - row[relevant], return_index=True, return_counts=True)  # the best first
+        chosen = relevant[first]
+        above = len(others) - np.searchsorted(others, most[chosen], "right")
+        within = len(others) - np.searchsorted(others, least[chosen], "left") - above
+        seen = np.cumsum(m) - m
+        groups.append(np.stack([above + seen, seen, within + m, m], axis=1))
+        n_group.append(len(m))
+    joined = np.concatenate(groups)
+    return KeyedGroups(np.array(n_group, dtype=np.int64), (grades >= 0).sum(axis=1), joined, joined[:, 3:])
 
 
 def assemble(

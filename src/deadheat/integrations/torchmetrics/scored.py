@@ -12,6 +12,9 @@ import torch
 from torch import Tensor
 
 from deadheat.engine.counting.scored import profile_lists
+from deadheat.engine.literals import ScoreTiesName
+from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.inputs import conversion
 from deadheat.inputs.arrays import GAIN, gains_allowed
@@ -51,7 +54,7 @@ class ScoredRetrieval(RowMetric):
     empty_target_action : {"neg", "pos", "skip", "error"}
         How a query without a relevant item counts: as 0, as 1, not at all, or as a ValueError.
     ignore_index : int, optional
-        Items with this target are excluded.
+        Items with this target are excluded, whatever their scores are.
     aggregation : {"mean", "median", "min", "max"} or callable
         How to aggregate the values of the queries, separately for lower, expected and upper. A callable takes a float64
         tensor (n_query,) and ``dim=None``; lower and upper remain bounds if it is monotone.
@@ -62,6 +65,8 @@ class ScoredRetrieval(RowMetric):
     value : {"lower", "expected", "upper"}, optional
         For one measure: a single number as the value, for wrappers and loggers that need a scalar. Select checkpoints
         by the lower bound; report the expected value with both bounds. By default, all three in a dictionary.
+    ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
+        As in `deadheat.Task.from_scores`.
     threads : int, optional
         As in `deadheat.evaluate`.
     **kwargs
@@ -77,8 +82,8 @@ class ScoredRetrieval(RowMetric):
     The value is a dictionary of float64 tensors: ``"mAP"``, ``"mAP_lower"``, ``"mAP_upper"``. Under `value`, one
     of them.
 
-    **Ties:** equal scores, in their own type; torchmetrics casts them to float32, and its sort decides the order of
-    ties. **Undefined:** NaN, with a warning, where no query counts; torchmetrics gives 0.
+    **Ties:** equal scores, in their own type, unless `ties` says otherwise; torchmetrics casts them to float32, and its
+    sort decides the order of ties. **Undefined:** NaN, with a warning, where no query counts; torchmetrics gives 0.
 
     Differences from torchmetrics, other than ties: an item counts whatever the sign of its score (`RetrievalMAP`,
     `RetrievalMRR`, `RetrievalPrecision` and `RetrievalRecall` treat relevant items with a score of 0 or less as
@@ -102,13 +107,16 @@ class ScoredRetrieval(RowMetric):
         aggregation: str | Callable[..., Tensor] = "mean",
         top_k: int | None = None,
         value: Literal["lower", "expected", "upper"] | None = None,
+        ties: ScoreTiesName | Ties = "exact",
         threads: int | None = None,
         **kwargs: Any,
     ) -> None:
         asked = measures if top_k is not None else _without_cutoff(measures)
         super().__init__(STATES, tuple(measure.name for measure in parse_all(asked, top_k)), value, **kwargs)
-        self.threads = threads
+        self.threads, self.ties = threads, ScoreTies.checked(ties)
         checks.thread_count(threads)
+        if self.ties.bounds_only and value == "expected":
+            raise InvalidValueError("value", 'must be "lower" or "upper" under a tolerance, which has no expectation')
         if empty_target_action not in SINGLETONS:
             rule = f"received a wrong value `{empty_target_action}`, where it must be one of {', '.join(SINGLETONS)}"
             raise InvalidValueError("Argument `empty_target_action`", rule)
@@ -125,7 +133,7 @@ class ScoredRetrieval(RowMetric):
         Parameters
         ----------
         preds : (n, ...) tensor of floats
-            Scores, higher is better; may be infinite.
+            Scores, higher is better; finite, but for items that `ignore_index` excludes.
         target : (n, ...) tensor of bool, integers or floats
             1 is relevant and 0 is not; other gains above 0 are allowed if nDCG or ERR is among the measures, and count
             as 1 for the others.
@@ -182,9 +190,11 @@ class ScoredRetrieval(RowMetric):
             raise InvalidValueError("`target`", rule)
         if not preds.is_floating_point():
             raise InvalidValueError("`preds`", f"must be a tensor of floats, but has dtype {preds.dtype}")
-        if preds.isnan().any():
-            raise InvalidValueError("`preds`", "must be numbers, but holds NaN")
-        grades = target if self.ignore_index is None else target[target != self.ignore_index]
+        counted: Any = slice(None) if self.ignore_index is None else target != self.ignore_index
+        grades, scores = target[counted], preds[counted]
+        for odd in scores[~scores.isfinite()][:1].tolist():
+            rule = f"must be finite, but holds {odd}; to leave an item out, use ignore_index"
+            raise InvalidValueError("`preds`", rule)
         if any(parse(name).row.forms.graded for name in self.measures):
             odd = grades[~gains_allowed(grades.cpu().double()).to(grades.device)]
         else:
@@ -205,11 +215,12 @@ class ScoredRetrieval(RowMetric):
         if not len(order):
             return None
         queries, lengths = np.unique(indexes[order], return_counts=True)
-        profile = profile_lists(preds[order], target[order], lengths)
+        profile = profile_lists(preds[order], target[order], lengths, self.ties)
         if self.empty_target_action == "error" and not profile.n_relevant.all():
             raise InvalidValueError("`compute`", "method was provided with a query with no positive target.")
         named = replace(profile, query_ids=tuple(map(str, queries.tolist())))
-        return Report(named, self.measures, SINGLETONS[self.empty_target_action], tie_rule="exact")
+        rule = self.ties.describe() or "exact"
+        return Report(named, self.measures, SINGLETONS[self.empty_target_action], tie_rule=rule)
 
     def _aggregated(self, values: Float64) -> float:
         defined = torch.from_numpy(values[~np.isnan(values)])

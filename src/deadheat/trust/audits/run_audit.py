@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from deadheat.engine import exact
-from deadheat.engine.counting.runs import nearest_float64
 from deadheat.engine.task import Task
+from deadheat.engine.ties.scores import nearest_float64
 from deadheat.errors import InvalidTypeError
 from deadheat.inputs import trec
 from deadheat.inputs.predictions import read_predictions
@@ -28,7 +28,7 @@ from deadheat.reports.report import Report
 from deadheat.reports.runs import RULES, by_rule
 from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
 from deadheat.support import checks
-from deadheat.support.arrays import Float64
+from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.findings import (
@@ -157,63 +157,50 @@ class First:
         return (self.found - self.likely) / self.std if self.std else 0.0
 
 
-@dataclass(frozen=True)
-class Near:
-    """The effect of near ties: scores of relevant and irrelevant documents within a step of the scores' own precision.
+def _near_ties(scores: Checked, judged: Checked, report: Report, singletons: Singletons) -> dict[str, Any]:
+    """Return the precision of scores, the queries where a step of it joins scores, and the bounds once it does.
 
-    Attributes
-    ----------
-    dtype : str
-        The shortest type that holds all scores, else float32.
-    queries : int
-        Queries with such scores. Queries whose scores are all integers have none.
-    lower, upper : dict of str to float
-        By measure, its bounds once near ties count as ties.
+    Each relevant document is moved by one step, down and up. Queries whose scores are all integers have no near ties.
     """
+    numbers = {query: _floats(row) for query, row in scores.items()}
+    precision, places_of, step = _precision(np.concatenate(list(numbers.values())))
+    near = {}
+    for query, grades in judged.items():
+        values = numbers.get(query, np.zeros(0))
+        if (values == np.rint(values)).all():
+            continue
+        relevant = np.fromiter((grades.get(each, 0) > 0 for each in scores[query]), np.bool_, len(values))
+        places, moved = places_of(values), relevant & np.isfinite(values)
+        others, found = np.sort(places[~relevant]), places[moved]
+        within = np.searchsorted(others, found + step, "right") - np.searchsorted(others, found - step)
+        equal = np.searchsorted(others, found, "right") - np.searchsorted(others, found)
+        if (within > equal).any():
+            near[query] = places, moved * step
 
-    dtype: str
-    queries: int
-    lower: Mapping[str, float]
-    upper: Mapping[str, float]
+    def bound(end: str, side: int) -> dict[str, float]:
+        moved = {query: dict(zip(scores[query], (places + side * steps).tolist(), strict=True))
+                 for query, (places, steps) in near.items()}  # fmt: skip
+        found = evaluate(Task.from_run(scores | moved, judged), report.measures, singletons=singletons)
+        return {name: getattr(found[name], end) for name in report.measures}
 
-    @classmethod
-    def of(cls, dtype: str, scores: Checked, judged: Checked, report: Report, singletons: Singletons) -> Near:
-        """Move each relevant document by a step of the type, down and up, to decide near ties against it and for it."""
-        step = 2.0 ** (1 - exact.FORMATS[dtype].precision)
-        queries = [query for query, grades in judged.items() if _has_near_ties(scores.get(query, {}), grades, step)]
-
-        def bound(end: str, share: float) -> dict[str, float]:
-            moved = scores | {query: _moved(scores[query], judged[query], share) for query in queries}
-            found = evaluate(Task.from_run(moved, judged), report.measures, singletons=singletons)
-            return {name: getattr(found[name], end) for name in report.measures}
-
-        return cls(dtype, len(queries), bound("lower", -step), bound("upper", step))
-
-
-def _has_near_ties(row: Mapping[str, Any], grades: Mapping[str, float], step: float) -> bool:
-    """Return whether a relevant and an irrelevant document of a query differ by at most a part `step` of their size."""
-    numbers = np.fromiter(map(nearest_float64, row.values()), np.float64, len(row))
-    relevant = np.fromiter((grades.get(document, 0) > 0 for document in row), np.bool_, len(row))
-    if (numbers == np.rint(numbers)).all():
-        return False
-    found, others = numbers[relevant & np.isfinite(numbers)], np.sort(numbers[~relevant])
-    reach = np.abs(found) * step
-    with np.errstate(over="ignore"):  # infinity is beyond all others too
-        low, high = found - reach, found + reach
-    within = np.searchsorted(others, high, "right") - np.searchsorted(others, low, "left")
-    equal = np.searchsorted(others, found, "right") - np.searchsorted(others, found, "left")
-    return bool((within > equal).any())
+    return {"precision": precision, "queries": len(near), "lower": bound("lower", -1), "upper": bound("upper", 1)}
 
 
-def _moved(row: Mapping[str, Any], grades: Mapping[str, int], share: float) -> dict[str, Any]:
-    """Return the scores of a query, with those of its relevant documents moved by a share of their size."""
-    moved = dict(row)
-    for document in (document for document in row if grades.get(document, 0) > 0):
-        number = nearest_float64(row[document])
-        number += abs(number) * share
-        if math.isfinite(number):
-            moved[document] = number
-    return moved
+def _floats(row: Mapping[str, Any]) -> Float64:
+    return np.fromiter(map(nearest_float64, row.values()), np.float64, len(row))
+
+
+def _precision(numbers: Float64) -> tuple[str, Callable[[Float64], Int64], int]:
+    """Return the precision of scores, their places in it as integers, and the places of one step."""
+    if dtype := _shortest(numbers):
+        return dtype, lambda values: exact.ordinals(exact.round_to(values, dtype), dtype), 1
+    broken = numbers[numbers != np.rint(numbers)]
+    powers = (10.0**digits for digits in range(1, thresholds.MOST_DECIMALS + 1))
+    scale = next((power for power in powers if (np.rint(broken * power) / power == broken).all()), 0.0)
+    if scale and len(np.unique(broken)) >= thresholds.FEWEST_SCORES:
+        name, most = f"{math.log10(scale):.0f} decimals", 2.0**62  # far beyond numbers that have decimals
+        return name, lambda values: np.rint(np.clip(values * scale, -most, most)).astype(np.int64), 1
+    return "float32", exact.by_size, 1 << 29  # of the 52 bits of a float64, those that float32 does not have
 
 
 @plain_floats
@@ -286,8 +273,7 @@ def audit_run(
         return RunAudit(most_serious_first(_of_scores(looks)), looks, None, None, {})
     judged = trec.open_qrels(qrels)
     report = evaluate(Task.from_run(scores, judged), measures, singletons=singletons)
-    near = Near.of(looks.dtype or "float32", scores, judged, report, singletons)
-    first = First.of(scores, judged)
+    first, near = First.of(scores, judged), _near_ties(scores, judged, report, singletons)
     rules = {rule: by_rule(rule, scores, judged, report.measures, singletons) for rule in RULES}
     found = [*_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
     return RunAudit(most_serious_first(found), looks, report, first, rules)
@@ -375,24 +361,24 @@ def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, floa
         )
 
 
-def _of_near_ties(report: Report, near: Near) -> Iterator[Finding]:
+def _of_near_ties(report: Report, near: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield a finding on how far near ties move the measure that they move most seriously, beyond exact ties."""
     moves = {
-        name: max(0.0, result.lower - near.lower[name]) + max(0.0, near.upper[name] - result.upper)
+        name: max(0.0, result.lower - near["lower"][name]) + max(0.0, near["upper"][name] - result.upper)
         for name, result in report.items()
     }
     name, move = worst(moves)
     if move < thresholds.PRINTED:
         return
     n_query = report.n_query
+    low, high = (percent(near[end][name]) for end in ("lower", "upper"))
     yield Finding(
         "near ties",
         by_move(move),
-        f"In {share(near.queries, n_query, 'queries')} scores of relevant and irrelevant documents differ by the "
-        f"precision of {near.dtype} at most: once these count as ties, {name} is anywhere from "
-        f"{percent(near.lower[name])} to {percent(near.upper[name])} ({points(move)} further than equal scores leave "
-        "open).",
-        vars(near) | {"moves": moves, "n_query": n_query},
+        f"In {share(near['queries'], n_query, 'queries')} scores of relevant and irrelevant documents differ by one "
+        f"step of {near['precision']} at most: once these count as ties, {name} is anywhere from {low} to {high} "
+        f"({points(move)} further than equal scores leave open).",
+        {**near, "moves": moves, "n_query": n_query},
         "Rounding decides the order there: compute the scores in float64, or report these bounds.",
     )
 

@@ -70,3 +70,4 @@ EXAMPLES = 10  # rows that are named
 # Files of scores. Twenty numbers that bfloat16 holds by chance among float32 numbers: once in 2^320. Fewer than half of
 # the scores of a query are distinct where each comes twice.
 FEWEST_SCORES, FEW_DISTINCT = 20, 0.5
+MOST_DECIMALS = 6  # that are a precision: float32 has 7 digits
