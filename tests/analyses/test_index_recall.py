@@ -332,6 +332,15 @@ def test_filtered_queries_have_fewer_neighbours_than_k() -> None:
             assert ("has no distances, so that ids alone are compared" in str(result)) == (distances is None)
 
 
+def test_a_truth_that_is_less_deep_than_k_is_refused_though_rows_differ() -> None:
+    """The deepest row may go on: it is the depth of the file, and not all that there is."""
+    returned, ids = [list(range(100))] * 2, [list(range(10)), list(range(7))]
+    for far in (None, [[float(i) for i in row] for row in ids]):
+        with pytest.raises(ValueError, match=r"ids must have at least k = 11 items .* query 0 has 10; -1"):
+            dh.index_recall_of_truth(returned, ids, far, 11)
+        assert dh.index_recall_of_truth(returned, ids, far, 10)["index"].recall == 1
+
+
 def test_a_truth_without_distances_compares_ids() -> None:
     result = dh.index_recall_of_truth([[0, 3]], [[0, 1, 2, 3]], k=2)
     assert result["index"].by_id.lower.tolist() == result["index"].by_id.upper.tolist() == [0.5]

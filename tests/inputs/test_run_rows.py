@@ -116,6 +116,7 @@ def test_ranks_of_ms_marco_are_positions(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", [trec._RANKS, trec._PAIRS])
 def test_both_ways_of_reading_ms_marco_agree(form: Any, tmp_path: Path) -> None:
     lines = [f"{i % 3}\t{i}" + f" \t{i + 1}" * (form is trec._RANKS) for i in range(20)]
+    lines += [f"{query} first" + " 1" * (form is trec._RANKS) for query in "1247é"]  # a best rank of 1 for each query
     for odd in ("", "#5 7 9", "  4 7 9", "4 7 9 9", "4", "4 7", "4 5 1_0", "4\x0b8 1", "0 0", "0 0 1", "é 7 8"):
         path = tmp_path / "file"
         path.write_text("\n".join([*lines, odd, "7 8" + " 9" * (form is trec._RANKS)]))
@@ -354,3 +355,26 @@ def test_the_page_has_every_name_of_a_column() -> None:
     page = (Path(__file__).parents[2] / "docs/how-to/trec-runs.md").read_text()
     table = page.partition("| column | names |")[2].partition("\n\n")[0]
     assert set(re.findall(r"`(\w+)`", table)) == {name for names in rows.NAMES.values() for name in names}
+
+
+def test_columns_of_pyterrier_have_the_id_in_docno() -> None:
+    """Its results have a docid too, the row of its index."""
+    held = {"qid": ["1", "1"], "docid": [10, 20], "docno": ["d1", "d2"], "rank": [0, 1], "score": [5.0, 4.0]}
+    records = [dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)]
+    for source in (records, pytest.importorskip("pandas").DataFrame(held)):
+        assert trec.open_run(source) == {"1": {"d1": 5.0, "d2": 4.0}}
+
+
+def test_what_two_columns_or_two_documents_would_leave_open(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_text("qid,docid,docid,score\n7,3,4,1\n")
+    with pytest.raises(FileError, match="run has more than one column called 'docid'"):
+        trec.open_run(path)
+    with pytest.raises(InputError, match="documents must have one document for each chunk, but has two for '7'"):
+        trec.open_run({"q": {"7": 1}}, repeats="max", documents={7: "a", "7": "b"})
+    path.write_text('{"qid": 7, "docid": 3, "rank": 1}\n{"qid": 7, "docid": 4, "score": 2}\n')
+    with pytest.raises(FileError, match="line 2: run must have a score in each line, or a rank in each, but has both"):
+        trec.open_run(path)
+    path.write_text("7 3 12\n7 4 9\n7 4 8\n")  # scores
+    with pytest.raises(FileError, match="a line of three fields must end in a rank"):
+        trec.open_run(path, repeats="max")

@@ -581,9 +581,9 @@ def index_recall_of_truth(
 def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.Rows, Float64, Bool]:
     """Return the unpadded ids of a ground truth, their distances, and a mask of the rows that are complete."""
     rows = item_ids.id_rows(ids, "ids")
-    short = np.flatnonzero(rows.lengths < k)
-    if len(short) and len(set(rows.lengths.tolist())) == 1:  # else a shorter row has no more
-        came = f"query {short[0]} has {rows.lengths[short[0]]}; -1 stands for nothing, where there are no more"
+    depth = int(rows.lengths.max(initial=0))
+    if len(rows.lengths) and depth < k:  # else a shorter row than k has no more
+        came = f"query {np.argmax(rows.lengths)} has {depth}; -1 stands for nothing, where there are no more"
         raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but {came}")
     values = rows.place if distances is None else item_ids.score_rows(distances, rows, "distances")
     values = values.astype(np.float64)

@@ -28,6 +28,7 @@ import numpy as np
 from deadheat.errors import FileError, InputError, InvalidTypeError, reason
 from deadheat.inputs.files import Path, unreadable, unzipped
 from deadheat.inputs.formats.columns import opened_parquet
+from deadheat.inputs.formats.tables import check_names
 from deadheat.inputs.predictions import distinct, scores_in
 from deadheat.support import checks
 from deadheat.support.lazy import json
@@ -35,10 +36,11 @@ from deadheat.support.lazy import json
 Row: TypeAlias = tuple[int, Any, Any, Any]  # line or row of a file, query, document, number
 Table: TypeAlias = Mapping[Any, Mapping[Any, float]] | Iterable[Any] | Any  # query id -> document id -> number
 
-# In any case, and with "-", "_" or nothing between words (corpus-id, userID). Minus a rank is a score.
+# In any case, and with "-", "_" or nothing between words (corpus-id, userID). Minus a rank is a score. PyTerrier has a
+# docno, the id, and a docid, the row of its index.
 NAMES = {
     "query": ("query_id", "qid", "q_id", "user_id", "query", "user"),
-    "document": ("doc_id", "docno", "document_id", "corpus_id", "pid", "passage_id", "item_id", "item"),
+    "document": ("docno", "doc_id", "document_id", "corpus_id", "pid", "passage_id", "item_id", "item"),
     "run": ("score", "prediction", "rank"),
     "qrels": ("relevance", "rel", "label", "score", "rating", "grade"),
 }
@@ -64,7 +66,7 @@ def _columns(held: Iterable[Any], argument: str, row: Any = None) -> list[Any]:
     held = tuple(held)
     names = _found(held, argument)
     if None in names[:2] or (names[2] is None and (argument == "run" or len(held) != 2)):
-        needed = ", ".join(NAMES[role][0] for role in ("query", "document", argument))
+        needed = f"query_id, doc_id, {NAMES[argument][0]}"
         came = f"columns {', '.join(map(str, held))}" if row is None else f"{type(row).__name__} {row!r:.50}"
         raise InvalidTypeError(argument, f"must have {needed}, but has {came}")
     return names
@@ -197,6 +199,7 @@ def _rows_with_header(path: Path, argument: str, delimiter: str, parse: Callable
         reader = csv.reader(text, delimiter=delimiter, strict=True)
         try:
             held = [cell.strip() for cell in next(reader)]
+            check_names(FilePath(path), held)
             names = _columns(held, argument)
             places = [held.index(name) if name is not None else 0 for name in names]
             for cells in reader:
@@ -214,6 +217,7 @@ def _rows_with_header(path: Path, argument: str, delimiter: str, parse: Callable
 def _rows_of_json(path: Path, argument: str) -> Iterator[Row]:
     """Yield the rows of one object, or of one object after another."""
     decode, line, end = json.JSONDecoder(object_pairs_hook=distinct).raw_decode, 1, 0
+    ranked = set[bool]()
     try:
         with unzipped(path) as file:
             text = file.read().decode("utf-8-sig")
@@ -223,6 +227,10 @@ def _rows_of_json(path: Path, argument: str) -> Iterator[Row]:
             if start == 0 and not _is_row(record, argument) and not text[end:].strip():
                 yield from _rows_of_mapping(scores_in(record, path), argument)
                 return
+            name = _found(tuple(record), argument)[2] if isinstance(record, dict) else None
+            ranked |= {_plain(name) == "rank"} if name is not None else set()
+            if len(ranked) > 1:
+                raise InvalidTypeError(argument, "must have a score in each line, or a rank in each, but has both")
             yield from [(line, *row[1:]) for row in _rows_of_record(record, argument)]
             line += text.count("\n", start, end)
     except InputError as error:

@@ -93,7 +93,7 @@ class _Form:
         n_field = len(next((line for line in lines if line and not line[0].startswith(b"#")), ()))
         return {(_RUN, 3): _RANKS, (_QRELS, 2): _PAIRS}.get((self, n_field), self)
 
-    def add(self, block: bytes, table: Checked) -> bool:
+    def add(self, block: bytes, table: Checked, repeats: bool = False) -> bool:
         """Add whole lines to a table; return False, with the table unusable, if a line needs the slow reader."""
         if self.item != 2:
             block = _FIRST_TWO.sub(rb"\1 0 \2" if self is _RANKS else rb"\1 0 \2 1", block)  # as TREC has it
@@ -111,8 +111,9 @@ class _Form:
         for first, last in pairwise([*firsts[:n_run].tolist(), found]):
             row = table.setdefault(_text(block[slice(*places[first, :2])]), {})
             size = len(row) + last - first
-            row.update(zip(items[first:last], values[first:last], strict=True))
-            if len(row) != size:
+            pairs = zip(items[first:last], values[first:last], strict=True)
+            row.update(((item, max(row.get(item, each), each)) for item, each in pairs) if repeats else pairs)
+            if len(row) != size and not repeats:
                 return False
         return True
 
@@ -168,7 +169,11 @@ class Chunks(NamedTuple):
         if not isinstance(documents, Mapping):
             rule = "must be a dictionary from chunks to documents, or the path of one"
             raise InvalidTypeError("documents", f"{rule}, but is {checks.shown(documents)}")
-        return cls(repeats, {_id(chunk, "chunk"): _id(document, "document") for chunk, document in documents.items()})
+        pairs = {(_id(chunk, "chunk"), _id(document, "document")) for chunk, document in documents.items()}
+        if len(found := dict(pairs)) < len(pairs):
+            twice = next(chunk for chunk, document in pairs if found[chunk] != document)
+            raise InvalidValueError("documents", f"must have one document for each chunk, but has two for {twice!r}")
+        return cls(repeats, found)
 
     def document(self, item: str) -> str:
         """Return the document of a chunk, or the item itself."""
@@ -314,11 +319,12 @@ def _read(path: Path, form: _Form, chunks: Chunks = PLAIN) -> Opened:
     with unzipped(path) as file:
         for block in _blocks(file):
             form = form if table else form.fitting(block)
-            if chunks.documents is not None or not form.add(block, table):
+            if chunks.documents is not None or not form.add(block, table, chunks.repeats is not None):
                 table = _read_one_by_one(path, form, chunks)
                 break
-    for query, row in table.items() if form is _RANKS and chunks.repeats is None else ():
-        if sorted(row.values()) != list(range(-len(row), 0)):
+    for query, row in table.items() if form is _RANKS else ():
+        whole = chunks.repeats is None  # of chunks, ranks have gaps
+        if max(row.values()) != -1 or (whole and sorted(row.values()) != list(range(-len(row), 0))):
             rule = "a line of three fields must end in a rank, as in MS MARCO, from 1 on without gaps"
             hint = "name the columns in the first line if these are scores"
             raise FileError(path, f": {rule}, but those of query {query!r} are others; {hint}")
