@@ -181,20 +181,15 @@ void bind_counting(nb::module_ &m) {
         },
         Loop());
     m.def("rank_group", &rank_group, Loop());
-    m.def(
-        "label_histograms",
-        [](Matrix<const std::uint64_t> query, Matrix<const std::uint64_t> item, Matrix<const std::uint64_t> query_labels,
-           Matrix<const std::uint64_t> item_labels, bool one, std::int64_t n_level, Matrix<std::int32_t> out) {
-            histogram_loops().count({query, item, query_labels, item_labels, one}, n_level, out);
-        },
-        "query"_a, "item"_a, "query_labels"_a, "item_labels"_a, "one"_a, "n_level"_a, "out"_a, Loop());
-    m.def(
-        "class_histograms",
-        [](Matrix<const std::uint64_t> query, Matrix<const std::uint64_t> item, Matrix<const std::uint64_t> query_classes,
-           Matrix<const std::uint64_t> item_classes, Matrix<std::int32_t> out) {
-            histogram_loops().count_sorted({query, item, query_classes, item_classes, true}, out);
-        },
-        "query"_a, "item"_a, "query_classes"_a, "item_classes"_a, "out"_a, Loop());
+    nb::class_<LabelledItems>(m, "LabelledItems")
+        .def(nb::init<Matrix<const std::uint64_t>, Matrix<const std::uint64_t>, bool>(), "codes"_a, "labels"_a, "one"_a,
+             Loop())
+        .def(
+            "histograms",
+            [](const LabelledItems &self, Matrix<const std::uint64_t> codes, Matrix<const std::uint64_t> labels,
+               std::int64_t n_level,
+               Matrix<std::int32_t> out) { histogram_loops().count(self, codes, labels, n_level, out); },
+            "codes"_a, "labels"_a, "n_level"_a, "out"_a, Loop());
     m.def("count_groups", &count_groups, Loop());
 }
 

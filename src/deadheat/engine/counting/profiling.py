@@ -31,11 +31,6 @@ else:
     running = lazy("deadheat.engine.counting.distributed.running")
 
 
-# Codes whose classes are at least one item in so many are counted by histograms: 0.09 s where the pass takes 0.42, for
-# 1,000 queries x 59,000 items of 64 bits in ten classes.
-_LARGE_CLASSES = 50
-
-
 @plain_floats
 def profile_rows(pair: Pair, options: CountingOptions) -> TieProfile:
     """Return the profile of open queries and gallery, or of leave one out, with options fitted to them."""
@@ -66,7 +61,7 @@ def profile_of(
     candidates = options.candidates(distance.n_query, distance.n_gallery, leave_one_out=alone)
     relevance = Relevance(*input_labels.label_codes(labels, gallery_labels), candidates)
     here = options.checkpoint is None and options.device is None and isinstance(options.rule, Exact)
-    if here and isinstance(distance, Hamming) and relevance.mean_relevant() * _LARGE_CLASSES >= distance.n_gallery:
+    if here and isinstance(distance, Hamming) and distance.is_short:
         return several.profile_of_codes(distance, relevance.query_class, relevance.gallery_class, candidates, options)
     task = distance, options.rule, relevance, options.checkpoint is not None
     counting_pass = (

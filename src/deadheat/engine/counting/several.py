@@ -37,7 +37,6 @@ from deadheat.support.progress import Reporting, Workers
 
 PAIRS = 1 << 19  # relevant pairs of a counting pass: 50 MB with all that it makes of them
 CELLS = 1 << 21  # pairs of a query and an item whose labels are compared at once
-LARGE_CLASS = 1024  # items of a class on average, from which on codes are compared bit by bit: two vectors of them
 BINS = 1 << 22  # of the histograms of a block of queries
 
 
@@ -54,7 +53,7 @@ def profile_of_sets(
     counted = options.relevance == "count"
     if counted and options.rule.bounds_only:
         raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
-    if isinstance(distance, Hamming) and isinstance(options.rule, Exact):
+    if isinstance(distance, Hamming) and distance.is_short and isinstance(options.rule, Exact):
         n_level = 1 + (max(1, int(labels.sizes().max(initial=1))) if counted else 1)
         words = labels.words, gallery_labels.words
         return _with_grades(_by_histograms(distance, *words, candidates, options, n_level), counted)
@@ -85,42 +84,29 @@ def _by_histograms(
     """Return the profile of codes, from the bins of each query; labels are bits, or `one` class a row."""
     n_bin = distance.dim + 1
     ranked = slice(None) if candidates.ranked.all() else np.flatnonzero(candidates.ranked)
-    codes, of_items = distance.items[ranked], gallery_labels[ranked]
-    in_order = one and LARGE_CLASS * len(np.unique(of_items)) <= len(of_items)
-    if in_order:
-        order = np.argsort(of_items[:, 0], kind="stable")
-        codes, of_items = codes[order], of_items[order]
+    items = _core.LabelledItems(distance.items[ranked], gallery_labels[ranked], one)
 
     def profile_of(queries: slice) -> TieProfile:
         rows = np.arange(distance.n_query)[queries]
-        bins = np.zeros((len(rows), n_bin * n_level), dtype=np.int32)
-        if in_order:
-            _core.class_histograms(distance.queries[queries], codes, labels[queries], of_items, bins)
-        else:
-            _core.label_histograms(distance.queries[queries], codes, labels[queries], of_items, one, n_level, bins)
+        bins = np.zeros((len(rows), n_level * n_bin), dtype=np.int32)
+        items.histograms(distance.queries[queries], labels[queries], n_level, bins)
         for place, item in _left_out(rows, candidates):
             mine, theirs = labels[rows[place]], gallery_labels[item]
             common = (mine == theirs)[:, 0].astype(np.int64) if one else _ones(mine & theirs)
             apart = _ones(distance.queries[rows[place]] ^ distance.items[item])
-            np.subtract.at(bins, (place, apart * n_level + np.minimum(common, n_level - 1)), 1)
+            np.subtract.at(bins, (place, np.minimum(common, n_level - 1) * n_bin + apart), 1)
         report(len(rows))
-        return _of_bins(bins.reshape(len(rows), n_bin, n_level))
+        return _of_bins(bins.reshape(len(rows), n_level, n_bin))
 
-    blocks = list(slices(distance.n_query, max(1, BINS // (n_bin * n_level))))
+    of_thread = -(-distance.n_query // (4 * options.threads))
+    blocks = slices(distance.n_query, max(1, min(BINS // (n_bin * n_level), of_thread)))
     with Reporting(options.progress, distance.n_query) as report, Workers(options.threads) as workers:
-        return TieProfile.joined(workers.each(profile_of, _finer(blocks, options.threads)))
+        return TieProfile.joined(workers.each(profile_of, blocks))
 
 
 def _ones(words: NDArray[np.uint64]) -> Int64:
     """Return the number of ones in each row of words."""
     return np.asarray(np.bitwise_count(words).sum(axis=-1, dtype=np.int64))
-
-
-def _finer(blocks: list[slice], threads: int) -> list[slice]:
-    """Return blocks of queries of which each thread has some."""
-    n = blocks[-1].stop if blocks else 0
-    step = max(1, min(blocks[0].stop if blocks else 1, -(-n // (4 * threads))))
-    return list(slices(n, step))
 
 
 def _left_out(rows: Int64, candidates: Candidates) -> Iterator[tuple[Int64, Int64]]:
@@ -130,19 +116,17 @@ def _left_out(rows: Int64, candidates: Candidates) -> Iterator[tuple[Int64, Int6
 
 
 def _of_bins(bins: Any) -> TieProfile:
-    """Return the profile of histograms, (n_query, n_bin, n_level): groups are the bins with something relevant."""
-    tied, by_level = bins.sum(axis=2, dtype=np.int64), bins[:, :, 1:].astype(np.int64)
-    relevant = by_level.sum(axis=2)
+    """Return the profile of histograms, (n_query, n_level, n_bin): groups are the bins with something relevant."""
+    by_level = bins[:, 1:]
+    tied, relevant = bins.sum(axis=1), by_level.sum(axis=1)
     query, place = np.nonzero(relevant)
-    closer = np.cumsum(tied, axis=1) - tied
-    before = np.cumsum(relevant, axis=1) - relevant
-    of_queries = tied.sum(axis=1), relevant.sum(axis=1)
-    n_level = by_level.shape[2]
+    closer, before = np.cumsum(tied, axis=1) - tied, np.cumsum(relevant, axis=1) - relevant
+    graded = by_level.shape[1] > 1
     return TieProfile(
         offsets_of(np.bincount(query, minlength=len(bins))), closer[query, place], before[query, place],
-        tied[query, place], relevant[query, place], *of_queries, np.arange(1, n_level + 1),
-        tied_by_grade=by_level[query, place] if n_level > 1 else None,
-        relevant_by_grade=by_level.sum(axis=1) if n_level > 1 else None, check=False,
+        tied[query, place], relevant[query, place], tied.sum(axis=1), relevant.sum(axis=1),
+        np.arange(1, bins.shape[1]), tied_by_grade=by_level[query, :, place].astype(np.int64) if graded else None,
+        relevant_by_grade=by_level.sum(axis=2) if graded else None, check=False,
     )  # fmt: skip
 
 

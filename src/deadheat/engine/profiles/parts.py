@@ -48,8 +48,8 @@ def relevant_first(profile: TieProfile) -> TieProfile:
     >>> best.closer, best.tied, best.n_ranked
     (array([0]), array([2]), array([9, 9]))
     """
-    by_grade = profile.tied_relevant[:, None] if profile.tied_by_grade is None else profile.tied_by_grade
-    found = np.zeros((profile.n_query, by_grade.shape[1]), dtype=np.int64)
+    by_grade, of_queries = profile.counts_by_grade
+    found = np.zeros_like(of_queries)
     np.add.at(found, profile.query_of_group, by_grade)
     some = np.flatnonzero(found.any(axis=1))
     zero = np.zeros(len(some), dtype=np.int64)
