@@ -36,7 +36,7 @@ struct InBytes {
     static Words ones(Words x) {
         const Words nibbles = repeat<std::uint64_t>(0x0F0F0F0F0F0F0F0F);
 #if defined(__AVX2__)
-        Words table;  // the ones in 0, 1, ..., 15, for each 16 bytes
+        Words table{};  // the ones in 0, 1, ..., 15, for each 16 bytes
         for (int lane = 0; lane < LANES<std::uint64_t>; ++lane)
             table[lane] = lane % 2 == 0 ? 0x0302020102010100 : 0x0403030203020201;
         return look_up(table, x & nibbles) + look_up(table, (x >> 4) & nibbles);
