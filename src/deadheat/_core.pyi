@@ -260,13 +260,6 @@ class Roots:
         shift: float,
         out: NDArray[numpy.int8],
     ) -> None: ...
-    def sort(
-        self,
-        begins: NDArray[numpy.int64],
-        ends: NDArray[numpy.int64],
-        order: NDArray[numpy.int64],
-        greater: NDArray[numpy.bool_],
-    ) -> None: ...
     def square(self, arg: int, /) -> tuple[object, ...]: ...
 
 class Scores:

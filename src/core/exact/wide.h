@@ -85,12 +85,6 @@ inline int compare(Natural a, Natural b) {
     return order;
 }
 
-/// The leading limbs of a number, at most n: it is at least that, and less than 1 + 2^-64(n − 1) times that.
-inline Natural leading(Natural a, int n) {
-    const int left_out = std::max(a.length - n, 0);
-    return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
-}
-
 /// Return whether two numbers are written with the same limbs, which is quick to see; the same number can be written in
 /// several ways.
 inline bool same_limbs(Natural a, Natural b) {
@@ -172,6 +166,42 @@ inline int add_signed(int sign_a, Natural a, int sign_b, Natural b, Wide &out) {
     return order >= 0 ? order * sign_a : sign_b;
 }
 
+/// Return whether √(x/y) is seen to be a power of two, as where both have the same limbs; b is then multiplied by it, so
+/// that a/√x compares with b/√y as a does with b.
+inline bool scale_to_root(Natural x, Natural y, Natural &b) {
+    const int difference = x.exponent - y.exponent;
+    y.exponent = x.exponent;
+    if (difference % 2 != 0 || !same_limbs(x, y)) return false;
+    b.exponent += difference / 2;
+    return true;
+}
+
+/// The leading limbs of a number, at most n: it is at least that, and less than 1 + 2^-64(n − 1) times that.
+inline Natural leading(Natural a, int n) {
+    const int left_out = std::max(a.length - n, 0);
+    return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
+}
+
+/// Compare a/√x with b/√y, of positive numbers, by a²·y and b²·x: by leading limbs, five times as many each time: numbers
+/// from end to end of the range often differ in the second 1000 bits. Four numbers cut to n limbs make a product cut by less
+/// than 2^(3 − 64(n − 1)) times itself.
+inline int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
+    if (scale_to_root(x, y, b)) return compare(a, b);
+    Wide square, left, right;
+    const auto multiplied = [&square](Natural of, Natural by, int n, Wide &out) {
+        multiply(leading(of, n), leading(of, n), square);
+        multiply(leading(square, n), leading(by, n), out);
+    };
+    for (int n = 4;; n *= 5) {
+        multiplied(a, y, n, left), multiplied(b, x, n, right);
+        const int order = compare(left, right), top = std::max(Natural(left).top(), Natural(right).top());
+        if (n >= 2 * std::max(std::max(a.length, b.length), std::max(x.length, y.length))) return order;  // nothing was cut
+        if (order == 0) continue;
+        subtract(order > 0 ? left : right, order > 0 ? right : left, square);
+        if (Natural(square).top() - 1 >= top + 3 - 64 * (n - 1)) return order;
+    }
+}
+
 /// About value·2^exponent, with a relative error below 2^-52 and a value between 1/4 and 2, or 0.
 struct Estimate {
     double value;
@@ -208,25 +238,5 @@ inline int compare_estimates(Estimate a, Estimate b) {
     constexpr double OFF = 1 + bounds::OF_ESTIMATES;
     return (x > y * OFF) - (y > x * OFF);
 }
-
-/// From `length` limbs of a two's complement sum in `out`, and whether it is negative, its size; returns its sign.
-int finish_sum(bool negative, int length, int exponent, Wide &out);
-
-/// A sum of 128 bits, and not −2^127, times 2^exponent as its size; returns its sign.
-inline int finish_short(TwoLimbs sum, int exponent, Wide &out) {
-    const bool negative = sum >> 127 != 0;
-    if (negative) sum = -sum;
-    out.limbs[0] = static_cast<Limb>(sum);
-    out.limbs[1] = static_cast<Limb>(sum >> 64);
-    out.length = out.limbs[1] != 0 ? 2 : out.limbs[0] != 0;
-    out.exponent = exponent;
-    return out.length == 0 ? 0 : negative ? -1 : 1;
-}
-
-/// 2^shift·Σ left·right, with shift 0 or 1; returns its sign.
-int dot_of_numbers(Span<const double> left, Span<const double> right, int shift, Wide &out);
-
-/// Σ |left − right|; returns its sign.
-int difference_of_numbers(Span<const double> left, Span<const double> right, Wide &out);
 
 }  // namespace deadheat

@@ -2,19 +2,35 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 
 #include "bounds.h"
 #include "distances/products.h"
 #include "distances/tiles.h"
-#include "exact/root_keys.h"
 
 namespace deadheat {
 
 namespace {
 
-constexpr int MOST_BITS = 62;                   // of a number, without its sign
+constexpr int MOST_BITS = 63;                   // of a number, without its sign
+constexpr int MOST_SUM_BITS = 125;              // of a sum of products, so that twice one less another has 127
+constexpr int MOST_RESIDUE_BITS = 62;           // of a sum that its residue modulo 2^64 is
 constexpr std::size_t KEPT_NUMBERS = 8u << 20;  // in all rows
 constexpr Index CHUNK = 16;  // dimensions whose products are added up first: few roundings follow each other
+
+/// The exponents between which the bits of some numbers lie: each is below 2^high and a multiple of 2^low.
+struct BitRange {
+    int low = 1 << 20;
+    int high = -(1 << 20);
+
+    void add(double number) {
+        const Parts parts(number);
+        if (parts.whole == 0) return;
+        const auto size = static_cast<std::uint64_t>(std::abs(parts.whole));
+        low = std::min(low, parts.place - 1074 + std::countr_zero(size));
+        high = std::max(high, parts.place - 1074 + static_cast<int>(std::bit_width(size)));
+    }
+};
 
 /// Rows as they came, in float64; the exponents between which the bits of each lie.
 struct RawRows {
@@ -22,8 +38,8 @@ struct RawRows {
     std::vector<BitRange> bits;
 
     explicit RawRows(const Source &source) : numbers(read_rows<double>(source, first(source.n))) {
-        for (Index i = 0; i < source.n; ++i)
-            bits.push_back(bit_range(Span<const double>(numbers.data() + i * source.dim, at(source.dim))));
+        bits.resize(at(source.n));
+        for (std::size_t p = 0; p < numbers.size(); ++p) bits[p / at(source.dim)].add(numbers[p]);
     }
 
     /// The exponents between which all bits lie.
@@ -45,12 +61,10 @@ struct RawRows {
         std::vector<std::int64_t> out(numbers.size());
         for (std::size_t p = 0; p < out.size(); ++p) {
             const BitRange &row = bits[p / at(dim)];
-            if (numbers[p] == 0) continue;
-            int exponent = 0;
-            const double fraction = std::frexp(numbers[p], &exponent);
-            const int shift = exponent - 53 - (each ? row.low : unit);
-            const auto whole = static_cast<std::int64_t>(std::ldexp(fraction, 53));
-            out[p] = shift >= 0 ? whole * (std::int64_t{1} << shift) : whole / (std::int64_t{1} << -shift);
+            const Parts parts(numbers[p]);
+            if (parts.whole == 0) continue;
+            const int shift = parts.place - 1074 - (each ? row.low : unit);
+            out[p] = shift >= 0 ? parts.whole * (std::int64_t{1} << shift) : parts.whole >> -shift;  // zeros
         }
         return out;
     }
@@ -94,10 +108,10 @@ std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, 
     if (std::max(item_bits, query_bits) > MOST_BITS) return nullptr;
     const bool differences = kind == KeyKind::difference;
     const int sum_bits = differences ? item_bits + 1 + of_sum : query_bits + item_bits + of_sum;
-    if (!differences && std::max(sum_bits, 2 * item_bits + of_sum) > 122) return nullptr;
+    if (!differences && std::max(sum_bits, 2 * item_bits + of_sum) > MOST_SUM_BITS) return nullptr;
     std::unique_ptr<IntegerRows> rows(new IntegerRows());
     rows->kind_ = kind, rows->dim_ = item.dim;
-    rows->residues_alone_ = sum_bits <= MOST_BITS;
+    rows->residues_alone_ = sum_bits <= MOST_RESIDUE_BITS;
     rows->item_memory_ = of_item.integers(item.dim, kind == KeyKind::cosine, items.low);
     if (same && (one_unit || kind == KeyKind::cosine)) {
         rows->query_ = &rows->item_memory_;
@@ -107,7 +121,7 @@ std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, 
     }
     if (!differences && !rows->residues_alone_) {  // Σ|a·b| ≤ ‖a‖‖b‖, rounded up
         const double sizes = longest(*rows->query_, item.dim) * longest(rows->item_memory_, item.dim) * bounds::OF_NORMS;
-        if (bounds::within_residue(product_roundings(item.dim, CHUNK), sizes) > bounds::MOST_WITHIN_RESIDUE) return nullptr;
+        rows->has_tiles_ = bounds::within_residue(product_roundings(item.dim, CHUNK), sizes) <= bounds::MOST_WITHIN_RESIDUE;
     }
     if (kind != KeyKind::distance && kind != KeyKind::cosine) return rows;
     for (Index i = 0; i < item.n; ++i) {
