@@ -314,7 +314,7 @@ def lost() -> Fraction:
 
 
 def most_of_square() -> Fraction:
-    """The root of a square that is off by so much, which the core takes for all of it; halves of the least are normal."""
+    """The root of a square off by so much, of which the core takes the whole part; halves of the least are normal."""
     least = held("LOST") / held("MOST_OF_SQUARE")
     assert least * U > Fraction(float(np.finfo(np.float64).tiny))
     off = held("MOST_OF_SQUARE")
