@@ -166,42 +166,6 @@ inline int add_signed(int sign_a, Natural a, int sign_b, Natural b, Wide &out) {
     return order >= 0 ? order * sign_a : sign_b;
 }
 
-/// Return whether √(x/y) is seen to be a power of two, as where both have the same limbs; b is then multiplied by it, so
-/// that a/√x compares with b/√y as a does with b.
-inline bool scale_to_root(Natural x, Natural y, Natural &b) {
-    const int difference = x.exponent - y.exponent;
-    y.exponent = x.exponent;
-    if (difference % 2 != 0 || !same_limbs(x, y)) return false;
-    b.exponent += difference / 2;
-    return true;
-}
-
-/// The leading limbs of a number, at most n: it is at least that, and less than 1 + 2^-64(n − 1) times that.
-inline Natural leading(Natural a, int n) {
-    const int left_out = std::max(a.length - n, 0);
-    return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
-}
-
-/// Compare a/√x with b/√y, of positive numbers, by a²·y and b²·x: by leading limbs, five times as many each time: numbers
-/// from end to end of the range often differ in the second 1000 bits. Four numbers cut to n limbs make a product cut by less
-/// than 2^(3 − 64(n − 1)) times itself.
-inline int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
-    if (scale_to_root(x, y, b)) return compare(a, b);
-    Wide square, left, right;
-    const auto multiplied = [&square](Natural of, Natural by, int n, Wide &out) {
-        multiply(leading(of, n), leading(of, n), square);
-        multiply(leading(square, n), leading(by, n), out);
-    };
-    for (int n = 4;; n *= 5) {
-        multiplied(a, y, n, left), multiplied(b, x, n, right);
-        const int order = compare(left, right), top = std::max(Natural(left).top(), Natural(right).top());
-        if (n >= 2 * std::max(std::max(a.length, b.length), std::max(x.length, y.length))) return order;  // nothing was cut
-        if (order == 0) continue;
-        subtract(order > 0 ? left : right, order > 0 ? right : left, square);
-        if (Natural(square).top() - 1 >= top + 3 - 64 * (n - 1)) return order;
-    }
-}
-
 /// About value·2^exponent, with a relative error below 2^-52 and a value between 1/4 and 2, or 0.
 struct Estimate {
     double value;
@@ -237,6 +201,33 @@ inline int compare_estimates(Estimate a, Estimate b) {
     const double y = b.value * static_cast<double>(1 << std::max(-steps, 0));
     constexpr double OFF = 1 + bounds::OF_ESTIMATES;
     return (x > y * OFF) - (y > x * OFF);
+}
+
+/// Return whether √(x/y) is seen to be a power of two, as where both have the same limbs; b is then multiplied by it, so
+/// that a/√x compares with b/√y as a does with b.
+inline bool scale_to_root(Natural x, Natural y, Natural &b) {
+    const int difference = x.exponent - y.exponent;
+    y.exponent = x.exponent;
+    if (difference % 2 != 0 || !same_limbs(x, y)) return false;
+    b.exponent += difference / 2;
+    return true;
+}
+
+/// Compare a/√x with b/√y, of positive numbers: a²·y − b²·x = a²(y − x) + x(a − b)(a + b).
+inline int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
+    if (scale_to_root(x, y, b)) return compare(a, b);
+    const int of_squares = compare(y, x), of_numbers = compare(a, b);
+    if (of_squares * of_numbers >= 0) return of_squares != 0 ? of_squares : of_numbers;
+    Wide first, second, sum;
+    subtract(of_squares > 0 ? y : x, of_squares > 0 ? x : y, first);
+    subtract(of_numbers > 0 ? a : b, of_numbers > 0 ? b : a, second);
+    add(a, b, sum);
+    const Estimate left = estimate(a) * estimate(a) * estimate(first);
+    const Estimate right = estimate(x) * estimate(second) * estimate(sum);
+    if (const int order = compare_estimates(left, right); order != 0) return of_squares * order;
+    multiply(a, a, first), multiply(first, y, second);
+    multiply(b, b, first), multiply(first, x, sum);
+    return compare(second, sum);
 }
 
 }  // namespace deadheat

@@ -10,7 +10,9 @@ namespace {
 constexpr Index NUMBERS = 1 << 21;  // of rows that are read at a time
 constexpr Index MULTIPLIED =
     1 << 23;  // numbers that are multiplied before anybody asks whether to go on: less than a tenth of a second
-constexpr Index WORK_OF_PAIR = 1 << 8;  // for more than its numbers, at most
+constexpr Index WORK_OF_PAIR = 1 << 8;   // for more than its numbers, at most
+constexpr std::size_t SAMPLE = 1 << 10;  // pairs that show whether double-double decides enough of them,
+constexpr double ENOUGH = 1.0 / 8;       // as it takes a part of the time of exact sums
 
 /// Rows in one type: where they are if they are in memory as such, else read.
 template <class T>
@@ -98,6 +100,12 @@ void ExactPairs::each_part(Span<const std::int64_t> queries, Span<const std::int
     }
 }
 
+bool ExactPairs::tries_about() const {
+    return n_tried_ < SAMPLE || static_cast<double>(n_decided_) > ENOUGH * static_cast<double>(n_tried_);
+}
+
+void ExactPairs::note_about(std::size_t tried, std::size_t decided) const { n_tried_ += tried, n_decided_ += decided; }
+
 std::vector<Dot2Number> ExactPairs::about(Span<const std::int64_t> queries, Span<const std::int64_t> items,
                                           const std::atomic<bool> &stop) const {
     make_dot2();
@@ -125,24 +133,21 @@ public:
         const T *query = nullptr;
         for (std::size_t p = 0; p < left.place.size(); ++p) {
             if (left[p] != query) sums_.set_query(widened(query = left[p], dim_, memory_));
-            const auto item = widened(right[p], dim_, memory_);
-            const bool difference = kind_ == KeyKind::difference;
-            const int sign = difference ? -sums_.difference(item, number_) : sums_.product(item, number_);
-            if (difference || kind_ == KeyKind::product)
-                roots_.add(sign, number_);
+            const bool squares = kind_ == KeyKind::distance || kind_ == KeyKind::cosine;
+            const Index q = squares ? square_of(query) : 0, x = squares ? square_of(right[p]) : 0;
+            const int sign = number(widened(right[p], dim_, memory_), q, x);
+            if (kind_ == KeyKind::cosine)
+                roots_.add(sign, number_, q, x);
             else
-                add_with_squares(sign, square_of(query), square_of(right[p]));
+                roots_.add(sign, number_);
         }
     }
 
 private:
-    /// Add a cosine, or −(x·x + q·q − 2·q·x), by the product in hand.
-    void add_with_squares(int sign, Index of_query, Index of_item) {
-        if (kind_ == KeyKind::cosine) return roots_.add(sign, number_, of_query, of_item);
-        number_.exponent += 1;
-        deadheat::add(roots_.square(of_query), roots_.square(of_item), both_);
-        const int left = add_signed(both_.length > 0, both_, -sign, number_, distance_);
-        roots_.add(-left, distance_);
+    int number(Span<const double> item, Index query_square, Index item_square) {
+        if (kind_ == KeyKind::difference) return -sums_.difference(item, number_);
+        if (kind_ != KeyKind::distance) return sums_.product(item, number_);
+        return sums_.distance(item, roots_.square(query_square), roots_.square(item_square), number_);
     }
 
     /// The place of the square of a row, which is computed once in a part.
@@ -164,7 +169,7 @@ private:
     ExactSums sums_, of_squares_;
     std::unordered_map<const void *, Index> squares_;
     std::vector<double> memory_;
-    Wide number_, square_, both_, distance_;
+    Wide number_, square_;
 };
 
 }  // namespace

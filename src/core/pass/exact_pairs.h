@@ -31,6 +31,9 @@ public:
     /// The closeness in double-double, pair by pair.
     std::vector<Dot2Number> about(Span<const std::int64_t> queries, Span<const std::int64_t> items,
                                   const std::atomic<bool> &stop) const;
+    /// Return whether it is worth its time: not where it has decided little. What it has is to be noted.
+    bool tries_about() const;
+    void note_about(std::size_t tried, std::size_t decided) const;
     /// The exact closeness, pair by pair.
     Roots closeness(Span<const std::int64_t> queries, Span<const std::int64_t> items, const std::atomic<bool> &stop) const;
 
@@ -47,6 +50,7 @@ private:
     mutable std::unique_ptr<IntegerRows> integers_;
     mutable std::optional<Dot2> dot2_;
     mutable std::vector<Dot2Number> of_item_;
+    mutable std::atomic<std::size_t> n_tried_{0}, n_decided_{0};
 };
 
 }  // namespace deadheat

@@ -6,7 +6,7 @@ namespace deadheat {
 
 namespace {
 
-constexpr std::size_t AT_ONCE = 1 << 15;  // items whose numbers are kept at a time
+constexpr std::size_t AT_ONCE = 1 << 12;  // items whose numbers are kept at a time
 
 using Dot2Numbers = std::vector<Dot2Number>;
 
@@ -31,11 +31,20 @@ Numbers made(const ExactPairs &exact, const Numbers64 &queries, const Numbers64 
 void Placing::count(const OpenItems &open, Matrix<std::int32_t> counts, const std::atomic<bool> &stop) {
     if (has_integers()) return count_integers(open, counts);
     const Index n_row = cuts_.low.rows, n_group = cuts_.low.columns;
-    if (!about_) about_.emplace(Dot2Numbers(), n_row, n_group);
-    const OpenItems left = place<false>(*about_, open, counts, stop);
-    if (left.rows.empty()) return;
-    if (!exact_) exact_.emplace(Roots(problem_.exact->kind()), n_row, n_group);
-    place<true>(*exact_, left, counts, stop);
+    OpenItems left;
+    for (std::size_t begin = 0; begin < open.rows.size(); begin += AT_ONCE) {
+        const OpenItems some = open.part(begin, std::min(AT_ONCE, open.rows.size() - begin));
+        if (problem_.exact->tries_about()) {
+            if (!about_) about_.emplace(Dot2Numbers(), n_row, n_group);
+            left = place<false>(*about_, some, counts, stop);
+            problem_.exact->note_about(some.rows.size(), some.rows.size() - left.rows.size());
+        } else {
+            left = some;
+        }
+        if (left.rows.empty()) continue;
+        if (!exact_) exact_.emplace(Roots(problem_.exact->kind()), n_row, n_group);
+        place<true>(*exact_, left, counts, stop);
+    }
 }
 
 /// Count the items whose place numbers of one representation decide, and return the others, between members that are closer.
@@ -43,23 +52,20 @@ template <bool exact, class Numbers>
 OpenItems Placing::place(KnownMembers<Numbers> &known, const OpenItems &open, Matrix<std::int32_t> counts,
                          const std::atomic<bool> &stop) {
     know(known, open, stop);
+    Numbers64 queries, items;
+    for (std::size_t p = 0; p < open.rows.size(); ++p)
+        queries.push_back(queries_[at(open.rows[p])]), items.push_back(item_of(open.columns[p]));
+    const Numbers numbers = made<Numbers>(*problem_.exact, queries, items, stop);
     OpenItems left;
-    for (std::size_t begin = 0; begin < open.rows.size(); begin += AT_ONCE) {
-        const std::size_t end = std::min(begin + AT_ONCE, open.rows.size());
-        Numbers64 query, item;
-        for (std::size_t p = begin; p < end; ++p)
-            query.push_back(queries_[at(open.rows[p])]), item.push_back(item_of(open.columns[p]));
-        const Numbers numbers = made<Numbers>(*problem_.exact, query, item, stop);
-        for (std::size_t p = begin; p < end; ++p) {
-            const std::int32_t *places = known.places.row(open.rows[p]);
-            const auto [low, high] = place_between<exact>(open.low[p], open.high[p], [&](Index g) {
-                return compare(numbers, static_cast<Index>(p - begin), known.numbers, places[g]);
-            });
-            if (exact || low == high)
-                counts(open.rows[p], low + high) += open.weights[p];
-            else
-                left.add(open.rows[p], open.columns[p], low, high, open.weights[p]);
-        }
+    for (std::size_t p = 0; p < open.rows.size(); ++p) {
+        const std::int32_t *places = known.places.row(open.rows[p]);
+        const auto [low, high] = place_between<exact>(open.low[p], open.high[p], [&](Index g) {
+            return compare(numbers, static_cast<Index>(p), known.numbers, places[g]);
+        });
+        if (exact || low == high)
+            counts(open.rows[p], low + high) += open.weights[p];
+        else
+            left.add(open.rows[p], open.columns[p], low, high, open.weights[p]);
     }
     return left;
 }
