@@ -85,10 +85,10 @@ Roots::Roots(Span<const double> values) : Roots(KeyKind::product) {
 }
 
 void Roots::add(const Roots &others) {
-    const Index moved = squares_.size();
     numbers_.add(others.numbers_);
-    squares_.add(others.squares_);
-    for (const Squares &of : others.of_) of_.push_back({of.query + moved, of.item + moved});
+    of_.insert(of_.end(), others.of_.begin(), others.of_.end());
+    for (const auto &squares : others.kept_)
+        if (std::find(kept_.begin(), kept_.end(), squares) == kept_.end()) kept_.push_back(squares);
 }
 
 // Comparisons --------------------------------------------------------------------------------------------------------

@@ -8,6 +8,9 @@
 // rest.
 #pragma once
 
+#include <memory>
+#include <mutex>
+
 #include "exact/order.h"
 #include "exact/sums.h"
 
@@ -36,6 +39,33 @@ private:
     std::vector<Number> numbers_;
 };
 
+/// The squares of some rows, each made when it is asked for, by any thread.
+class RowSquares {
+public:
+    explicit RowSquares(Index n) : squares_(at(n)) {}
+
+    /// The square of a row; make() makes it.
+    template <class Make>
+    const Natural *of(Index row, Make make) {
+        Square &square = squares_[at(row)];
+        std::call_once(square.made, [&] {
+            const Natural found = make();
+            square.limbs.assign(found.limbs, found.limbs + found.length);
+            square.number = {square.limbs.data(), found.length, found.exponent};
+        });
+        return &square.number;
+    }
+
+private:
+    struct Square {
+        std::once_flag made;
+        std::vector<Limb> limbs;
+        Natural number;
+    };
+
+    std::vector<Square> squares_;
+};
+
 class Roots {
 public:
     explicit Roots(KeyKind kind) : kind_(kind) {}
@@ -46,17 +76,13 @@ public:
 
     // More numbers ---------------------------------------------------------------------------------------------------
 
-    /// Add a number, and the places of the squares of its query and its item, which cosines have.
-    void add(int sign, Natural number, Index query_square = 0, Index item_square = 0) {
+    /// Add a number, and the squares of its query and its item, which cosines have.
+    void add(int sign, Natural number, const Natural *query_square = nullptr, const Natural *item_square = nullptr) {
         numbers_.add(sign, number);
         of_.push_back({query_square, item_square});
     }
-    /// Add a square, and return its place.
-    Index add_square(Natural square) {
-        squares_.add(1, square);
-        return squares_.size() - 1;
-    }
-    Natural square(Index place) const { return squares_[place]; }
+    /// Keep squares as long as the numbers.
+    void keep(std::shared_ptr<const RowSquares> squares) { kept_.push_back(std::move(squares)); }
     void add(const Roots &others);
 
     // Comparisons ----------------------------------------------------------------------------------------------------
@@ -73,16 +99,17 @@ public:
 
 private:
     struct Squares {
-        Index query, item;
+        const Natural *query, *item;
     };
 
-    Natural query_square(Index i) const { return squares_[of_[at(i)].query]; }
-    Natural item_square(Index i) const { return squares_[of_[at(i)].item]; }
+    Natural query_square(Index i) const { return *of_[at(i)].query; }
+    Natural item_square(Index i) const { return *of_[at(i)].item; }
     Estimate estimate_of(Index i) const;
 
     KeyKind kind_;
-    Numbers numbers_, squares_;
+    Numbers numbers_;
     std::vector<Squares> of_;
+    std::vector<std::shared_ptr<const RowSquares>> kept_;
 };
 
 }  // namespace deadheat

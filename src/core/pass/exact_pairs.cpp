@@ -1,7 +1,6 @@
 #include "pass/exact_pairs.h"
 
 #include <cmath>
-#include <unordered_map>
 
 namespace deadheat {
 
@@ -18,16 +17,18 @@ constexpr double ENOUGH = 1.0 / 8;       // as it takes a part of the time of ex
 template <class T>
 struct RowsOf {
     std::vector<T> memory;
+    std::vector<std::int64_t> places;
     Matrix<const T> rows;
-    std::vector<std::int64_t> place;  // among the rows, of each that was asked for
+    Span<const std::int64_t> place;  // among the rows, of each that was asked for
 
     RowsOf(const Source &source, Span<const std::int64_t> index) {
         if (source.memory != nullptr && source.wide == (sizeof(T) == 8)) {
             rows = source.rows<T>();
-            place.assign(index.begin(), index.end());
+            place = index;
             return;
         }
-        const auto some = distinct(index, place);
+        const auto some = distinct(index, places);
+        place = places;
         memory = read_rows<T>(source, some);
         rows = {memory.data(), static_cast<Index>(some.size()), source.dim, source.dim};
     }
@@ -122,64 +123,76 @@ std::vector<Dot2Number> ExactPairs::about(Span<const std::int64_t> queries, Span
 
 namespace {
 
-/// Makes exact numbers of pairs whose rows are at hand.
+/// Makes exact numbers of pairs whose rows are at hand, and keeps what a row has to do with each of them.
 class ExactNumbers {
 public:
-    ExactNumbers(KeyKind kind, Index dim, Roots &roots) : kind_(kind), dim_(dim), roots_(roots) {}
+    ExactNumbers(KeyKind kind, Index dim) : kind_(kind), dim_(dim) {}
 
     template <class T>
-    void add(const RowsOf<T> &left, const RowsOf<T> &right) {
-        squares_.clear();
-        const T *query = nullptr;
-        for (std::size_t p = 0; p < left.place.size(); ++p) {
-            if (left[p] != query) sums_.set_query(widened(query = left[p], dim_, memory_));
-            const bool squares = kind_ == KeyKind::distance || kind_ == KeyKind::cosine;
-            const Index q = squares ? square_of(query) : 0, x = squares ? square_of(right[p]) : 0;
-            const int sign = number(widened(right[p], dim_, memory_), q, x);
-            if (kind_ == KeyKind::cosine)
-                roots_.add(sign, number_, q, x);
-            else
-                roots_.add(sign, number_);
-        }
+    void set_query(const T *row) {
+        sums_.set_query(widened(row, dim_, memory_));
     }
+    /// The number of a row and the query; squares are those of a distance.
+    template <class T>
+    int number(const T *row, const Natural *query_square, const Natural *item_square) {
+        const auto item = widened(row, dim_, memory_);
+        if (kind_ == KeyKind::difference) return -sums_.difference(item, out);
+        if (kind_ != KeyKind::distance) return sums_.product(item, out);
+        return sums_.distance(item, *query_square, *item_square, out);
+    }
+    template <class T>
+    Natural square(const T *row) {
+        const auto numbers = widened(row, dim_, memory_);
+        of_squares_.set_query(numbers);
+        of_squares_.product(numbers, square_);
+        return square_;
+    }
+
+    Wide out;
 
 private:
-    int number(Span<const double> item, Index query_square, Index item_square) {
-        if (kind_ == KeyKind::difference) return -sums_.difference(item, number_);
-        if (kind_ != KeyKind::distance) return sums_.product(item, number_);
-        return sums_.distance(item, roots_.square(query_square), roots_.square(item_square), number_);
-    }
-
-    /// The place of the square of a row, which is computed once in a part.
-    template <class T>
-    Index square_of(const T *row) {
-        const auto [found, is_new] = squares_.try_emplace(row, 0);
-        if (is_new) {
-            const auto numbers = widened(row, dim_, memory_);
-            of_squares_.set_query(numbers);
-            of_squares_.product(numbers, square_);
-            found->second = roots_.add_square(square_);
-        }
-        return found->second;
-    }
-
     KeyKind kind_;
     Index dim_;
-    Roots &roots_;
     ExactSums sums_, of_squares_;
-    std::unordered_map<const void *, Index> squares_;
     std::vector<double> memory_;
-    Wide number_, square_;
+    Wide square_;
 };
 
 }  // namespace
 
+void ExactPairs::make_squares(Roots &roots) const {
+    std::call_once(squared_, [&] {
+        item_squares_ = std::make_shared<RowSquares>(item_.n);
+        query_squares_ = same_ ? item_squares_ : std::make_shared<RowSquares>(query_.n);
+    });
+    roots.keep(query_squares_), roots.keep(item_squares_);
+}
+
 Roots ExactPairs::closeness(Span<const std::int64_t> queries, Span<const std::int64_t> items,
                             const std::atomic<bool> &stop) const {
     Roots roots(kind_);
-    ExactNumbers numbers(kind_, item_.dim, roots);
-    each_part(queries, items, stop,
-              [&]<class T>(std::size_t, const RowsOf<T> &left, const RowsOf<T> &right) { numbers.add(left, right); });
+    const bool squares = kind_ == KeyKind::distance || kind_ == KeyKind::cosine;
+    if (squares) make_squares(roots);
+    ExactNumbers numbers(kind_, item_.dim);
+    each_part(queries, items, stop, [&]<class T>(std::size_t begin, const RowsOf<T> &left, const RowsOf<T> &right) {
+        const auto square_of = [&](RowSquares &of, std::int64_t row, const T *from) {
+            return of.of(row, [&] { return numbers.square(from); });
+        };
+        const T *query = nullptr;
+        const Natural *q = nullptr, *x = nullptr;
+        for (std::size_t p = 0; p < left.place.size(); ++p) {
+            if (left[p] != query) {
+                numbers.set_query(query = left[p]);
+                if (squares) q = square_of(*query_squares_, queries[begin + p], query);
+            }
+            if (squares) x = square_of(*item_squares_, items[begin + p], right[p]);
+            const int sign = numbers.number(right[p], q, x);
+            if (kind_ == KeyKind::cosine)
+                roots.add(sign, numbers.out, q, x);
+            else
+                roots.add(sign, numbers.out);
+        }
+    });
     return roots;
 }
 

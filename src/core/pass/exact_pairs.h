@@ -42,14 +42,16 @@ private:
     void each_part(Span<const std::int64_t> queries, Span<const std::int64_t> items, const std::atomic<bool> &stop,
                    Work work) const;
     void make_dot2() const;
+    void make_squares(Roots &roots) const;
 
     KeyKind kind_;
     Source query_, item_;
     bool same_;
-    mutable std::once_flag asked_, made_;
+    mutable std::once_flag asked_, made_, squared_;
     mutable std::unique_ptr<IntegerRows> integers_;
     mutable std::optional<Dot2> dot2_;
     mutable std::vector<Dot2Number> of_item_;
+    mutable std::shared_ptr<RowSquares> query_squares_, item_squares_;
     mutable std::atomic<std::size_t> n_tried_{0}, n_decided_{0};
 };
 

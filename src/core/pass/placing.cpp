@@ -33,7 +33,8 @@ void Placing::count(const OpenItems &open, Matrix<std::int32_t> counts, const st
     const Index n_row = cuts_.low.rows, n_group = cuts_.low.columns;
     OpenItems left;
     for (std::size_t begin = 0; begin < open.rows.size(); begin += AT_ONCE) {
-        const OpenItems some = open.part(begin, std::min(AT_ONCE, open.rows.size() - begin));
+        OpenItems some;
+        some.add(open, begin, std::min(AT_ONCE, open.rows.size() - begin));
         if (problem_.exact->tries_about()) {
             if (!about_) about_.emplace(Dot2Numbers(), n_row, n_group);
             left = place<false>(*about_, some, counts, stop);
