@@ -266,10 +266,11 @@ void Counter::decide(OpenItems &open, Matrix<std::int32_t> tally, Decision *deci
 /// Decide open items from the exact tile of a square whose first row and column are these.
 void Counter::decide_tile(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> tally) {
     const auto [tile, transposed] = finer.integers();
+    const IntegerRows &rows = *problem_.exact->integers();
     placing_.count_integers(open, tally, [&, &whole = *tile, &across = transposed](std::size_t p) {
         const Index i = open.rows[p] - row, j = open.columns[p] - column;
         const std::int64_t item = problem_.scores->item_of_column[at(open.columns[p])];
-        return problem_.exact->integers()->number(whole, across ? j : i, across ? i : j, item);
+        return rows.number(whole, across ? j : i, across ? i : j, item);
     });
 }
 

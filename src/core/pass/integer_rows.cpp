@@ -176,8 +176,10 @@ IntegerTile IntegerRows::tile(Span<const std::int64_t> queries, Span<const std::
 ShortNumber IntegerRows::number(const IntegerTile &tile, Index row, Index place, std::int64_t item) const {
     const std::uint64_t residue = tile.residues(row, place);
     if (residues_alone_) return {finished(static_cast<std::int64_t>(residue), item), item};
-    const auto about = static_cast<Integer>(tile.values(row, place));
-    return {finished(about + static_cast<std::int64_t>(residue - static_cast<std::uint64_t>(about)), item), item};
+    // what is off by less than 2^62 + 2^60, with the roundings here, is closest to the right multiple of 2^64
+    const auto low = static_cast<std::int64_t>(residue);
+    const auto high = std::llrint((tile.values(row, place) - static_cast<double>(low)) * 0x1p-64);
+    return {finished((Integer{high} << 64) + low, item), item};
 }
 
 int IntegerRows::compare(const ShortNumber &one, const ShortNumber &other) const {
@@ -188,8 +190,19 @@ int IntegerRows::compare(const ShortNumber &one, const ShortNumber &other) const
     const double p = static_cast<double>(a) * inverse_norms_[at(one.item)];
     const double q = static_cast<double>(b) * inverse_norms_[at(other.item)];
     if (std::fabs(p - q) > bounds::OF_COSINE * std::fabs(p)) return p > q ? 1 : -1;
-    Limb of_a[2], of_b[2], of_x[2], of_y[2];
-    const int order = compare_ratios(natural(a, of_a), natural(x, of_x), natural(b, of_b), natural(y, of_y));
+    // sizes: a²·y − b²·x = a²(y − x) + x(a − b)(a + b)
+    const Integer size = a < 0 ? -a : a, other_size = b < 0 ? -b : b, squares = y - x, numbers = size - other_size;
+    const auto size_of = [](Integer number) { return std::fabs(static_cast<double>(number)); };
+    const double left = size_of(a) * size_of(a) * size_of(squares), right = size_of(x) * size_of(numbers) * size_of(a + b);
+    int order = (squares > 0) - (squares < 0);
+    if (numbers != 0 && (numbers > 0) != (squares > 0)) {
+        if (std::fabs(left - right) > bounds::OF_ESTIMATES * (left + right)) {
+            order = left > right ? order : -order;
+        } else {
+            Limb of_a[2], of_b[2], of_x[2], of_y[2];
+            order = compare_ratios(natural(a, of_a), natural(x, of_x), natural(b, of_b), natural(y, of_y));
+        }
+    }
     return a < 0 ? -order : order;
 }
 

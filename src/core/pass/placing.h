@@ -30,9 +30,9 @@ public:
     template <class Number>
     void count_integers(const OpenItems &open, Matrix<std::int32_t> counts, Number number) {
         const ShortNumber *members = integer_members();
+        const IntegerRows &rows = *problem_.exact->integers();
         for (std::size_t p = 0; p < open.rows.size(); ++p) {
             const ShortNumber *of_row = members + open.rows[p] * cuts_.low.columns, mine = number(p);
-            const IntegerRows &rows = *problem_.exact->integers();
             const Between place =
                 place_between<true>(open.low[p], open.high[p], [&](Index g) { return rows.compare(mine, of_row[g]); });
             counts(open.rows[p], place.low + place.high) += open.weights[p];
