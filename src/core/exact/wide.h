@@ -219,13 +219,22 @@ inline Natural leading(Natural a, int n) {
     return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
 }
 
+/// Compare a²·y with b²·x, multiplied out.
+inline int compare_products(Natural a, Natural x, Natural b, Natural y) {
+    Wide square, left, right;
+    multiply(a, a, square), multiply(square, y, left);
+    multiply(b, b, square), multiply(square, x, right);
+    return compare(left, right);
+}
+
 /// Compare a/√x with b/√y, of positive numbers: a²·y − b²·x = a²(y − x) + x(a − b)(a + b). Where the terms have different
-/// signs, their sizes are compared by estimates, by leading limbs, and as they are. Numbers from end to end of the range
-/// often agree in 1000 bits; four of them cut to 20 limbs make a product cut by less than 2^(3 − 64·19) times itself.
+/// signs, their sizes are compared by estimates, then by leading limbs: numbers from end to end of the range often agree in
+/// 1000 bits. Four of them cut to n limbs make a product cut by less than 2^(3 − 64(n − 1)) times itself.
 inline int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
     if (scale_to_root(x, y, b)) return compare(a, b);
     const int of_squares = compare(y, x), of_numbers = compare(a, b);
     if (of_squares * of_numbers >= 0) return of_squares != 0 ? of_squares : of_numbers;
+    constexpr int n = 20;
     Wide squares, numbers, sum, part, left, right;
     subtract(of_squares > 0 ? y : x, of_squares > 0 ? x : y, squares);
     subtract(of_numbers > 0 ? a : b, of_numbers > 0 ? b : a, numbers);
@@ -233,16 +242,14 @@ inline int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
     int order =
         compare_estimates(estimate(a) * estimate(a) * estimate(squares), estimate(x) * estimate(numbers) * estimate(sum));
     if (order != 0) return of_squares * order;
-    constexpr int FEW = 20;
-    for (int n : {FEW, MOST_LIMBS}) {
-        multiply(leading(a, n), leading(a, n), part), multiply(leading(part, n), leading(squares, n), left);
-        multiply(leading(numbers, n), leading(sum, n), part), multiply(leading(part, n), leading(x, n), right);
-        order = compare(left, right);
-        if (n > FEW || order == 0) continue;
-        subtract(order > 0 ? left : right, order > 0 ? right : left, part);
-        if (Natural(part).top() - 1 >= std::max(Natural(left).top(), Natural(right).top()) + 3 - 64 * (n - 1)) break;
-    }
-    return of_squares * order;
+    if (std::max(a.length, b.length) <= n / 2) return compare_products(a, x, b, y);
+    multiply(leading(a, n), leading(a, n), part), multiply(leading(part, n), leading(squares, n), left);
+    multiply(leading(numbers, n), leading(sum, n), part), multiply(leading(part, n), leading(x, n), right);
+    order = compare(left, right);
+    if (order == 0) return compare_products(a, x, b, y);
+    subtract(order > 0 ? left : right, order > 0 ? right : left, part);
+    const int top = std::max(Natural(left).top(), Natural(right).top());
+    return Natural(part).top() - 1 >= top + 3 - 64 * (n - 1) ? of_squares * order : compare_products(a, x, b, y);
 }
 
 }  // namespace deadheat

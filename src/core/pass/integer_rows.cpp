@@ -95,7 +95,7 @@ Natural natural(Integer number, Limb (&limbs)[2]) {
 }  // namespace
 
 std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, const Source &item, bool same) {
-    if (at((query.n + item.n) * item.dim) > KEPT_NUMBERS) return nullptr;
+    if (at(((same ? 0 : query.n) + item.n) * item.dim) > KEPT_NUMBERS) return nullptr;
     const RawRows of_item(item);
     const std::unique_ptr<RawRows> other = same ? nullptr : std::make_unique<RawRows>(query);
     const RawRows &of_query = same ? of_item : *other;
@@ -200,7 +200,7 @@ int IntegerRows::compare(const ShortNumber &one, const ShortNumber &other) const
             order = left > right ? order : -order;
         } else {
             Limb of_a[2], of_b[2], of_x[2], of_y[2];
-            order = compare_ratios(natural(a, of_a), natural(x, of_x), natural(b, of_b), natural(y, of_y));
+            order = compare_products(natural(a, of_a), natural(x, of_x), natural(b, of_b), natural(y, of_y));
         }
     }
     return a < 0 ? -order : order;
