@@ -155,8 +155,10 @@ const Meetings *Counter::meetings() {
     return meetings_.get();
 }
 
-Index Counter::count_same_pattern(Index row, Index n_row, Index column, Index n_column, Matrix<std::int32_t> opened,
-                                  Span<double> scores, Matrix<std::int32_t> tally) {
+template <class T>
+Index Counter::count_same_pattern(const Square<T> &square, Matrix<std::int32_t> opened, Span<double> scores,
+                                  Matrix<std::int32_t> tally) {
+    const Index row = square.row, n_row = square.scores.rows, column = square.column, n_column = square.scores.columns;
     const Meetings &met = *meetings();
     const Patterns &patterns = *problem_.patterns;
     Table<std::uint64_t> masks(n_column, patterns.item.columns);
@@ -197,8 +199,7 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
     for (std::size_t p = 0; p < scores.size(); ++p)
         scores[p] = static_cast<double>(square.scores(opened(0, static_cast<Index>(p)), opened(1, static_cast<Index>(p))));
     opened.columns = n;
-    if (meetings() != nullptr)
-        n = count_same_pattern(square.row, n_row, square.column, n_column, opened, scores, tally.counts);
+    if (meetings() != nullptr) n = count_same_pattern(square, opened, scores, tally.counts);
     if (n == 0) return 0;
     opened.columns = n;
     const bool exactly =
@@ -214,8 +215,7 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
                      problem_.weight[at(found(1, p) + square.column)]);
         if (!placing_.has_integers())
             tally.open.add(open);
-        else if (static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column) &&
-                 problem_.exact->integers()->has_tiles())
+        else if (static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column) && problem_.exact->has_tiles())
             decide_tile(square.row, square.column, open, finer, tally.counts);
         else
             placing_.count_integers(open, tally.counts);

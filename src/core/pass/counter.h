@@ -94,8 +94,9 @@ private:
                  Matrix<std::int32_t> counts, Matrix<std::int32_t> opened);
     const Meetings *meetings();
     void decide_tile(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> counts);
-    Index count_same_pattern(Index row, Index n_row, Index column, Index n_column, Matrix<std::int32_t> opened,
-                             Span<double> scores, Matrix<std::int32_t> counts);
+    template <class T>
+    Index count_same_pattern(const Square<T> &square, Matrix<std::int32_t> opened, Span<double> scores,
+                             Matrix<std::int32_t> counts);
 
     const Problem &problem_;
     Span<const std::int64_t> queries_;

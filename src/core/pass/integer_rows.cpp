@@ -39,7 +39,9 @@ struct RawRows {
 
     explicit RawRows(const Source &source) : numbers(read_rows<double>(source, first(source.n))) {
         bits.resize(at(source.n));
-        for (std::size_t p = 0; p < numbers.size(); ++p) bits[p / at(source.dim)].add(numbers[p]);
+        const double *number = numbers.data();
+        for (BitRange &row : bits)
+            for (Index k = 0; k < source.dim; ++k) row.add(*number++);
     }
 
     /// The exponents between which all bits lie.
@@ -58,14 +60,15 @@ struct RawRows {
 
     /// All numbers as integers, in units of their rows or in one for all.
     std::vector<std::int64_t> integers(Index dim, bool each, int unit) const {
-        std::vector<std::int64_t> out(numbers.size());
-        for (std::size_t p = 0; p < out.size(); ++p) {
-            const BitRange &row = bits[p / at(dim)];
-            const Parts parts(numbers[p]);
-            if (parts.whole == 0) continue;
-            const int shift = parts.place - 1074 - (each ? row.low : unit);
-            out[p] = shift >= 0 ? parts.whole * (std::int64_t{1} << shift) : parts.whole >> -shift;  // zeros
-        }
+        std::vector<std::int64_t> out;
+        out.reserve(numbers.size());
+        const double *number = numbers.data();
+        for (const BitRange &row : bits)
+            for (Index k = 0; k < dim; ++k) {
+                const Parts parts(*number++);
+                const int shift = parts.place - 1074 - (each ? row.low : unit);  // below 0 it is zeros that are cut
+                out.push_back(parts.whole == 0 ? 0 : shift >= 0 ? parts.whole << shift : parts.whole >> -shift);
+            }
         return out;
     }
 };

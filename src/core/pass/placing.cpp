@@ -95,9 +95,8 @@ void Placing::know(KnownMembers<Numbers> &known, const OpenItems &open, const st
 
 void Placing::count_integers(const OpenItems &open, Matrix<std::int32_t> counts) {
     const IntegerRows &rows = *problem_.exact->integers();
-    count_integers(open, counts, [&](std::size_t p) {
-        return rows.number(queries_[at(open.rows[p])], item_of(open.columns[p]));
-    });
+    count_integers(open, counts,
+                   [&](std::size_t p) { return rows.number(queries_[at(open.rows[p])], item_of(open.columns[p])); });
 }
 
 /// The members of all groups as short integers.
