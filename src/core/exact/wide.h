@@ -234,7 +234,6 @@ inline int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
     if (scale_to_root(x, y, b)) return compare(a, b);
     const int of_squares = compare(y, x), of_numbers = compare(a, b);
     if (of_squares * of_numbers >= 0) return of_squares != 0 ? of_squares : of_numbers;
-    constexpr int n = 20;
     Wide squares, numbers, sum, part, left, right;
     subtract(of_squares > 0 ? y : x, of_squares > 0 ? x : y, squares);
     subtract(of_numbers > 0 ? a : b, of_numbers > 0 ? b : a, numbers);
@@ -242,14 +241,17 @@ inline int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
     int order =
         compare_estimates(estimate(a) * estimate(a) * estimate(squares), estimate(x) * estimate(numbers) * estimate(sum));
     if (order != 0) return of_squares * order;
-    if (std::max(a.length, b.length) <= n / 2) return compare_products(a, x, b, y);
-    multiply(leading(a, n), leading(a, n), part), multiply(leading(part, n), leading(squares, n), left);
-    multiply(leading(numbers, n), leading(sum, n), part), multiply(leading(part, n), leading(x, n), right);
-    order = compare(left, right);
-    if (order == 0) return compare_products(a, x, b, y);
-    subtract(order > 0 ? left : right, order > 0 ? right : left, part);
-    const int top = std::max(Natural(left).top(), Natural(right).top());
-    return Natural(part).top() - 1 >= top + 3 - 64 * (n - 1) ? of_squares * order : compare_products(a, x, b, y);
+    for (int n : {4, 20}) {
+        if (std::max(a.length, b.length) <= n / 2) break;
+        multiply(leading(a, n), leading(a, n), part), multiply(leading(part, n), leading(squares, n), left);
+        multiply(leading(numbers, n), leading(sum, n), part), multiply(leading(part, n), leading(x, n), right);
+        order = compare(left, right);
+        if (order == 0) continue;
+        subtract(order > 0 ? left : right, order > 0 ? right : left, part);
+        const int top = std::max(Natural(left).top(), Natural(right).top());
+        if (Natural(part).top() - 1 >= top + 3 - 64 * (n - 1)) return of_squares * order;
+    }
+    return compare_products(a, x, b, y);
 }
 
 }  // namespace deadheat
