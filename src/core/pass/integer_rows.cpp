@@ -181,7 +181,7 @@ ShortNumber IntegerRows::number(const IntegerTile &tile, Index row, Index place,
     if (residues_alone_) return {finished(static_cast<std::int64_t>(residue), item), item};
     // what is off by less than 2^62 + 2^60, with the roundings here, is closest to the right multiple of 2^64
     const auto low = static_cast<std::int64_t>(residue);
-    const auto high = std::llrint((tile.values(row, place) - static_cast<double>(low)) * 0x1p-64);
+    const auto high = std::llrint((tile.values(row, place) - static_cast<double>(low)) / 0x1p64);
     return {finished((Integer{high} << 64) + low, item), item};
 }
 
