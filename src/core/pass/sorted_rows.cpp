@@ -82,7 +82,7 @@ public:
             Writer writer{into.starts[at(query)], closer_.data(), others};
             write(query, tile_.row(i), writer);
             take_out(query, 1);
-            std::copy_n(closer_.data(), writer.n_group, into.closer.data() + writer.place);
+            into.put(writer.place, {closer_.data(), at(writer.n_group)});
             into.n_group[at(query)] = writer.n_group, into.n_relevant[at(query)] = writer.before.relevant;
         }
         return others;
