@@ -12,12 +12,6 @@
 
 namespace deadheat {
 
-namespace {
-
-constexpr double MANY_OPEN = 1.0 / 8;  // share of open items beyond which tiles of the last level are cheaper
-
-}  // namespace
-
 Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop)
     : problem_(problem), queries_(queries), stop_(stop) {
     RelevantItems items = relevant_items(problem, queries);

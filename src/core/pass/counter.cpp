@@ -10,9 +10,8 @@ namespace deadheat {
 
 namespace {
 
-constexpr double MANY_OPEN = 1.0 / 8;   // share of a square beyond which float64 is cheaper as a product than pair by pair
-constexpr Index ENOUGH_SEEN = 1 << 10;  // items that only exact arithmetic has decided before it is used at once,
-constexpr double MOSTLY = 0.75;         // if it decides so many of all open ones
+constexpr Index ENOUGH_SEEN = 1 << 10;       // items that only exact arithmetic has decided before it is used at once,
+constexpr double MOSTLY = 0.75;              // if it decides so many of all open ones
 constexpr std::size_t MOST_EXACT = 1 << 15;  // items that are decided exactly before anybody asks whether to go on
 constexpr std::size_t SAMPLE = 1 << 10;      // items that show whether double-double decides enough:
 constexpr double ENOUGH_DECIDED = 1.0 / 6;   // as it takes a tenth of the time of integers
