@@ -320,7 +320,7 @@ std::vector<Range> ranges_of(nb::handle from) {
 
 Groups64 groups_of(nb::handle from) {
     return {nb::cast<Int64s>(from[0]), nb::cast<Span<std::int32_t>>(from[1]), nb::cast<Span<std::int64_t>>(from[2]),
-            nb::cast<Span<std::int64_t>>(from[3])};
+            nb::cast<Span<std::int64_t>>(from[3]), nb::cast<int>(from[4])};
 }
 
 nb::object others_of(const Pass::Others &others) {

@@ -13,6 +13,10 @@ namespace deadheat::bounds {
 /// difference, one of the sum and one of this product are 3u, and here are 8u.
 constexpr double APART = 1 + 0x1p-50;
 
+/// Scores s, as places fl(fl(s − least)·scale) below 2^32, cut off to integers, are surely further apart than d if their
+/// places are further apart than fl(d·scale) + PLACES_OFF: each is cut off by less than 1, and errs by 4u·2^32 at most.
+constexpr double PLACES_OFF = 2;
+
 /// The ends s ± b of a cut have one rounding each, u(|s| + b), and the slack that is taken off has two: 2u more of it. Here
 /// are 4u of |s| + b; and more than what underflows.
 constexpr double OF_CUT = 0x1p-51, LEAST_OF_CUT = 1e-300;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <type_traits>
 
 namespace deadheat {
 
@@ -54,23 +53,35 @@ void take_out_junk(Junk junk, Int64s itself, Int64s classes, Int64s class_of_ite
     }
 }
 
-template <class T>
-void leave_out_junk(Junk junk, Int64s items, Int64s places, Matrix<T> tile) {
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    constexpr auto BELOW_ALL = std::bit_cast<Bits>(-std::numeric_limits<T>::infinity());
-    for (Index i = 0; i < tile.rows; ++i) {
+void columns_of_junk(Junk junk, ItemsOfColumns items, Matrix<std::uint64_t> columns) {
+    const auto n_column = static_cast<Index>(items.starts.size()) - 1;
+    for (Index i = 0; i < columns.rows; ++i) {
         const bool *is_junk = junk.mask.row(junk.queries[at(i)]);
-        T *scores = tile.row(i);
-        for (std::size_t k = 0; k < items.size(); ++k) {  // bit by bit, as the branch is unpredictable
-            T &score = scores[places[k]];
-            const Bits kept = static_cast<Bits>(is_junk[items[k]]) - 1;
-            score = std::bit_cast<T>((std::bit_cast<Bits>(score) & kept) | (BELOW_ALL & ~kept));
+        for (Index word = 0; word < columns.columns; ++word) {
+            std::uint64_t bits = 0;
+            for (Index c = 64 * word; c < std::min(64 * (word + 1), n_column); ++c)
+                for (Index k = items.starts[at(c)]; k < items.starts[at(c + 1)]; ++k)
+                    bits |= static_cast<std::uint64_t>(is_junk[items.items[at(k)]]) << (c & 63);
+            columns(i, word) = bits;
         }
     }
 }
 
-template void leave_out_junk(Junk, Int64s, Int64s, Matrix<float>);
-template void leave_out_junk(Junk, Int64s, Int64s, Matrix<double>);
+template <class T>
+void leave_out(Matrix<const std::uint64_t> marked, Index column, Matrix<T> tile) {
+    const Index first = column / 64, last = (column + tile.columns - 1) / 64;
+    for (Index i = 0; i < tile.rows; ++i)
+        for (Index word = first; word <= last; ++word) {
+            std::uint64_t bits = marked(i, word);
+            if (word == first) bits &= ~std::uint64_t{0} << (column & 63);
+            if (word == last) bits &= ~std::uint64_t{0} >> (63 - ((column + tile.columns - 1) & 63));
+            for (; bits != 0; bits &= bits - 1)
+                tile(i, 64 * word + std::countr_zero(bits) - column) = -std::numeric_limits<T>::infinity();
+        }
+}
+
+template void leave_out(Matrix<const std::uint64_t>, Index, Matrix<float>);
+template void leave_out(Matrix<const std::uint64_t>, Index, Matrix<double>);
 
 void expand(Matrix<const std::int64_t> columns, Matrix<const std::int64_t> group, Int64s by_column, Int64s starts,
             Int64s first_excluded, Int64s excluded, Matrix<std::int64_t> items, Matrix<std::int64_t> numbers) {

@@ -32,9 +32,13 @@ struct Junk {
 void take_out_junk(Junk junk, Int64s itself, Int64s classes, Int64s class_of_item, ItemsOfColumns items,
                    Matrix<const std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant);
 
-/// Set to −infinity the scores in a tile of columns that hold junk, given items and the place of each in the tile.
+/// Mark the columns that hold junk: column c is bit c % 64 of word c / 64 of a row. The mask is by items, whose columns lie
+/// all over a tile, so that each row of it is read once, and not a line of the cache for every few pairs.
+void columns_of_junk(Junk junk, ItemsOfColumns items, Matrix<std::uint64_t> columns);
+
+/// Set to −infinity the scores of marked columns in a tile, whose first column is this.
 template <class T>
-void leave_out_junk(Junk junk, Int64s items, Int64s places, Matrix<T> tile);
+void leave_out(Matrix<const std::uint64_t> marked, Index column, Matrix<T> tile);
 
 /// Write the items of each row nearest first, and their groups, leaving out those that do not count for the row.
 ///

@@ -10,17 +10,15 @@
 
 namespace deadheat {
 
-namespace {
-
-constexpr double MANY_OPEN = 1.0 / 8;  // share of open items beyond which tiles of the last level are cheaper
-
-}  // namespace
-
 Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop)
     : problem_(problem), queries_(queries), stop_(stop), members_(problem, queries, groups_) {
     RelevantItems items = relevant_items(problem, queries);
     excluded_ = std::move(items.excluded);
     singles_ = std::move(items.singles);
+    if (problem.has_junk()) {
+        junk_ = Table<std::uint64_t>::unset(static_cast<Index>(queries.size()), (problem.n_column + 63) / 64);
+        columns_of_junk({queries, problem.junk}, problem.items, junk_);
+    }
     std::vector<Cuts> cuts;
     if (problem.rule != nullptr) {
         decision_ = problem.rule->group(queries, items.relevant, groups_, cuts);
@@ -53,14 +51,10 @@ std::vector<Tally> Block::own_tallies() {
 
 template <class T>
 void Block::count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies) {
-    if (problem_.has_junk()) {
-        const auto starts = problem_.items.starts;
-        const std::int64_t first = starts[at(square.column)], last = starts[at(square.column + square.scores.columns)];
-        const Int64s here = problem_.items.items.subspan(at(first), at(last - first));
-        Numbers64 places(here.size());
-        for (std::size_t p = 0; p < here.size(); ++p) places[p] = problem_.column_of_item[at(here[p])] - square.column;
-        leave_out_junk<T>({queries_.subspan(at(square.row), at(square.scores.rows)), problem_.junk}, here, places,
-                          square.scores);
+    if (junk_.rows > 0) {
+        const Matrix<const std::uint64_t> all = junk_;
+        deadheat::leave_out<T>({all.row(square.row), square.scores.rows, all.columns, all.stride}, square.column,
+                               square.scores);
     }
     Index most = 0;
     for (std::size_t k = 0; k < counters_.size(); ++k)

@@ -59,6 +59,7 @@ private:
     std::mutex learning_;
     double seen_ = 0, open_ = 0;
     Table<std::int32_t> excluded_;
+    Table<std::uint64_t> junk_;  // the columns that hold junk: see counting/columns.h; or no rows
     Singles singles_;
     Singles sharing_;       // irrelevant items in columns of relevant ones: row, column, how many,
     Numbers64 sharing_of_;  // and the group of each

@@ -10,7 +10,6 @@ namespace deadheat {
 
 namespace {
 
-constexpr double MANY_OPEN = 1.0 / 8;   // share of a square beyond which float64 is cheaper as a product than pair by pair
 constexpr Index ENOUGH_SEEN = 1 << 10;  // items that only exact arithmetic has decided before it is used at once,
 constexpr double MOSTLY = 0.75;         // if it decides so many of all open ones
 constexpr std::size_t MOST_EDGES = 4;   // tables that are kept: those of bands that have been passed are not

@@ -1,5 +1,9 @@
 #include "pass/pass.h"
 
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -77,6 +81,16 @@ void Threads::each(Index n, const std::function<void(Index)> &work) {
     hold.unlock();
     for (std::thread &thread : threads) thread.join();
     if (error) std::rethrow_exception(error);
+}
+
+// Output -------------------------------------------------------------------------------------------------------------
+
+void Groups64::put(Index place, Span<const std::int32_t> numbers) const {
+#ifndef _WIN32
+    const auto bytes = static_cast<Index>(numbers.size_bytes());
+    if (file >= 0 && pwrite(file, numbers.data(), numbers.size_bytes(), 4 * place) == bytes) return;
+#endif
+    std::copy(numbers.begin(), numbers.end(), closer.begin() + place);
 }
 
 // A block and a range ------------------------------------------------------------------------------------------------

@@ -38,6 +38,11 @@ struct Groups64 {
     Span<const std::int64_t> starts;
     Span<std::int32_t> closer;
     Span<std::int64_t> n_group, n_relevant;
+    int file = -1;  // that `closer` is mapped from, or −1
+
+    /// Set a long run of `closer`; by a write into the file, if there is one, as the system fills each page of a mapping
+    /// with zeros before: a quarter of the time of a pass over two classes (20,000 rows of 64 numbers).
+    void put(Index place, Span<const std::int32_t> numbers) const;
 };
 
 /// Threads for one call. The caller waits, and is asked every now and then whether to go on; whatever is thrown ends all.

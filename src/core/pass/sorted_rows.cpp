@@ -13,14 +13,10 @@ namespace deadheat {
 
 namespace {
 
-constexpr int BITS = 11;  // of a digit; two of them order a row but for few neighbours
+constexpr int BITS = 11;  // of a digit; the two leading ones of a place order a row but for few neighbours,
 constexpr std::uint64_t DIGITS = 1 << BITS;
-constexpr double HIGHEST = DIGITS * DIGITS - 1;
-
-struct Item {
-    double score;
-    std::int32_t column;
-};
+constexpr int REST = 32 - 2 * BITS;  // whose places have these bits left
+constexpr double HIGHEST = 0xFFFFFFFF;
 
 /// Ranked items, and the relevant ones among them.
 struct Counts {
@@ -82,11 +78,11 @@ public:
                 count_class(number = problem_.query_class[at(query)]);
             take_out(query, -1);
             sort(tile_.row(i));
-            closer_.resize(items_.size() + 1);
+            closer_.resize(keys_.size() + 1);
             Writer writer{into.starts[at(query)], closer_.data(), others};
-            write(query, writer);
+            write(query, tile_.row(i), writer);
             take_out(query, 1);
-            std::copy_n(closer_.data(), writer.n_group, into.closer.data() + writer.place);
+            into.put(writer.place, {closer_.data(), at(writer.n_group)});
             into.n_group[at(query)] = writer.n_group, into.n_relevant[at(query)] = writer.before.relevant;
         }
         return others;
@@ -128,27 +124,12 @@ private:
             if (is_junk[item] && item != own && problem_.ranked[at(item)]) add(item);
     }
 
-    /// Sort the columns that hold something ranked by their scores, ascending.
-    void sort(const double *scores) {
-        make_keys(scores);
-        items_.resize(keys_.size());
-        for (std::size_t p = 0; p < keys_.size(); ++p) {
-            const auto column = static_cast<std::int32_t>(keys_[p]);
-            items_[p] = {scores[column], column};
-        }
-        const auto less = [](const Item &a, const Item &b) { return a.score < b.score; };
-        const auto from = [&](std::size_t p) { return items_.begin() + static_cast<Index>(p); };
-        for (std::size_t begin = 0, end = 0; begin < keys_.size(); begin = end) {
-            for (end = begin + 1; end < keys_.size() && keys_[end] >> 32 == keys_[begin] >> 32;) ++end;
-            if (end - begin > 1 && !std::is_sorted(from(begin), from(end), less)) std::sort(from(begin), from(end), less);
-        }
-    }
-
-    /// Make keys of two digits, which never decrease as the score grows, with the column in the low half; and sort them.
+    /// Sort the columns that hold something ranked by places, which never decrease as the score grows: the place is in the
+    /// high half of a key, the column in the low half. Places that differ by less than 2^REST may still be out of order.
     ///
     /// With `order_numbers`, whose items are longer and have three digits, a pass over two classes takes 1.3 to 1.6 times
     /// as long (20,000 rows of 64 numbers).
-    void make_keys(const double *scores) {
+    void sort(const double *scores) {
         std::array<double, 8> lows, highs;
         lows.fill(scores[0]), highs.fill(scores[0]);
         for (Index column = 0; column < n_column_; ++column) {
@@ -157,12 +138,12 @@ private:
         }
         const double low = *std::min_element(lows.begin(), lows.end());
         const double span = *std::max_element(highs.begin(), highs.end()) - low;
-        const double scale = span > 0 && span < std::numeric_limits<double>::max() ? HIGHEST / span : 0;
+        scale_ = span > 0 && span < std::numeric_limits<double>::max() ? HIGHEST / span : 0;
         keys_.resize(at(n_column_)), spare_.resize(at(n_column_));
         std::array<std::array<std::uint32_t, DIGITS>, 2> starts{};
         std::size_t n = 0;
         for (Index column = 0; column < n_column_; ++column) {
-            const double place = scale > 0 ? std::min((scores[column] - low) * scale, HIGHEST) : 0;
+            const double place = scale_ > 0 ? std::min((scores[column] - low) * scale_, HIGHEST) : 0;
             keys_[n] =
                 static_cast<std::uint64_t>(static_cast<std::uint32_t>(place)) << 32 | static_cast<std::uint64_t>(column);
             n += counts_[at(column)].ranked > 0;
@@ -178,23 +159,30 @@ private:
         }
     }
 
-    static std::size_t digit(std::uint64_t key, std::size_t number) { return key >> (32 + BITS * number) & (DIGITS - 1); }
+    static std::size_t digit(std::uint64_t key, std::size_t number) {
+        return key >> (32 + REST + BITS * static_cast<int>(number)) & (DIGITS - 1);
+    }
+    static std::int64_t place_of(std::uint64_t key) { return static_cast<std::int64_t>(key >> 32); }
+    static std::int32_t column_of(std::uint64_t key) { return static_cast<std::int32_t>(key); }
 
     /// Write the groups of a sorted row, from its end on: runs of neighbours within their bounds are in exact order.
-    void write(std::int64_t query, Writer &writer) {
-        find_runs(query);
+    void write(std::int64_t query, const double *scores, Writer &writer) {
+        find_runs(query, scores);
         std::size_t run = runs_.size();
         Index entry = decided_.count.columns;
-        for (std::size_t p = items_.size(); p > 0;) {
-            if (run > 0 && runs_[run - 1].second == p) {
-                const auto [begin, end] = runs_[--run];
-                write_run(entry - static_cast<Index>(end - begin), entry, writer);
-                entry -= static_cast<Index>(end - begin), p = begin;
-                continue;
+        for (std::size_t p = keys_.size(); p > 0;) {
+            const std::size_t after = run > 0 ? runs_[run - 1].second : 0;
+            for (; p > after; --p) writer.add(counts_of(column_of(keys_[p - 1])));
+            if (run == 0) continue;
+            const std::size_t begin = runs_[--run].first;
+            if (exact_) {
+                Counts group;
+                for (; p > begin; --p) group += counts_of(column_of(keys_[p - 1]));
+                writer.add(group);
+            } else {
+                write_run(entry - static_cast<Index>(p - begin), entry, writer);
+                entry -= static_cast<Index>(p - begin), p = begin;
             }
-            Counts group = counts_of(items_[--p].column);
-            for (; exact_ && p > 0 && items_[p - 1].score == items_[p].score; --p) group += counts_of(items_[p - 1].column);
-            writer.add(group);
         }
     }
 
@@ -211,34 +199,51 @@ private:
 
     Counts counts_of(std::int64_t column) const { return counts_[at(column)]; }
 
-    /// Find the runs of neighbours that hold something relevant and whose scores decide no order, and their exact order.
-    void find_runs(std::int64_t query) {
+    /// Put all columns in the order of their scores, and find the runs that hold something relevant and whose scores do not
+    /// decide the order, or are equal and exact; and the exact order of the former.
+    void find_runs(std::int64_t query, const double *scores) {
         runs_.clear();
         decided_.count = {};
-        if (exact_) return;
         double bound = 0;
-        for (const Band &band : scores_.bands) bound = std::max(bound, scores_.reach(scores_.last(), query, band).absolute);
-        std::size_t n = 0;
-        for (std::size_t begin = 0, end = 0; begin < items_.size(); begin = end) {
-            bool any = counts_of(items_[begin].column).relevant > 0;
-            for (end = begin + 1; end < items_.size(); ++end) {
-                if (items_[end].score - items_[end - 1].score > 2 * bound * bounds::APART) break;
-                any |= counts_of(items_[end].column).relevant > 0;
-            }
-            if (end - begin > 1 && any) runs_.emplace_back(begin, end), n += end - begin;
+        if (!exact_)
+            for (const Band &band : scores_.bands)
+                bound = std::max(bound, scores_.reach(scores_.last(), query, band).absolute);
+        const double slack = 2 * bound * bounds::APART;
+        const double closest = scale_ > 0 ? std::min(slack * scale_ + bounds::PLACES_OFF, HIGHEST) : 0;
+        const std::int64_t close = std::max(static_cast<std::int64_t>(closest), (std::int64_t{1} << REST) - 1);
+        for (std::size_t begin = 0, end = 0; begin < keys_.size(); begin = end) {
+            for (end = begin + 1; end < keys_.size() && place_of(keys_[end]) - place_of(keys_[end - 1]) <= close;) ++end;
+            if (end - begin > 1) find_runs_in(begin, end, slack, scores);
         }
-        if (n > 0) decide(query, n);
+        if (!exact_ && !runs_.empty()) decide(query, scores);
     }
 
-    void decide(std::int64_t query, std::size_t n) {
+    /// The same for neighbours whose places are close.
+    void find_runs_in(std::size_t begin, std::size_t end, double slack, const double *scores) {
+        const auto less = [&](std::uint64_t a, std::uint64_t b) { return scores[column_of(a)] < scores[column_of(b)]; };
+        const auto from = [&](std::size_t p) { return keys_.begin() + static_cast<Index>(p); };
+        if (!std::is_sorted(from(begin), from(end), less)) std::sort(from(begin), from(end), less);
+        for (std::size_t first = begin, last = begin; first < end; first = last) {
+            bool any = counts_of(column_of(keys_[first])).relevant > 0;
+            for (last = first + 1; last < end; ++last) {
+                if (scores[column_of(keys_[last])] - scores[column_of(keys_[last - 1])] > slack) break;
+                any |= counts_of(column_of(keys_[last])).relevant > 0;
+            }
+            if (last - first > 1 && any) runs_.emplace_back(first, last);
+        }
+    }
+
+    void decide(std::int64_t query, const double *scores) {
+        std::size_t n = 0;
+        for (const auto &[begin, end] : runs_) n += end - begin;
         for (Table<std::int64_t> *table : {&decided_.columns, &decided_.count, &decided_.irrelevant})
             *table = Table<std::int64_t>(1, static_cast<Index>(n));
         decided_.score = Table<double>(1, static_cast<Index>(n)), decided_.bound = Table<double>(1, static_cast<Index>(n));
         std::size_t k = 0;
         for (const auto &[begin, end] : runs_)
             for (std::size_t p = begin; p < end; ++p, ++k) {
-                decided_.columns.memory[k] = items_[p].column, decided_.count.memory[k] = 1;
-                decided_.score.memory[k] = items_[p].score;
+                decided_.columns.memory[k] = column_of(keys_[p]), decided_.count.memory[k] = 1;
+                decided_.score.memory[k] = scores[column_of(keys_[p])];
             }
         const Numbers64 queries(n, query);
         scores_.pair_bounds(queries, {decided_.columns.row(0), n}, {decided_.score.row(0), n}, {decided_.bound.row(0), n});
@@ -254,8 +259,8 @@ private:
     Table<double> tile_;
     Buffer<Counts> counts_;  // of each column, for the query in hand
     Buffer<std::uint64_t> keys_, spare_;
+    double scale_ = 0;  // from scores to places
     Buffer<std::int32_t> closer_;
-    Buffer<Item> items_;
     std::vector<std::pair<std::size_t, std::size_t>> runs_;
     Relevant decided_;  // the items of all runs, in their exact order, and
     TieGroups exact_groups_;

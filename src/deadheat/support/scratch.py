@@ -60,10 +60,23 @@ def arrays(number: int, length: int, dtype: DTypeLike = np.int64) -> tuple[Array
         ) from None
 
 
+class _Mapped(mmap.mmap):
+    descriptor = -1
+
+
 def _mapped(size: int) -> mmap.mmap:
     with tempfile.TemporaryFile() as file:
         _reserve(file, size)
-        return mmap.mmap(file.fileno(), size)
+        mapped = _Mapped(file.fileno(), size)
+        if hasattr(os, "pwrite"):  # on a system where what is written and what is mapped are the same pages
+            mapped.descriptor = os.dup(file.fileno())
+            weakref.finalize(mapped, os.close, mapped.descriptor)
+        return mapped
+
+
+def descriptor_of(array: NDArray[Any]) -> int:
+    """Return a descriptor of the file that one of `arrays` begins, to write into its pages; −1 if it is in memory."""
+    return array.base.descriptor if isinstance(array.base, _Mapped) else -1
 
 
 def _reserve(file: IO[bytes], size: int) -> None:

@@ -89,6 +89,20 @@ def apart() -> Fraction:
     return most
 
 
+def places_off() -> Fraction:
+    """Neighbours as far apart as is asked for, and no further: their places are cut off one way and the other."""
+    highest, most, rng = float(0xFFFFFFFF), Fraction(0), np.random.default_rng(3)
+    for (span,) in numbers(3, 1):
+        low, asked = float(rng.normal()), span * 2.0 ** -float(rng.uniform(16, 33))
+        scale, s = highest / span, low + span * float(rng.random())
+        t = after(Fraction(s) + Fraction(asked))
+        if Fraction(t) > Fraction(s) + Fraction(asked):
+            t = math.nextafter(t, -math.inf)
+        one, other = (int(min((score - low) * scale, highest)) for score in (s, t))
+        most = max(most, (other - one - Fraction(asked * scale)) / held("PLACES_OFF"))
+    return most
+
+
 def needed(wanted: Fraction, found: float, slack: Fraction) -> Fraction:
     """How much of the slack beyond what is wanted has been used up."""
     return 1 - (Fraction(found) - wanted) / slack
@@ -356,6 +370,7 @@ def of_dot2() -> Fraction:
 
 ATTACKS: dict[str, tuple[Callable[[], Fraction], float]] = {  # and the part that is needed at least
     "APART": (apart, 0.1),
+    "PLACES_OFF": (places_off, 0.3),
     "OF_CUT": (of_cut, 0.3),
     "LEAST_OF_CUT": (least_of_cut, 0),
     "OF_REACH": (lambda: edges("OF_REACH"), 0.2),

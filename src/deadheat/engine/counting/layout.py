@@ -133,11 +133,12 @@ class Layout:
         widest = max((len(queries) * int(self.problem.width[queries].max()) for queries in kept), default=0)
         room = SHARD_BYTES - MAKING_BYTES * widest
         most = max(BLOCK_ROWS, len(self.active) // _CHECKPOINT_SHARDS) if self.resumable else len(self.active)
+        of_junk = 0 if self.problem.relevance.candidates.junk is None else self.problem.n_column // 8
         shards: list[list[int]] = []
         taken, n_row = 0, 0
         for number, queries in enumerate(blocks):
             width = int(self.problem.width[queries].max())
-            need = 0 if number in large else len(queries) * (PAIR_BYTES * width + BIN_BYTES + 100)
+            need = 0 if number in large else len(queries) * (PAIR_BYTES * width + BIN_BYTES + 100 + of_junk)
             if not shards or taken + need > room or n_row + len(queries) > most:
                 shards.append([])
                 taken = n_row = 0

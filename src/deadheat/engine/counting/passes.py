@@ -46,7 +46,8 @@ class Assembly:
         (self._closer,) = scratch.arrays(1, int(offsets[-1]), np.int32)
         self._starts, self._others = offsets[:-1], [np.empty((3, 0), dtype=np.int64)]
         self.n_group, self.n_relevant = np.zeros((2, problem.relevance.candidates.n_query), dtype=np.int64)
-        self.room = self._starts, self._closer, self.n_group, self.n_relevant  # what the core fills in
+        # what the core fills in
+        self.room = self._starts, self._closer, self.n_group, self.n_relevant, scratch.descriptor_of(self._closer)
 
     def add(self, others: Int64) -> None:
         """Add the `others` of the groups that the core has filled in."""
