@@ -317,6 +317,9 @@ class Block:
         weights: NDArray[numpy.int64],
     ) -> None: ...
 
+def start_record() -> None: ...
+def stop_record() -> NDArray[numpy.float64]: ...
+
 class Pass:
     def __init__(self, description: object) -> None: ...
     @property
@@ -324,13 +327,7 @@ class Pass:
     @done.setter
     def done(self, arg: int, /) -> None: ...
     def count(
-        self,
-        queries: dict[int, object],
-        sections: list[object],
-        all: bool,
-        groups: object,
-        threads: int,
-        poll: Callable[[int], None],
+        self, shards: list[object], all: bool, groups: object, threads: int, poll: Callable[[int], None]
     ) -> object: ...
     def stream(
         self, queries: dict[int, object], ranges: object, groups: object, threads: int, poll: Callable[[int], None]
