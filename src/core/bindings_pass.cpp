@@ -523,7 +523,7 @@ void bind_pass(nb::module_ &m) {
                 self.decide(tallies);
             },
             "counter"_a, "rows"_a, "columns"_a, "scores"_a, "guess"_a, "weights"_a, Released());
-    m.def("start_record", &record::start);
+    m.def("start_record", &record::start, "threads"_a);
     m.def("stop_record", [] {
         const std::vector<record::Part> parts = record::stop();
         Fresh<double, 2> rows({static_cast<Index>(parts.size()), 6});

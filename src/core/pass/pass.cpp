@@ -16,11 +16,19 @@ constexpr std::size_t READY_TO_SORT_BYTES = 96 << 20;      // and all columns, w
 constexpr Index SORTED_ROWS = 48, SORTED_PAIRS = 1 << 20;  // that a thread scores at once: so many, or more of short ones
 constexpr Index LEAST_SORTED = 12, LEAST_STREAMED = 48;    // rows that are not cut up any more
 
-/// Count the items left open by private counts.
+/// Count the items left open by tallies.
 std::size_t n_open(const std::vector<Tally> &tallies) {
     std::size_t n = 0;
     for (const Tally &tally : tallies) n += tally.open.rows.size();
     return n;
+}
+
+/// Decide what tallies of a block have left open, if it is more than so much.
+void decide(Member &member, std::vector<Tally> &tallies, std::size_t most) {
+    if (n_open(tallies) <= most) return;
+    std::optional<Hold> hold;
+    if (member.shared) hold.emplace(member.block->counting);
+    member.block->decide(tallies);
 }
 
 }  // namespace
@@ -41,28 +49,21 @@ void Pass::count_range(const Range &range, Span<Member *const> blocks, Member *m
         for (auto &counter : mirror->block->counters())
             private_counts.push_back(Table<std::int32_t>(counter->counts.rows, counter->counts.columns));
     for (auto &counts : private_counts) private_tallies.push_back({counts, {}});
-    const std::size_t first = at(range.start % 7) * blocks.size() / 7;  // so that threads seldom count for one block at once
-    for (std::size_t k = 0; k < blocks.size(); ++k) {
+    for (Member *each : blocks) {
         if (stop) throw Stopped();
-        Member &member = *blocks[(first + k) % blocks.size()];
+        Member &member = *each;
         Block &block = *member.block;
         const bool both = mirror != nullptr && mirror != &member;
         const int level = std::max(block.level(), mirror != nullptr ? mirror->block->level() : 0);
         const Ready *left = mirror == &member ? &rows.at_level(level) : nullptr;
         if (left == nullptr && level == 0 && member.rows) left = &*member.rows;
         std::vector<Tally> tallies = block.own_tallies();
-        std::vector<Side> sides{{&block, range.start, range.band, &tallies, &block.counting}};
+        std::vector<Side> sides{{&block, range.start, range.band, &tallies, member.shared ? &block.counting : nullptr}};
         if (both)
             sides.push_back({mirror->block.get(), member.columns.start, member.columns.band, &private_tallies, nullptr});
         count_tile(problem_, level, rows, left, sides);
-        if (n_open(tallies) > 0) {
-            const Hold hold(block.counting);
-            block.decide(tallies);
-        }
-        if (both && n_open(private_tallies) > MOST_OPEN) {
-            const Hold hold(mirror->block->counting);
-            mirror->block->decide(private_tallies);
-        }
+        decide(member, tallies, 0);
+        if (both) decide(*mirror, private_tallies, MOST_OPEN);
         done += static_cast<std::int64_t>(block.queries().size()) * (range.stop - range.start) * (both ? 2 : 1);
     }
     if (mirror == nullptr) return;
@@ -116,6 +117,9 @@ bool Pass::tries_int8(const Queries &queries, const std::atomic<bool> &stop) {
 void Pass::make(Member &member, bool keeps_rows, const Queries &sample, const std::atomic<bool> &stop) {
     member.block = std::make_unique<Block>(problem_, member.queries, stop);
     const bool int8 = tries_int8(sample, stop);
+    if (!int8 && problem_.scores->bands.size() == 1)  // which threads that count would wait for
+        for (auto &counter : member.block->counters())
+            with_type(problem_.scores->levels[0].wide, [&](auto type) { counter->template edges<decltype(type)>(0, 0); });
     if (keeps_rows) member.rows.emplace(problem_.scores->ready_queries(0, member.queries, int8));
 }
 
@@ -155,7 +159,7 @@ Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &rang
     Others others(listed.size());
     threads.each(static_cast<Index>(listed.size()), [&](Index k) {
         Member member;
-        member.queries = listed[at(k)];
+        member.queries = listed[at(k)], member.shared = false;
         Member *const alone[] = {&member};
         make(member, true, queries, threads.stop);
         for (std::size_t r = 0; r < ranges.size(); ++r) count_range(ranges[r], alone, nullptr, &streamed_[r], threads.stop);

@@ -7,7 +7,7 @@ namespace deadheat {
 
 namespace {
 
-constexpr double SHARES = 2;  // for each thread, into which what is left is divided for the next piece
+constexpr double SHARES = 4;  // for each thread, into which what is left is divided for the next piece
 
 double pairs(const Range &range, const Member &block) {
     return static_cast<double>(range.stop - range.start) * static_cast<double>(block.queries.size());
@@ -41,7 +41,7 @@ std::vector<Plan::Row> Plan::rows_of(const Shard &shard, Members &members) {
             const auto own = members.find(range.block);
             Member *mirror = own == members.end() ? nullptr : &own->second;
             if (mirror != nullptr) mirror->columns = range;
-            Row row{range, {}, mirror};
+            Row row{range, {}, mirror, static_cast<Index>(rows.size())};
             for (std::int64_t number : section.blocks)
                 if (const auto found = members.find(number);
                     found != members.end() && (mirror == nullptr || number <= range.block))
@@ -76,6 +76,8 @@ std::vector<Piece> Plan::cut(const Row &row) {
             piece.after = std::max(piece.after, (*block)->made + 1);
             piece.blocks.push_back(*block++);
         } while (block != row.blocks.end() && taken < share);
+        const auto first = piece.blocks.begin() + row.number % static_cast<Index>(piece.blocks.size());
+        std::rotate(piece.blocks.begin(), first, piece.blocks.end());  // so that threads seldom count for one block at once
         cut.push_back(std::move(piece));
     }
     return cut;
@@ -103,7 +105,6 @@ void Plan::add_counting(Members &members, const std::vector<Row> &rows) {
             if (--n_piece[block] == 0) collecting_.push_back(block);
         });
         pieces_.push_back(std::move(piece));
-        add_collecting(number - threads_);
     }
 }
 

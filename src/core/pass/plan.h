@@ -41,6 +41,7 @@ struct Member {
     std::unique_ptr<Block> block;
     std::optional<Ready> rows;  // of the first level, where those of all blocks are few
     Index made = 0, last = 0;   // the numbers of the pieces that make it, and that count for it last
+    bool shared = true;         // whether several threads may count for it
 };
 
 struct Piece {
@@ -49,7 +50,7 @@ struct Piece {
     Member *member;  // what is made or collected; of what is counted, what the columns are, or null
     bool keeps_rows = false;
     Range range{};
-    std::vector<Member *> blocks = {};
+    std::vector<Member *> blocks = {};  // in the order in which they are counted for
 };
 
 class Plan {
@@ -63,6 +64,7 @@ private:
         Range range;
         std::vector<Member *> blocks;
         Member *mirror;
+        Index number;
     };
     using Members = std::map<std::int64_t, Member>;
 

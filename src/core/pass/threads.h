@@ -40,7 +40,7 @@ private:
     const void *lock_;
 };
 
-/// The record of pieces, for `python -m benchmarks.threads --simulate`: kept while it is on, in this process.
+/// The record of pieces, for `python -m benchmarks.threads --simulate`: kept while it is on, by all passes of the process.
 namespace record {
 
 /// A part of a piece: processor seconds without a lock and then, if `lock` is not null, with it. The last part of a piece
@@ -50,7 +50,8 @@ struct Part {
     double free, held;
 };
 
-void start();
+/// From now on no call has more threads than so many, however many its pieces are made for.
+void start(int threads);
 std::vector<Part> stop();
 
 }  // namespace record

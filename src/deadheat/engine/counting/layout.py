@@ -117,6 +117,7 @@ class Layout:
 
     def _blocks(self, order: Int64, most: int) -> list[Int64]:
         size, start, blocks = self.problem.width[order], 0, []
+        most = -(-len(order) // -(-len(order) // most)) if len(order) else most  # all of about one length
         while start < len(order):
             widest = int(size[start : start + most].max())
             stop = start + max(4, min(most, BLOCK_ENTRIES // max(1, widest)))

@@ -171,8 +171,8 @@ class CountingPass:
     ) -> None:  # fmt: skip
         """Make the blocks of shards, count the tiles of each section for its blocks, and collect their groups.
 
-        The sections of a shard have no tile twice, nor transposed. `outside_tiles` says whether to count the items in no
-        tile, too.
+        The sections of a shard have no tile twice, nor transposed. `outside_tiles` says whether to count the items in
+        no tile, too.
         """
         described = []
         for queries, sections in shards:
