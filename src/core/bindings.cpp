@@ -19,6 +19,7 @@
 #include "exact/roots.h"
 #include "inputs/lines.h"
 #include "measures/measures.h"
+#include "pass/threads.h"
 #include "support/float_mode.h"
 #include "support/means.h"
 #include "support/targets.h"
@@ -80,16 +81,32 @@ void bind_support(nb::module_ &m) {
 
 using Places = Span<const std::int64_t>;
 
+constexpr Index SCANNED = 1 << 20;  // bytes of rows that are worth a thread
+
+/// Do some work for runs of rows, given the number of the first, in threads.
+template <class T, class Work>
+void each_part(Matrix<const T> rows, int threads, const Work &work) {
+    const Index bytes = rows.rows * rows.columns * static_cast<Index>(sizeof(T));
+    const Index n = std::min<Index>(threads, bytes / SCANNED), step = n > 1 ? (rows.rows + n - 1) / n : rows.rows;
+    if (n < 2) return work(rows, 0);
+    Threads(threads, [] {}).each((rows.rows + step - 1) / step, [&](Index k) {
+        work({rows.row(k * step), std::min(step, rows.rows - k * step), rows.columns, rows.stride}, k * step);
+    });
+}
+
 template <class T>
 void bind_rows(nb::module_ &m) {
     m.def(
         "hash_rows",
-        [](Matrix<const T> raw, bool directions) {
+        [](Matrix<const T> raw, bool directions, int threads) {
             Fresh<std::uint64_t> out({raw.rows});
-            hash_rows(raw, directions, out);
+            const Span<std::uint64_t> all = out;
+            each_part(raw, threads, [&](Matrix<const T> rows, Index first) {
+                hash_rows(rows, directions, all.subspan(first, rows.rows));
+            });
             return out;
         },
-        "raw"_a, "directions"_a, Loop());
+        "raw"_a, "directions"_a, "threads"_a = 1, Loop());
     m.def(
         "same_rows",
         [](Matrix<const T> raw, Matrix<const T> other, bool directions) {
@@ -100,12 +117,22 @@ void bind_rows(nb::module_ &m) {
         "raw"_a, "other"_a, "directions"_a, Loop());
     m.def(
         "row_sums",
-        [](Matrix<const T> raw, double scale) {
+        [](Matrix<const T> raw, double scale, int threads) {
             Fresh<double, 2> out({raw.rows, 2});
-            row_sums(raw, scale, out);
+            const Matrix<double> all = out;
+            each_part(raw, threads,
+                      [&](Matrix<const T> rows, Index first) { row_sums(rows, scale, {all.row(first), rows.rows, 2, 2}); });
             return out;
         },
-        "raw"_a, "scale"_a, Loop());
+        "raw"_a, "scale"_a, "threads"_a = 1, Loop());
+    m.def(
+        "row_extremes",
+        [](Matrix<const T> raw, Matrix<T> out, int threads) {
+            each_part(raw, threads, [&](Matrix<const T> rows, Index first) {
+                row_extremes<T>(rows, {out.row(first), rows.rows, 3, out.stride});
+            });
+        },
+        "raw"_a, "out"_a, "threads"_a = 1, Loop());
     m.def("integer_units", &integer_units<T>, "raw"_a, "units"_a, "limit"_a, Loop());
 }
 

@@ -305,8 +305,8 @@ struct OwnedPass {
     }
 };
 
-Pass::Queries queries_of(nb::dict from) {
-    Pass::Queries queries;
+Queries queries_of(nb::dict from) {
+    Queries queries;
     for (auto [number, of_block] : from) queries[nb::cast<std::int64_t>(number)] = numbers_of(of_block);
     return queries;
 }
@@ -336,7 +336,7 @@ nb::object others_of(const Pass::Others &others) {
 /// The blocks of a shard whose tiles are counted elsewhere.
 struct OwnedBlocks {
     OwnedPass &pass;
-    Pass::Queries queries;
+    Queries queries;
     std::unique_ptr<Threads> threads;
     Pass::Blocks blocks;
 };
@@ -529,6 +529,17 @@ void bind_pass(nb::module_ &m) {
                 self.decide(tallies);
             },
             "counter"_a, "rows"_a, "columns"_a, "scores"_a, "guess"_a, "weights"_a, Released());
+    m.def("start_record", &record::start, "threads"_a);
+    m.def("stop_record", [] {
+        const std::vector<record::Part> parts = record::stop();
+        Fresh<double, 2> rows({static_cast<Index>(parts.size()), 6});
+        double *to = rows.data.get();
+        for (const record::Part &part : parts)
+            for (double number : {static_cast<double>(part.call), static_cast<double>(part.piece),
+                                  static_cast<double>(part.after), static_cast<double>(part.lock), part.free, part.held})
+                *to++ = number;
+        return rows;
+    });
     nb::class_<OwnedPass>(m, "Pass")
         .def(nb::init<nb::object>(), "description"_a)
         .def_prop_rw(
@@ -536,21 +547,24 @@ void bind_pass(nb::module_ &m) {
             [](OwnedPass &self, std::int64_t done) { self.pass.done = done; })
         .def(
             "count",
-            [](OwnedPass &self, QueriesArgument queries, nb::typed<nb::list, nb::object> sections, bool all,
-               nb::object groups, int threads, Poll poll) {
-                std::vector<Section> made;
-                for (nb::handle section : sections) made.push_back({ranges_of(section[0]), numbers_of(section[1])});
-                const auto of_blocks = queries_of(queries);
+            [](OwnedPass &self, nb::typed<nb::list, nb::object> shards, bool all, nb::object groups, int threads,
+               Poll poll) {
+                std::vector<Shard> made;
+                for (nb::handle shard : shards) {
+                    made.push_back({queries_of(nb::cast<nb::dict>(shard[0])), {}});
+                    for (nb::handle section : nb::cast<nb::list>(shard[1]))
+                        made.back().sections.push_back({ranges_of(section[0]), numbers_of(section[1])});
+                }
                 const Groups64 into = groups_of(groups);
                 Pass::Others others;
                 const auto workers = self.threads(threads, poll);
                 {
                     const nb::gil_scoped_release release;
-                    others = self.pass.count(of_blocks, made, all, into, *workers);
+                    others = self.pass.count(made, all, into, *workers);
                 }
                 return others_of(others);
             },
-            "queries"_a, "sections"_a, "all"_a, "groups"_a, "threads"_a, "poll"_a)
+            "shards"_a, "all"_a, "groups"_a, "threads"_a, "poll"_a)
         .def("stream", &in_ranges<&Pass::stream>, "queries"_a, "ranges"_a, "groups"_a, "threads"_a, "poll"_a)
         .def("sort", &in_ranges<&Pass::sort>, "queries"_a, "ranges"_a, "groups"_a, "threads"_a, "poll"_a)
         .def(

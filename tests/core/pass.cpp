@@ -131,7 +131,7 @@ std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
         problem.items = {data.every, data.starts_of_items};
     }
     Pass pass(problem);
-    Pass::Queries queries;
+    Queries queries;
     std::vector<Range> ranges;
     Numbers64 numbers;
     for (Index start = 0, number = 0; start < data.n(); start += data.setting.block, ++number) {
@@ -152,14 +152,14 @@ std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
         std::vector<std::int32_t> counts(closer.size());
         Numbers64 groups(n), relevant(n);
         Threads alone(1, [] {});
-        pass.count(queries, {{ranges, numbers}}, true, {starts, counts, groups, relevant}, alone);
+        pass.count({{queries, {{ranges, numbers}}}}, true, {starts, counts, groups, relevant}, alone);
     });
     const struct Joined {
         std::thread &thread;
         ~Joined() { thread.join(); }
     } joined{other};
     const Pass::Others others = data.setting.streamed ? pass.stream(queries, ranges, into, threads)
-                                                      : pass.count(queries, {{ranges, numbers}}, true, into, threads);
+                                                      : pass.count({{queries, {{ranges, numbers}}}}, true, into, threads);
     CHECK(data.setting.twice || pass.done == static_cast<std::int64_t>(n * n));
     std::vector<std::array<std::int64_t, 3>> listed;
     for (const auto &each : others)

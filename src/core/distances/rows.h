@@ -27,6 +27,7 @@ template <class T>
 struct OneTypeLoops {
     void (*hash_rows)(Matrix<const T> raw, bool directions, Span<std::uint64_t> out);
     void (*row_sums)(Matrix<const T> raw, double scale, Matrix<double> out);
+    void (*row_extremes)(Matrix<const T> raw, Matrix<T> out);
 };
 
 template <class A, class B>
@@ -53,6 +54,12 @@ void hash_rows(Matrix<const T> raw, bool directions, Span<std::uint64_t> out) {
 template <class T>
 void row_sums(Matrix<const T> raw, double scale, Matrix<double> out) {
     std::get<OneTypeLoops<T>>(row_loops()).row_sums(raw, scale, out);
+}
+
+/// The least and the greatest number of each row, and the smallest size that is not 0, or infinity; (n, 3).
+template <class T>
+void row_extremes(Matrix<const T> raw, Matrix<T> out) {
+    std::get<OneTypeLoops<T>>(row_loops()).row_extremes(raw, out);
 }
 
 /// out[i] = row index[i] times its factor, or divided by it, in float64, rounded to the type of `out`.

@@ -76,6 +76,34 @@ void row_sums(Matrix<const T> raw, double scale, Matrix<double> out) {
     }
 }
 
+template <class T>
+void row_extremes(Matrix<const T> raw, Matrix<T> out) {
+    constexpr T NONE = std::numeric_limits<T>::infinity();
+    constexpr int N = 4;  // vectors side by side
+    const Vector<T> none = repeat(NONE);
+    for (Index i = 0; i < raw.rows; ++i) {
+        const T *row = raw.row(i);
+        Vector<T> least[N], greatest[N], smallest[N];
+        for (int v = 0; v < N; ++v) least[v] = smallest[v] = none, greatest[v] = -none;
+        const auto take = [&](Vector<T> x, int v) {
+            const Vector<T> size = x == 0 ? none : absolute<T>(x);
+            least[v] = x < least[v] ? x : least[v], greatest[v] = x > greatest[v] ? x : greatest[v];
+            smallest[v] = size < smallest[v] ? size : smallest[v];
+        };
+        Index k = 0;
+        for (; k + N * LANES<T> <= raw.columns; k += N * LANES<T>)
+            for (int v = 0; v < N; ++v) take(load(row + k + v * LANES<T>), v);
+        for (; k < raw.columns; ++k) take(repeat(row[k]), 0);
+        out(i, 0) = NONE, out(i, 1) = -NONE, out(i, 2) = NONE;
+        for (int v = 0; v < N; ++v)
+            for (int lane = 0; lane < LANES<T>; ++lane) {
+                out(i, 0) = std::min<T>(out(i, 0), least[v][lane]);
+                out(i, 1) = std::max<T>(out(i, 1), greatest[v][lane]);
+                out(i, 2) = std::min<T>(out(i, 2), smallest[v][lane]);
+            }
+    }
+}
+
 template <class A, class B>
 void take_rows(const ScaledRows<A> &rows, Span<const std::int64_t> index, Matrix<B> out) {
     for (Index i = 0; i < out.rows; ++i) {
@@ -191,7 +219,7 @@ void compensated_dots(Matrix<const double> left, Matrix<const double> right, Spa
 }
 
 template <class T>
-constexpr OneTypeLoops<T> ONE_TYPE = {hash_rows<T>, row_sums<T>};
+constexpr OneTypeLoops<T> ONE_TYPE = {hash_rows<T>, row_sums<T>, row_extremes<T>};
 template <class A, class B>
 constexpr TwoTypeLoops<A, B> TWO_TYPES = {take_rows<A, B>, pair_sum<A, B>};
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "bounds.h"
 #include "counting/groups.h"
@@ -50,23 +51,27 @@ std::vector<Tally> Block::own_tallies() {
 }
 
 template <class T>
-void Block::count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies) {
+void Block::count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies, std::mutex *lock) {
     if (junk_.rows > 0) {
         const Matrix<const std::uint64_t> all = junk_;
         deadheat::leave_out<T>({all.row(square.row), square.scores.rows, all.columns, all.stride}, square.column,
                                square.scores);
     }
     Index most = 0;
-    for (std::size_t k = 0; k < counters_.size(); ++k)
-        most = std::max(most, counters_[k]->template count<T>(square, excluded_, finer, tallies[k]));
+    {
+        std::optional<Hold> hold;
+        if (lock != nullptr) hold.emplace(*lock);
+        for (std::size_t k = 0; k < counters_.size(); ++k)
+            most = std::max(most, counters_[k]->template count<T>(square, excluded_, finer, tallies[k]));
+    }
     if (square.level == problem_.scores->last()) return;
     const std::lock_guard hold(learning_);
     seen_ += static_cast<double>(square.scores.rows * square.scores.columns), open_ += static_cast<double>(most);
     if (open_ > MANY_OPEN * seen_) level_ = problem_.scores->last();
 }
 
-template void Block::count(Square<float>, const Finer &, std::vector<Tally> &);
-template void Block::count(Square<double>, const Finer &, std::vector<Tally> &);
+template void Block::count(Square<float>, const Finer &, std::vector<Tally> &, std::mutex *);
+template void Block::count(Square<double>, const Finer &, std::vector<Tally> &, std::mutex *);
 
 std::vector<float> Block::limits(Index band) const {
     constexpr float LEAST = -std::numeric_limits<float>::infinity();
@@ -93,12 +98,15 @@ void Block::leave_out(Numbers64 &rows, Numbers64 &columns) const {
     rows.resize(n), columns.resize(n);
 }
 
-void Block::count(const Numbers64 &rows, const Numbers64 &columns, const Numbers64 &weights, std::vector<Tally> &tallies) {
+void Block::count(const Numbers64 &rows, const Numbers64 &columns, const Numbers64 &weights, std::vector<Tally> &tallies,
+                  std::mutex *lock) {
     const std::size_t n = rows.size();
     Numbers64 query(n);
     for (std::size_t p = 0; p < n; ++p) query[p] = queries_[at(rows[p])];
     std::vector<double> scores(n);
     problem_.scores->pair_scores(query, columns, scores);
+    std::optional<Hold> hold;
+    if (lock != nullptr) hold.emplace(*lock);
     for (std::size_t k = 0; k < counters_.size(); ++k)
         counters_[k]->place(rows, columns, scores, Numbers64(n, -1), weights, tallies[k]);
 }
@@ -121,7 +129,7 @@ void Block::place(Numbers64 rows, Numbers64 columns, Numbers64 weights) {
     rows.resize(n), columns.resize(n), weights.resize(n);
     if (n == 0) return;
     std::vector<Tally> tallies = own_tallies();
-    count(rows, columns, weights, tallies);
+    count(rows, columns, weights, tallies, nullptr);
     decide(tallies);
 }
 

@@ -8,6 +8,7 @@
 #include "pass/counter.h"
 #include "pass/grouping.h"
 #include "pass/relevant.h"
+#include "pass/threads.h"
 
 namespace deadheat {
 
@@ -24,17 +25,18 @@ public:
     Matrix<const std::int32_t> excluded() const { return excluded_; }
     std::vector<std::unique_ptr<Counter>> &counters() { return counters_; }
 
-    /// Return tallies into the block's own counts, for a thread with `counting` held.
+    /// Return tallies into the block's own counts, for threads that hold `counting` while they count.
     std::vector<Tally> own_tallies();
-    /// Count a square for every sequence of cuts.
+    /// Count a square for every sequence of cuts, holding a mutex if there is one.
     template <class T>
-    void count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies);
+    void count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies, std::mutex *lock);
     /// Return the int8 filter's limit of each query in a band: items that may be as close as a relevant one score no less.
     std::vector<float> limits(Index band) const;
     /// Leave out those of some rows and columns that tiles leave out.
     void leave_out(Numbers64 &rows, Numbers64 &columns) const;
-    /// Count single items for every sequence of cuts.
-    void count(const Numbers64 &rows, const Numbers64 &columns, const Numbers64 &weights, std::vector<Tally> &tallies);
+    /// Count single items for every sequence of cuts, holding a mutex if there is one.
+    void count(const Numbers64 &rows, const Numbers64 &columns, const Numbers64 &weights, std::vector<Tally> &tallies,
+               std::mutex *lock);
     /// Decide what tallies have left open. With `counting` held.
     void decide(std::vector<Tally> &tallies);
     /// Add what was counted next to its own counts. With `counting` held.
@@ -69,11 +71,12 @@ private:
     std::vector<std::unique_ptr<Counter>> counters_;
 };
 
-/// A block, and the columns of a tile that are counted for it.
+/// A block, and the columns of a tile that are counted for it; in tallies that other threads use, too, if there is a mutex.
 struct Side {
     Block *block;
     Index start, band;
     std::vector<Tally> *tallies;
+    std::mutex *lock;
 };
 
 }  // namespace deadheat

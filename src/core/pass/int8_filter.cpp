@@ -100,7 +100,7 @@ bool Int8Filter::count(Index row, Index column, Index n, Index m) {
     for (std::size_t k = 0; k < sides_.size(); ++k) {
         Numbers64 weights(columns[k].size());
         for (std::size_t p = 0; p < weights.size(); ++p) weights[p] = problem_.weight[at(columns[k][p])];
-        sides_[k].block->count(rows[k], columns[k], weights, *sides_[k].tallies);
+        sides_[k].block->count(rows[k], columns[k], weights, *sides_[k].tallies, sides_[k].lock);
     }
     return true;
 }

@@ -5,33 +5,22 @@
 //
 //     for each shard of blocks:             (blocks whose groups fit in memory together)
 //         make its blocks                   relevant items, groups, cuts
-//         for each range of columns:        (one thread each)
+//         for each range of columns:
 //             for each block:
 //                 for each square:          product ─> count for its rows ─┬─> transpose ─> count for its columns
 //                 (visit.h)                                                └─> what is open: the ladder (counter.h)
 //         collect their groups
 //
+// The work of all shards is one list of pieces (plan.h), which threads take in order: none waits for a shard to end.
 // Leave one out is symmetric, so that a square serves its columns as queries too: a range that is a block (`Range::block`)
 // is counted for that block as well. Where classes are so large that few blocks fit in memory at a time, few would: then
 // block after block is made, counted along all columns, and forgotten. No result depends on how the work is cut up.
 #pragma once
 
-#include <exception>
-
-#include "pass/block.h"
+#include "pass/plan.h"
+#include "pass/threads.h"
 
 namespace deadheat {
-
-/// A run of columns of one band, and the number of the block of queries that they are, or −1.
-struct Range {
-    Index start, stop, band, block;
-};
-
-/// Ranges of columns, and the blocks that they are counted for.
-struct Section {
-    std::vector<Range> ranges;
-    Numbers64 blocks;
-};
 
 /// Output arrays for the groups of a profile: see profiles/profile.py.
 struct Groups64 {
@@ -45,32 +34,17 @@ struct Groups64 {
     void put(Index place, Span<const std::int32_t> numbers) const;
 };
 
-/// Threads for one call. The caller waits, and is asked every now and then whether to go on; whatever is thrown ends all.
-class Threads {
-public:
-    Threads(int n, std::function<void()> poll) : n_(n), poll_(std::move(poll)) {}
-
-    /// Do some work for 0, 1, ..., n − 1, in this order as far as it begins.
-    void each(Index n, const std::function<void(Index)> &work);
-    std::atomic<bool> stop{false};
-
-private:
-    int n_;
-    std::function<void()> poll_;
-};
-
 /// A counting pass, which several threads may use at once.
 class Pass {
 public:
     explicit Pass(const Problem &problem) : problem_(problem) {}
 
-    using Queries = std::map<std::int64_t, Numbers64>;  // of each block, by its number
     using Others = std::vector<std::vector<OtherGroup>>;
     using Blocks = std::map<std::int64_t, std::shared_ptr<Block>>;
 
-    /// Work through a shard. No tile of the sections comes twice, nor transposed; `all` says whether to count what is in no
-    /// tile, too.
-    Others count(const Queries &queries, const std::vector<Section> &sections, bool all, Groups64 groups, Threads &threads);
+    /// Work through shards. No tile of the sections of one comes twice, nor transposed; `all` says whether to count what is
+    /// in no tile, too.
+    Others count(const std::vector<Shard> &shards, bool all, Groups64 groups, Threads &threads);
     /// The same where each block is made, counted along all ranges, and forgotten.
     Others stream(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads);
 
@@ -83,16 +57,12 @@ public:
     std::atomic<std::int64_t> done{0};  // pairs of queries and columns
 
 private:
-    using Some = std::map<std::int64_t, Block *>;
-    using ReadyRows = std::map<std::int64_t, Ready>;
-    using Ranges = std::map<std::int64_t, Range>;  // the columns that a block is, by its number
-
-    ReadyRows ready_rows(const Some &blocks, Threads &threads) const;
-    void count_range(const Range &range, const Some &blocks, Block *mirror, const Ranges &range_of, const ReadyRows &ready,
-                     const Ready *right, const std::atomic<bool> &stop);
+    void make(Member &member, bool keeps_rows, const Queries &sample, const std::atomic<bool> &stop);
+    void count_range(const Range &range, Span<Member *const> blocks, Member *mirror, const Ready *right,
+                     const std::atomic<bool> &stop);
     Span<const std::int64_t> columns_of(const Range &range) const;
     void make_ready(int level, const std::vector<Range> &ranges, std::vector<Ready> &columns, Threads &threads) const;
-    void try_int8(const Queries &queries, Threads &threads);
+    bool tries_int8(const Queries &queries, const std::atomic<bool> &stop);
     std::vector<OtherGroup> finish(Block &block, bool all, Groups64 groups) const;
 
     const Problem &problem_;

@@ -106,7 +106,7 @@ private:
                 from_pairs(*side.block, of_rows, columns, out);
         };
         finer.integers = [&] { return integers(number, row + first, column, part.rows, part.columns); };
-        side.block->count<T>({part, row + first, column, level_, side.band}, finer, *side.tallies);
+        side.block->count<T>({part, row + first, column, level_, side.band}, finer, *side.tallies, side.lock);
     }
 
     /// The exact tile of the square; the other side has the same, transposed, where the rows are the same.

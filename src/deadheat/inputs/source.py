@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+import deadheat._core as _core
 from deadheat.inputs.arrays import float_type
 from deadheat.support.lazy import hashlib
 
@@ -38,6 +40,8 @@ class Source(ABC):
         Whether there is an attribute `array`.
     array : (n, dim)
         All rows, in `dtype` and C-contiguous.
+    threads : int
+        How many may scan the rows at once.
     """
 
     shape: tuple[int, int]
@@ -45,9 +49,18 @@ class Source(ABC):
     stored: np.dtype[Any]
     in_memory: bool = False
     array: Rows
+    threads: int = 1
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    @cached_property
+    def extremes(self) -> Rows:
+        """The least and the greatest number of each row, and the smallest size that is not 0 or infinity, (n, 3)."""
+        found = np.empty((len(self), 3), dtype=self.dtype)
+        for start, rows in self.pieces():
+            _core.row_extremes(rows, found[start : start + len(rows)], self.threads)
+        return found
 
     def read(self, start: int, stop: int) -> Rows:
         """Return rows `start` to before `stop`, (stop - start, dim), C-contiguous; the caller must not change them."""

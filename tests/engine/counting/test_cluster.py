@@ -49,7 +49,7 @@ def skewed(n: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that small data has many blocks and tiles; workers are threads of this process."""
-    for name, value in {"FEW_ROWS": 8, "BLOCK_ROWS": 16, "TILE_COLUMNS": 16}.items():
+    for name, value in {"BLOCK_ROWS": 8, "TILE_COLUMNS": 16}.items():
         monkeypatch.setattr(layout, name, value)
     monkeypatch.setattr(running, "_QUERIES", 16)
 

@@ -130,6 +130,7 @@ def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, sha
     monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
     monkeypatch.setattr(passes, "STREAMED_SHARDS", 1 if shards == "streamed" else 1000)
     monkeypatch.setattr(layout, "SHARD_BYTES", 1 if shards == "many" else 1 << 28)
+    monkeypatch.setattr(CountingPass, "LISTED", 1)  # so that each shard is reported
     calls = []
     args, options = runs()[name]
     profiled(*args, **options, threads=threads, progress=lambda done, total: calls.append((done, total)))
@@ -196,9 +197,10 @@ class ByHand(CountingPass):
     def streams(self, n_shard):
         return False
 
-    def count_shard(self, queries, sections, assembly, threads, report, *, outside_tiles=True):
+    def count_shards(self, shards, assembly, threads, report, *, outside_tiles=True):
         self.seen, core = Counter(), self.core
-        with Polling(core, report) as poll:
+        ((queries, _),) = shards
+        with Polling(core, assembly, report) as poll:
             made = core.make(queries, threads, poll)
         for block in made:
             for band, ends in enumerate(self.problem.distance.columns.bands):

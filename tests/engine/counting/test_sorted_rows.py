@@ -69,7 +69,6 @@ def sorted_queries(monkeypatch):
 @pytest.mark.parametrize("blocks", [24, 1024])
 def test_only_queries_with_much_that_is_relevant_have_their_rows_sorted(blocks, monkeypatch):
     monkeypatch.setattr(layout, "BLOCK_ROWS", blocks)
-    monkeypatch.setattr(layout, "FEW_ROWS", blocks)
     rng, seen = np.random.default_rng(1), sorted_queries(monkeypatch)
     labels = np.where(np.arange(400) < 240, 0, np.arange(400))
     task = Task(rng.standard_normal((400, 4)), rng.permutation(labels))

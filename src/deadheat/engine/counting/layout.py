@@ -2,8 +2,8 @@
 
     queries × gallery:  [ tile | tile | … ]
 
-The working data of blocks are kept for as many blocks at once as fit in memory: these are a *shard*, and shards are
-counted one after another. No result depends on the partition.
+The working data of blocks are kept for as many blocks at once as fit in memory: these are a *shard*. The core cuts the
+tiles of all shards into a list of pieces for its threads (`core/pass/plan.h`). No result depends on the partition.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
 from deadheat.support.arrays import Int64
 
-BLOCK_ROWS = 1024  # queries in a block, or fewer, so that there are enough of them for several threads:
-FEW_ROWS, FEW_BLOCKS = 384, 12
+BLOCK_ROWS = (
+    384  # queries in a block: the side of a square that fits in cache (visit.cpp), and few enough for 64 threads
+)
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
 ROWS_BYTES = 16 << 20  # of float32, that the rows of a block or a tile take at most, where they are long
 STREAMED_COLUMNS = 4096  # the same where blocks are counted one by one, along all columns
 BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
 SHARD_BYTES = 168 << 20  # what the blocks of a shard may take, however many there are; for each relevant pair they take
 PAIR_BYTES = 56
-BIN_BYTES = 4096  # of each query, at most
+FEWEST_BINS, MOST_BINS, BIN_BYTES = 512, 2048, 2  # of each query, about two for each edge, of which a group has two
 MAKING_BYTES = 2 * 112  # in addition, and for each pair of the largest block, while two threads make theirs
 _CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is long enough
 SYMMETRIC_SHARE = 0.75  # of distinct rows from which on symmetric pairs are computed only once
@@ -71,7 +72,7 @@ class Layout:
 
     def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
         """Return the queries of each block, and the columns of each tile; the same for any number of threads."""
-        most = min(self.most, max(FEW_ROWS, -(-len(self.active) // FEW_BLOCKS)))
+        most = min(self.most, BLOCK_ROWS)
         if self.mirrored:
             return self._cut_mirrored(most)
         width, query_class = self.problem.width, self.problem.relevance.query_class
@@ -116,7 +117,7 @@ class Layout:
 
     def _blocks(self, order: Int64, most: int) -> list[Int64]:
         size, start, blocks = self.problem.width[order], 0, []
-        most = min(BLOCK_ROWS, most)
+        most = -(-len(order) // -(-len(order) // most)) if len(order) else most  # all of about one length
         while start < len(order):
             widest = int(size[start : start + most].max())
             stop = start + max(4, min(most, BLOCK_ENTRIES // max(1, widest)))
@@ -138,13 +139,19 @@ class Layout:
         taken, n_row = 0, 0
         for number, queries in enumerate(blocks):
             width = int(self.problem.width[queries].max())
-            need = 0 if number in large else len(queries) * (PAIR_BYTES * width + BIN_BYTES + 100 + of_junk)
+            need = 0 if number in large else len(queries) * (_bytes_of_query(width) + of_junk)
             if not shards or taken + need > room or n_row + len(queries) > most:
                 shards.append([])
                 taken = n_row = 0
             shards[-1].append(number)
             taken, n_row = taken + need, n_row + len(queries)
         return shards
+
+
+def _bytes_of_query(width: int) -> int:
+    """Return what a query with so many relevant columns takes in its block."""
+    n_bin = min(MOST_BINS, max(FEWEST_BINS, 1 << (4 * width - 1).bit_length()))
+    return PAIR_BYTES * width + BIN_BYTES * n_bin + 100
 
 
 def _parts(start: int, stop: int, step: int) -> list[range]:

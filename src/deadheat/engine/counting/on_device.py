@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.engine.counting.layout import ColumnRange
-from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Section
+from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Section, Shard
 from deadheat.engine.distances.bounds import gamma
 from deadheat.engine.distances.distance import Distance, Level
 from deadheat.errors import InvalidTypeError, InvalidValueError
@@ -325,11 +325,18 @@ class DeviceCountingPass(CountingPass):
     def streams(self, n_shard: int) -> bool:
         return False
 
-    def count_shard(
-        self, queries: dict[int, Int64], sections: list[Section], assembly: Assembly, threads: int,
-        report: Callable[[int], None], *, outside_tiles: bool = True,
+    def count_shards(
+        self, shards: list[Shard], assembly: Assembly, threads: int, report: Callable[[int], None], *,
+        outside_tiles: bool = True,
     ) -> None:  # fmt: skip
-        with Polling(self.core, report) as poll:
+        for queries, sections in shards:
+            self._count_shard(queries, sections, assembly, threads, report, outside_tiles)
+
+    def _count_shard(
+        self, queries: dict[int, Int64], sections: list[Section], assembly: Assembly, threads: int,
+        report: Callable[[int], None], outside_tiles: bool,
+    ) -> None:  # fmt: skip
+        with Polling(self.core, assembly, report) as poll:
             made = self.core.make(queries, threads, poll)
         blocks = [_Block(block, {}) for block in made]
         ranges = [columns for section in sections for columns in section.ranges]

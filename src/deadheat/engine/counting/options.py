@@ -16,6 +16,7 @@ from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, item_ids
 from deadheat.inputs.samples import EmbeddingsLike, Pair
+from deadheat.inputs.source import Source
 from deadheat.support import checks
 from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, require_progress
@@ -96,6 +97,9 @@ class CountingOptions:
 
     def open(self, embeddings: EmbeddingsLike, gallery: EmbeddingsLike | None = None) -> Distance:
         self.rule.check(distance_registry.find(self.distance))
+        for rows in (embeddings, gallery):
+            if isinstance(rows, Source):
+                rows.threads = self.threads
         return distance_registry.make(self.distance, embeddings, gallery, self.rule.exact_only)
 
     def candidates(self, n_query: int, n_gallery: int, *, leave_one_out: bool) -> Candidates:

@@ -19,7 +19,7 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.profile import CompactGroups, TieProfile
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.support import scratch
-from deadheat.support.arrays import Int64, offsets_of, spread
+from deadheat.support.arrays import Int64, offsets_of, slices, spread
 from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, Reporting, raise_if_cancelled
 
@@ -99,8 +99,13 @@ class Section(NamedTuple):
     blocks: Collection[int]
 
 
+Shard = tuple[dict[int, Int64], list[Section]]  # the queries of its blocks, and their tiles
+
+
 class CountingPass:
     """One counting pass: the work on its blocks, ranges and shards."""
+
+    LISTED = 1 << 14  # ranges of shards that the core takes at once: it makes a list of pieces of them all
 
     def __init__(self, distance: Distance, rule: Ties, relevance: Relevance, resumable: bool = False) -> None:
         in_order_of_queries = mirrored(distance, relevance)
@@ -117,25 +122,27 @@ class CountingPass:
         large = self.large(blocks)
         shards, assembly = self.layout.shards(blocks, large), Assembly(self.problem)
         streams = self.streams(len(shards))
-        if streams and checkpoint is None:  # one shard, so that no thread waits for others between shards
-            shards = [list(range(len(blocks)))]
         left = [k for k, shard in enumerate(shards) if not assembly.load(checkpoint, k, [blocks[b] for b in shard])]
         total = len(self.layout.active) * self.problem.n_column
         done = total - sum(len(blocks[b]) for k in left for b in shards[k]) * self.problem.n_column
         n_kept = len(shards) - len(left)
         try:
             with Reporting(progress, total, done=done) as report:
-                for number in left:
-                    mostly = {b: blocks[b] for b in shards[number] if b in large}
-                    queries = {b: blocks[b] for b in shards[number] if b not in large}
-                    if mostly:
+                at_once = max(1, self.LISTED // max(1, len(ranges))) if checkpoint is None else 1
+                for together in (left[some] for some in slices(len(left), at_once)):
+                    numbers = [b for number in together for b in shards[number]]
+                    if mostly := {b: blocks[b] for b in numbers if b in large}:
                         self._along(self.core.sort, mostly, assembly, threads, report)
-                    if queries and streams:
-                        self._along(self.core.stream, queries, assembly, threads, report)
-                    elif queries:
-                        self.count_shard(queries, [Section(ranges, queries)], assembly, threads, report)
-                    assembly.save(checkpoint, number, [blocks[b] for b in shards[number]])
-                    n_kept += 1
+                    if streams and len(mostly) < len(numbers):
+                        streamed = {b: blocks[b] for b in numbers if b not in large}
+                        self._along(self.core.stream, streamed, assembly, threads, report)
+                    elif len(mostly) < len(numbers):
+                        of_shards = [{b: blocks[b] for b in shards[number] if b not in large} for number in together]
+                        tiles = [(queries, [Section(ranges, queries)]) for queries in of_shards]
+                        self.count_shards(tiles, assembly, threads, report)
+                    for number in together:
+                        assembly.save(checkpoint, number, [blocks[b] for b in shards[number]])
+                    n_kept += len(together)
             return assembly.profile(self.problem)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(checkpoints.what_is_kept(checkpoint, n_kept, len(shards), "shards")) from None
@@ -159,40 +166,40 @@ class CountingPass:
         of_row = self.distance.dim * np.dtype(self.distance.levels[0].row_dtype).itemsize
         return n_shard >= STREAMED_SHARDS and 2 * self.problem.n_column * of_row <= STREAMED_BYTES
 
-    def count_shard(
-        self, queries: dict[int, Int64], sections: list[Section], assembly: Assembly, threads: int,
-        report: Callable[[int], None], *, outside_tiles: bool = True,
+    def count_shards(
+        self, shards: list[Shard], assembly: Assembly, threads: int, report: Callable[[int], None], *,
+        outside_tiles: bool = True,
     ) -> None:  # fmt: skip
-        """Make the blocks of a shard, count the tiles of each section for its blocks, and collect their groups.
+        """Make the blocks of shards, count the tiles of each section for its blocks, and collect their groups.
 
-        Sections have no tile twice, nor transposed. `outside_tiles` says whether to count the items in no tile, too.
+        The sections of a shard have no tile twice, nor transposed. `outside_tiles` says whether to count the items in
+        no tile, too.
         """
-        described = [
-            (_numbers_of(self.layout.joined(section.ranges, queries)), np.array([*section.blocks], dtype=np.int64))
-            for section in sections
-        ]
-        with Polling(self.core, report) as poll:
-            assembly.add(self.core.count(queries, described, outside_tiles, assembly.room, threads, poll))
+        described = []
+        for queries, sections in shards:
+            joined = [_numbers_of(self.layout.joined(section.ranges, queries)) for section in sections]
+            numbers = [np.array([*section.blocks], dtype=np.int64) for section in sections]
+            described.append((queries, [*zip(joined, numbers, strict=True)]))
+        with Polling(self.core, assembly, report) as poll:
+            assembly.add(self.core.count(described, outside_tiles, assembly.room, threads, poll))
 
     def _along(
         self, work: Any, queries: dict[int, Int64], assembly: Assembly, threads: int, report: Callable[[int], None]
     ) -> None:  # fmt: skip
         """Count or sort some queries along all columns."""
         ranges = _numbers_of(self.layout.long_ranges())
-
-        def go_on(done: int) -> None:
-            assembly.let_go()
-            report(done)
-
-        with Polling(self.core, go_on) as poll:
+        with Polling(self.core, assembly, report) as poll:
             assembly.add(work(queries, ranges, assembly.room, threads, poll))
 
 
 class Polling:
-    """Callback of the core while it counts: reports the progress since the last call, and raises if cancelled."""
+    """Callback of the core while it counts: reports the progress since the last call, and raises if cancelled.
 
-    def __init__(self, core: Any, report: Callable[[int], None]) -> None:
-        self._pass, self._report, self._done = core, report, 0
+    The memory of groups that are on disk is freed.
+    """
+
+    def __init__(self, core: Any, assembly: Assembly, report: Callable[[int], None]) -> None:
+        self._pass, self._assembly, self._report, self._done = core, assembly, report, 0
 
     def __enter__(self) -> Callable[[int], None]:
         self._pass.done = self._done = 0
@@ -204,6 +211,7 @@ class Polling:
 
     def _poll(self, done: int) -> None:
         raise_if_cancelled()
+        self._assembly.let_go()
         more, self._done = done - self._done, done
         self._report(more)
 

@@ -81,8 +81,11 @@ class RankingProblem:
         item = candidates.itself_of(np.arange(candidates.n_query))
         own = (item >= 0) & candidates.ranked[item] & (relevance.gallery_class[item] == relevance.query_class)
         query, item = np.flatnonzero(own), item[own]
-        keys = relevance.query_class[query] * self.n_column + self.distance.columns.column_of_item[item]
         most = self.width.copy()
+        if (self.class_count == 1).all():
+            most[query] -= 1
+            return most
+        keys = relevance.query_class[query] * self.n_column + self.distance.columns.column_of_item[item]
         most[query] -= self.class_count[np.searchsorted(self.class_keys, keys)] == 1
         return most
 

@@ -32,7 +32,7 @@ class Columns:
     @classmethod
     def of(cls, source: Source, directions: bool = False) -> Columns:
         """Find equal rows, or rows of equal direction, by hash, and check each against the first of its kind."""
-        hashes = by_piece(source, lambda rows: _core.hash_rows(rows, directions))
+        hashes = by_piece(source, lambda rows: _core.hash_rows(rows, directions, source.threads))
         ascending = np.sort(hashes)
         if (ascending[1:] != ascending[:-1]).all():
             return cls(np.arange(len(hashes)), np.arange(len(hashes)), [(0, len(hashes))])

@@ -48,7 +48,7 @@ class Dense(Distance):
 
     @cached_property
     def _nonnegative(self) -> bool:
-        return all(self.for_both(lambda raw: all(bool(rows.min() >= 0) for _, rows in raw.pieces())))
+        return all(self.for_both(lambda raw: bool((raw.extremes[:, 0] >= 0).all())))
 
     def for_both(self, work: Callable[[Source], _Result]) -> tuple[_Result, _Result]:
         """Apply a function to the queries and to the gallery; once if they are the same."""

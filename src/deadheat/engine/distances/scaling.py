@@ -79,7 +79,7 @@ class Rows(NamedTuple):
 
     def least_size(self) -> float:
         """Return the size of the smallest scaled number that is not zero, not rounded up; infinity if all are."""
-        sizes = by_piece(self.source, smallest_sizes)
+        sizes = smallest_sizes(self.source)
         with np.errstate(under="ignore", over="ignore"):
             return float((sizes / self.factor if self.divide else sizes * self.factor).min()) * (1 - 2.0**-20)
 
@@ -126,38 +126,39 @@ def integer_rows(source: Source) -> tuple[Rows, Float64] | None:
 
 def power_of_two(*sources: Source) -> float:
     """Return a finite power of two that no element exceeds in size, as far as there is one."""
-    largest = max(float(by_piece(source, largest_sizes).max()) for source in sources)
+    largest = max(float(largest_sizes(source).max()) for source in sources)
     exponent = min(int(np.frexp(largest)[1]), 1023)
     return float(np.ldexp(1.0, max(exponent, -1022))) if largest else 1.0
 
 
-def largest_sizes(raw: NDArray[Any]) -> Float64:
-    return np.asarray(np.maximum(raw.max(axis=1), -raw.min(axis=1)), dtype=np.float64)
+def largest_sizes(source: Source) -> Float64:
+    least, greatest, _ = source.extremes.T
+    return np.asarray(np.maximum(greatest, -least), dtype=np.float64)
 
 
-def smallest_sizes(raw: NDArray[Any]) -> Float64:
+def smallest_sizes(source: Source) -> Float64:
     """Return the size of the smallest nonzero element of each row, infinity where all are zero."""
-    sizes = np.abs(raw)
-    sizes[sizes == 0] = np.inf
-    return np.asarray(sizes.min(axis=1), dtype=np.float64)
+    return np.asarray(source.extremes[:, 2], dtype=np.float64)
 
 
 def mostly_spread(source: Source) -> bool:
     """Return whether the sizes of the numbers of most rows differ so much that one term dominates a product."""
-    largest, smallest = by_piece(source, largest_sizes), by_piece(source, smallest_sizes)
+    largest, smallest = largest_sizes(source), smallest_sizes(source)
     return bool(np.mean(largest * _SPREAD > smallest) > 0.5)
 
 
 def norms(source: Source, scale: float) -> Float64:
     """Return Euclidean norms of the rows divided by `scale`, rounded up."""
-    squares, absolutes = by_piece(source, lambda rows: _core.row_sums(rows, scale)).T
+    squares, absolutes = by_piece(source, lambda rows: _core.row_sums(rows, scale, source.threads)).T
     lengths = np.maximum(bounds.norms(squares, absolutes, source.shape[1]), 2.0**-1000)
-    return np.where(by_piece(source, largest_sizes) > 0, lengths, 0.0)
+    return np.where(largest_sizes(source) > 0, lengths, 0.0)
 
 
 def absolute_sums(source: Source, scale: float) -> Float64:
     """Return sums of absolute values of the rows divided by `scale`, rounded up."""
-    return bounds.sums(by_piece(source, lambda rows: _core.row_sums(rows, scale)[:, 1]), source.shape[1])
+    return bounds.sums(
+        by_piece(source, lambda rows: _core.row_sums(rows, scale, source.threads)[:, 1]), source.shape[1]
+    )
 
 
 def integer_squares(rows: Rows) -> Float64:
@@ -211,7 +212,7 @@ def usual(numbers: Float64) -> float:
 
 def normalised(source: Source) -> tuple[Rows, Float64]:
     """Return the rows with the reciprocals of their norms as factors; and 1 for each row, but 0 for rows of zeros."""
-    largest = by_piece(source, largest_sizes)
+    largest = largest_sizes(source)
     _, exponent = np.frexp(largest)
     if source.dtype == np.float64 and (np.abs(exponent[largest > 0]) > 400).any():
         # the direction is what counts, and squares must not overflow
@@ -219,7 +220,7 @@ def normalised(source: Source) -> tuple[Rows, Float64]:
         scaled = np.ldexp(rows, -exponent[:, None])
         lost = (rows != 0) & (np.abs(scaled) < _LEAST)  # which is slow, and must not become 0
         source = Array(np.where(lost, np.copysign(_LEAST, rows), scaled))
-    squares = by_piece(source, lambda rows: _core.row_sums(rows, 1.0)[:, 0])
+    squares = by_piece(source, lambda rows: _core.row_sums(rows, 1.0, source.threads)[:, 0])
     return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
 
 

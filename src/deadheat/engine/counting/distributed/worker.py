@@ -215,7 +215,7 @@ class PortionedPass:
         first = columns == (queries if self._cut.symmetric else 0)
         for shard in self._pass.layout.shards([self._queries[number] for number in numbers]):
             blocks = {numbers[place]: self._queries[numbers[place]] for place in shard}
-            self._pass.count_shard(blocks, sections, assembly, threads, lambda _: None, outside_tiles=first)
+            self._pass.count_shards([(blocks, sections)], assembly, threads, lambda _: None, outside_tiles=first)
         found: dict[str, Array] = {}
         for group in groups:
             known = assembly.of(np.sort(self._queries_of(self._blocks[group])))
