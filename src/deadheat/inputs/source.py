@@ -38,6 +38,8 @@ class Source(ABC):
         Whether there is an attribute `array`.
     array : (n, dim)
         All rows, in `dtype` and C-contiguous.
+    tensor : (tensor, int) or None
+        The PyTorch tensor on a card that the rows were copied from, and how often it had been written to by then.
     """
 
     shape: tuple[int, int]
@@ -45,6 +47,7 @@ class Source(ABC):
     stored: np.dtype[Any]
     in_memory: bool = False
     array: Rows
+    tensor: tuple[Any, int] | None = None
 
     def __len__(self) -> int:
         return self.shape[0]
