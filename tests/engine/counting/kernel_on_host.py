@@ -43,10 +43,11 @@ def kernel_on_host(card: Any) -> Callable[..., None]:
     def start(n_row: int, shared: int, *arguments: Any) -> None:
         assert shared <= counting.SHARED_BYTES
         assert all(each is None or isinstance(each, int) or each.is_contiguous() for each in arguments)
-        as_pointers = (
-            each if isinstance(each, int) else each.data_ptr() if each is not None else 0 for each in arguments
-        )
-        given = [ctypes.c_int(a) if isinstance(b, int) else ctypes.c_void_p(a) for a, b in zip(as_pointers, arguments)]
+        given = [ctypes.c_int(each) if isinstance(each, int) else _pointer(each) for each in arguments]
         run(n_row, _THREADS, *given)
 
     return start
+
+
+def _pointer(tensor: Any) -> ctypes.c_void_p:
+    return ctypes.c_void_p(0 if tensor is None else tensor.data_ptr())

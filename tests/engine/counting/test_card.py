@@ -1,7 +1,7 @@
 """A card: the digest of the core, on PyTorch's CPU device and, where there is one, on a card; by both ways to count.
 
-The kernel runs on the CPU too, compiled as C++. Products that err by more than they should are imitated, or are those of
-bfloat16 that some processors have; each comes with a control that shows that they do err.
+The kernel runs on the CPU too, compiled as C++. Products that err by more than they should are imitated, or are those
+of bfloat16 that some processors have; each comes with a control that shows that they do err.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ import numpy as np
 import pytest
 import test_invariance as invariance
 from click.testing import CliRunner
-from keyed import profiled
 from kernel_on_host import kernel_on_host
+from keyed import profiled
 
 import deadheat as dh
 from deadheat.cli.main import main
 from deadheat.engine.counting import layout
+from deadheat.engine.counting.candidates import Candidates, Relevance
 from deadheat.engine.counting.card import card_pass, counting, device
 from deadheat.engine.counting.card.counting import by_sorting, count_between
-from deadheat.engine.counting.card.device import Card, open_card
-from deadheat.engine.counting.card.scores import CardScores
+from deadheat.engine.counting.card.device import Card, Rows, open_card
 from deadheat.engine.counting.distributed import worker
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.distances.scaling import Rows as Scaled
+from deadheat.engine.ties.rule import Exact
 from deadheat.inputs.source import Array
 
 torch: Any = pytest.importorskip("torch", reason="the extra 'torch' is not installed")
@@ -81,7 +83,8 @@ def _setting() -> Iterator[None]:
 def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small blocks, and tiles of few columns."""
     monkeypatch.setattr(layout, "BLOCK_ROWS", 33)
-    monkeypatch.setattr(device, "MOST_BYTES", 33 * 64 * 50)
+    for module in (device, card_pass):
+        monkeypatch.setattr(module, "MOST_BYTES", 33 * 64 * 50)
     monkeypatch.setattr(Card, "free", lambda self: 1 << 30)
 
 
@@ -239,20 +242,25 @@ def test_more_edges_than_a_block_of_threads_can_hold_are_looked_up(card, monkeyp
     assert (counts[0, :5].tolist(), len(rows), len(calls)) == ([0, 0, 1, 1, 0], 0, 1)
 
 
-def test_the_kernel_compiles():
-    """By NVRTC, as on a card, and by nvcc: whichever is here; neither needs a card."""
+def test_nvcc_compiles_the_kernel():
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("nvcc is not installed")
     source = Path(counting.__file__).with_name("count.cu")
-    tried = 0
+    subprocess.run([nvcc, "-arch=sm_90", "-cubin", "-o", os.devnull, str(source)], check=True, timeout=120)
+
+
+def test_nvrtc_compiles_the_kernel(monkeypatch):
+    """As on a card, but without one; and what does not compile is an error."""
+    nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="cuda.bindings is not installed")
     try:
-        assert counting.cubin("sm_90").startswith(b"\x7fELF")
-        tried += 1
-    except (ImportError, RuntimeError) as error:
-        assert "NVRTC_ERROR" not in str(error)
-    if nvcc := shutil.which("nvcc"):
-        subprocess.run([nvcc, "-arch=sm_90", "-cubin", "-o", os.devnull, str(source)], check=True, timeout=120)
-        tried += 1
-    if not tried:
-        pytest.skip("neither cuda.bindings with NVRTC nor nvcc is installed")
+        nvrtc.nvrtcVersion()
+    except RuntimeError:
+        pytest.skip("NVRTC is not installed")
+    assert counting.cubin("sm_90").startswith(b"\x7fELF")
+    monkeypatch.setattr(Path, "read_bytes", lambda path: b"no kernel")
+    with pytest.raises(RuntimeError, match=r"^NVRTC_ERROR_COMPILATION of nvrtcResult$"):
+        counting.cubin("sm_90")
 
 
 def test_without_a_compiler_there_is_a_line_in_the_log(monkeypatch, caplog):
@@ -289,13 +297,11 @@ def test_shorter_numbers_with_a_bound_for_float32_are_refused(card, monkeypatch)
     if float(((rows @ rows.T).double() - rows.double() @ rows.double().T).abs().max()) < 1e-4:
         pytest.skip("this device multiplies float32 as float32, whatever it is allowed")
     monkeypatch.setattr(Card, "has_float32", lambda self: True)
-    monkeypatch.setattr(card, "checked", False)
-    with pytest.raises(
-        ValueError, match=r"must have products within their bounds, but those of float32 numbers err by"
-    ):
-        profiled(*DUPLICATES, device=card)
-    monkeypatch.setattr(card, "checked", True)
+    monkeypatch.setattr(card, "checked", set())
     monkeypatch.setattr(card, "wide", False)
+    with pytest.raises(ValueError, match=r"^float32 products on .* must be within their bounds, but are not"):
+        profiled(*DUPLICATES, device=card)
+    monkeypatch.setattr(card, "checked", {"float64", "float32"})
     monkeypatch.setattr(card_pass, "MANY_OPEN", 2.0)
     assert not same(card, *DUPLICATES)
 
@@ -305,11 +311,14 @@ def test_shorter_numbers_with_a_bound_for_float32_are_refused(card, monkeypatch)
 def test_a_card_whose_products_err_is_refused(bits, how, monkeypatch):
     """Factors that are cut to so many bits, as tensor cores or an emulation of float64 would."""
     card, upload = Card(torch, torch.device("cpu")), Card.upload
+    card.wide = False
     card.check()
+    assert card.checked == {"float64", "float32"}
+    card.checked.clear()
     monkeypatch.setattr(
         Card, "upload", lambda self, rows: upload(self, (how(rows * 2.0**bits) / 2.0**bits).astype(rows.dtype))
     )
-    with pytest.raises(ValueError, match=r"^device 'cpu' must have products within their bounds, but those of float"):
+    with pytest.raises(ValueError, match=r"^float.. products on cpu must be within their bounds, but are not$"):
         card.check()
 
 
@@ -328,12 +337,15 @@ def test_a_setting_that_changes_on_the_way(card, monkeypatch):
 @pytest.mark.parametrize("distance", invariance.PRODUCTS)
 @pytest.mark.parametrize("kind", invariance.KINDS)
 def test_scores_err_by_no_more_than_the_bound(kind, distance, card, precision):
-    rows, _ = invariance.example(kind)
+    rows, labels = invariance.example(kind)
     for exact_only in (True, False):
-        scores = CardScores(card, distance_registry.make(distance, rows, None, exact_only))
-        metric, last, queries = scores.distance, len(scores.distance.levels) - 1, np.arange(len(rows))
+        metric, queries = distance_registry.make(distance, rows, None, exact_only), np.arange(len(rows))
+        relevance = Relevance(labels, labels, Candidates.of(len(rows), len(rows), leave_one_out=False))
+        counting_pass = card_pass.CardPass(card, metric, Exact(), relevance)
+        metric, last = counting_pass.distance, counting_pass.last
+        assert last == (precision == "float32" and metric.levels[0].dtype == np.float32)
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):
-            tile = scores.tile(number, queries, range(*ends)).cpu().numpy()
+            tile = counting_pass._scores(number, queries, range(*ends)).cpu().numpy()
             row, place = (index.ravel() for index in np.indices(tile.shape))
             truth = metric.scores.pair_scores(row, place + ends[0]).reshape(tile.shape)
             slack = metric.scores.reach(last, queries, band)[:, :1]
@@ -380,25 +392,25 @@ def test_automatic_casts_do_nothing(card):
 
 
 def test_too_little_memory_means_smaller_tiles(card, way, monkeypatch):
-    shapes, tile = [], CardScores.tile
+    shapes, scores = [], card_pass.CardPass._scores
 
     def limited(self, level, queries, columns):
         if len(columns) * len(queries) > 2000:
             raise torch.cuda.OutOfMemoryError("CUDA out of memory")
         shapes.append(len(columns))
-        return tile(self, level, queries, columns)
+        return scores(self, level, queries, columns)
 
-    monkeypatch.setattr(CardScores, "tile", limited)
+    monkeypatch.setattr(card_pass.CardPass, "_scores", limited)
     assert same(card, *DUPLICATES)
     assert len(shapes) > 10
-    monkeypatch.setattr(CardScores, "tile", lambda *given: limited(*given[:2], np.arange(9999), given[3]))
+    monkeypatch.setattr(card_pass.CardPass, "_scores", lambda *given: limited(*given[:2], np.arange(9999), given[3]))
     with pytest.raises(torch.cuda.OutOfMemoryError):
         profiled(*DUPLICATES, device=card)
 
 
 def test_rows_that_are_too_many_are_uploaded_when_they_are_needed(card, monkeypatch):
     monkeypatch.setattr(Card, "free", lambda self: 1 << 15)
-    assert ON_CPU.kept(Array(DUPLICATES[0])) is None
+    assert Rows(card, Scaled.over(Array(DUPLICATES[0]), np.ones(1))).kept is None
     for distance in invariance.PRODUCTS:
         assert same(card, *DUPLICATES, distance=distance)
 
@@ -407,9 +419,10 @@ def test_a_tensor_is_used_where_it_is(card):
     source = Array(DUPLICATES[0])
     tensor = torch.tensor(DUPLICATES[0], device=card.where)
     source.tensor = tensor, tensor._version
-    assert card.kept(source).data_ptr() == tensor.data_ptr()
+    rows = Scaled.over(source, np.ones(1))
+    assert Rows(card, rows).kept.data_ptr() == tensor.data_ptr()
     tensor[0] = 7.0  # after the rows were copied
-    np.testing.assert_array_equal(card.kept(source).cpu().numpy(), DUPLICATES[0])
+    np.testing.assert_array_equal(Rows(card, rows).kept.cpu().numpy(), DUPLICATES[0])
 
 
 @needs_cuda

@@ -1,9 +1,7 @@
-// Counts the scores of each row of a tile between the edges of that row, which ascend. Slot k is for scores that are not
-// below k edges; slot 0, farther than all that is relevant, is not counted. Where odd slots are open, what falls in them is
-// listed, as row, column and slot, instead of counted: `found` begins with the number of all of it, and then has as much as
-// there is room for. A column counts `weight`, or 1 where that is null.
-//
-// A block of threads takes a row, with n_edge edges and n_edge + 1 counts in shared memory.
+// Counts the scores of each row between the edges of that row, which ascend. Slot k is for scores that are not below k edges.
+// Slot 0, farther than all that is relevant, is not counted. If odd slots are open, because what is there may be tied, it is
+// listed as row, column and slot: `found` has the number of all of it, and then as much as there is room for. A column counts
+// its weight, or 1 where that is null. A block of threads takes a row, with its edges and counts in shared memory.
 extern "C" __global__ void count_rows(const double *scores, const double *edges, const int *weight, int n_column, int n_edge,
                                       int openable, int room, int *counts, int *found) {
     extern __shared__ double edge[];
@@ -23,8 +21,8 @@ extern "C" __global__ void count_rows(const double *scores, const double *edges,
         }
         if (openable && slot % 2 == 1) {
             const long long place = atomicAdd(found, 1);
-            int *item = found + 1 + 3 * place;
-            if (place < room) item[0] = static_cast<int>(row), item[1] = column, item[2] = slot;
+            if (place < room)
+                found[3 * place + 1] = static_cast<int>(row), found[3 * place + 2] = column, found[3 * place + 3] = slot;
         } else {
             atomicAdd(&count[slot], weight == nullptr ? 1 : weight[column]);
         }

@@ -1,11 +1,7 @@
-"""Counting the scores of a tile between the edges of its rows: by a kernel (`count.cu`), or by sorting, with PyTorch alone.
+"""Counting the scores of a tile between the edges of its rows: by a kernel, `count.cu`, or by sorting in PyTorch alone.
 
-The slot of a score is the number of edges of its row that it is not below. Odd slots can be open: their items may be tied,
-and are listed, not counted. Slot 0 is farther than all that is relevant, and is not counted.
-
-The kernel is compiled by NVIDIA's `cuda.bindings`, a documented interface to NVRTC and to the driver, which PyTorch's
-wheels for CUDA on Linux bring since 2.10. (`torch.cuda._compile_kernel` is private and wants a CUDA toolkit, Triton a C
-compiler, and its kernel took 1.1 to 1.7 times as long on an H200.) Where that is missing, rows are sorted.
+The kernel is compiled by NVIDIA's `cuda.bindings`, a documented interface to NVRTC and the driver, which PyTorch's
+wheels for CUDA on Linux bring since 2.10. (`torch.cuda._compile_kernel` wants a CUDA toolkit, Triton a C compiler.)
 """
 
 from __future__ import annotations
@@ -20,10 +16,7 @@ from typing import Any
 
 from deadheat.engine.counting.card.device import Card, Tensor
 
-THREADS, SHARED_BYTES = (
-    512,
-    48 << 10,
-)  # of a block, which takes one row; more edges than fit there are looked up in sorted rows
+THREADS, SHARED_BYTES = 512, 48 << 10  # of a block, which takes one row
 ROOM = 1 << 16  # for open items, before it is known how many there are
 
 
@@ -62,15 +55,12 @@ def by_sorting(card: Card, tile: Tensor, edges: Tensor, weight: Tensor | None, c
 
 @cache
 def kernel_of(card: Card) -> Callable[..., None] | None:
-    """Return the kernel on a card, to be called with the arguments of `count.cu` behind the number of rows and bytes.
-
-    Where it cannot be had, there is a line in the log.
-    """
-    if card.where.type != "cuda":
+    """Return what launches the kernel, or None, with a line in the log, where it cannot be had."""
+    if card.where.type == "cpu":
         return None
     try:
         driver, properties = import_module("cuda.bindings.driver"), card.torch.cuda.get_device_properties(card.where)
-        with card.using(card.stream()):
+        with card.torch.cuda.device(card.where):
             module = _done(driver.cuModuleLoadData(cubin(f"sm_{properties.major}{properties.minor}")))
         function = _done(driver.cuModuleGetFunction(module, b"count_rows"))
     except (ImportError, OSError, RuntimeError, AttributeError) as error:
@@ -78,7 +68,7 @@ def kernel_of(card: Card) -> Callable[..., None] | None:
         logging.getLogger("deadheat").warning("%s: scores are sorted, not counted by a kernel: %s", card.where, why)
         return None
 
-    def launch(n_row: int, shared: int, *arguments: Tensor | int | None) -> None:
+    def launch(n_row: int, shared: int, *arguments: Tensor | int | None) -> None:  # arguments of `count_rows`
         values = tuple(each if isinstance(each, int) else 0 if each is None else each.data_ptr() for each in arguments)
         types = tuple(ctypes.c_int if isinstance(each, int) else ctypes.c_void_p for each in arguments)
         stream, shape = card.torch.cuda.current_stream().cuda_stream, (n_row, 1, 1, THREADS, 1, 1)

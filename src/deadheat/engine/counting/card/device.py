@@ -1,9 +1,8 @@
-"""A card: which it is, what its products are known to be, and how much of its memory is used.
+"""A card, and rows on it: which it is, what is known of its products, and how much of its memory is free.
 
-A card must guarantee three things: single operations round as IEEE 754 says, but for underflow; products of float64
-matrices are computed in float64, and those of float32 in float32 if PyTorch's settings say so, in any order of summation.
-`check` looks whether products keep to that. Float32 products in TF32 or bfloat16, which would leave a tenth of all items
-open in classes of 5, are not used. No setting of PyTorch's is changed.
+Single operations must round as IEEE 754 says, but for underflow; products of float64 matrices must be made in float64,
+in any order of summation, and those of float32 in float32 if PyTorch's settings say so: `check` looks at both. Products
+in TF32 or bfloat16, which would leave a tenth of all items open in classes of 5, are not used. No setting is changed.
 """
 
 from __future__ import annotations
@@ -21,35 +20,23 @@ from numpy.typing import NDArray
 
 from deadheat.engine.distances.bounds import gamma
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.source import Source
 from deadheat.support import checks
+from deadheat.support.arrays import Int64
 from deadheat.support.lazy import require
 
 Tensor = Any  # torch.Tensor
 
 MOST_BYTES = 2 << 30  # that tiles take, next to the rows
-_FAST_FLOAT64 = {
-    (6, 0),
-    (7, 0),
-    (8, 0),
-    (9, 0),
-    (10, 0),
-}  # capabilities of data-centre cards: half the speed of float32
-_UNSTATED = (
-    "CUBLAS_EMULATE_SINGLE_PRECISION",
-    "CUBLAS_EMULATE_DOUBLE_PRECISION",
-)  # products whose errors nobody states
+_FAST_FLOAT64 = {(6, 0), (7, 0), (8, 0), (9, 0), (10, 0)}  # capabilities of cards with half the speed of float32
+_UNSTATED = "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"  # whose errors nobody states
 
 
 class Card:
-    """A PyTorch device that counts; `wide` says that float64 products are about as fast there as those of float32."""
+    """A PyTorch device that counts; `wide` says that its float64 products are about as fast as those of float32."""
 
     def __init__(self, torch: Any, where: Any) -> None:
-        self.torch, self.where, self.turn, self.checked = torch, where, RLock(), False
+        self.torch, self.where, self.turn, self.checked = torch, where, RLock(), set[str]()
         self.wide = where.type == "cpu" or torch.cuda.get_device_capability(where) in _FAST_FLOAT64
-
-    def stream(self) -> Any:
-        return self.torch.cuda.current_stream(self.where) if self.where.type == "cuda" else None
 
     @contextmanager
     def using(self, stream: Any) -> Iterator[None]:
@@ -57,72 +44,81 @@ class Card:
         torch = self.torch
         casts = torch.autocast(self.where.type, dtype=torch.bfloat16, enabled=False)
         with self.turn, torch.no_grad(), casts, torch.cuda.stream(stream):
-            if not self.checked:
-                self.check()
+            self.check()
             yield
 
     def check(self) -> None:
-        """Refuse a card whose products err by more than their bounds, as seen on sums that are known exactly.
+        """Refuse a card whose products err by more than their bounds, as seen once on sums that are known exactly.
 
         Row i has numbers of about 1 + 0.47·2^-p, for a p of its own: cut off behind bit p, all of them lose as much.
         """
-        for name, digits in (("float64", 53), ("float32", 24))[: 2 if self.has_float32() else 1]:
-            places = np.linspace(4, digits - 6, 16)[:, None]
-            rows = (1 + np.random.default_rng(0).uniform(0.45, 0.49, (16, 128)) * 2.0**-places).astype(name)
+        for name, digits in (("float64", 53), ("float32", 24)):
+            if name in self.checked or (digits == 24 and (self.wide or not self.has_float32())):
+                continue
+            units = 2.0 ** -np.linspace(4, digits - 6, 16)[:, None]
+            rows = (1 + np.random.default_rng(0).uniform(0.45, 0.49, (16, 128)) * units).astype(name)
             whole, left = np.ldexp(rows, digits - 1).astype(np.int64).astype(object), self.upload(rows).repeat(16, 1)
             exact = (whole @ whole.T).astype(np.float64)  # sums of integers, rounded once
-            found = np.ldexp(
-                (left @ left.T)[::17, ::17].double().cpu().numpy(), 2 * digits - 2
-            )  # each pair of rows once
-            if not (np.abs(found - exact) <= gamma(128 + 1, name) * exact).all():
-                rule = f"must have products within their bounds, but those of {name} numbers err by more"
-                raise InvalidValueError(f"device {str(self.where)!r}", rule)
-        self.checked = True
+            found = (left @ left.T)[::17, ::17].double().cpu().numpy()  # each pair of rows once
+            if not (np.abs(np.ldexp(found, 2 * digits - 2) - exact) <= gamma(128 + 1, name) * exact).all():
+                raise InvalidValueError(f"{name} products on {self.where}", "must be within their bounds, but are not")
+            self.checked.add(name)
 
     def has_float32(self) -> bool:
         """Return whether no setting allows PyTorch to multiply float32 matrices in a shorter type."""
-        torch, backend = self.torch, getattr(self.torch.backends, {"cpu": "mkldnn"}.get(self.where.type, "cuda"))
+        backends = self.torch.backends
+        backend = backends.cuda if self.where.type == "cuda" else getattr(backends, "mkldnn", None)
         allowed = ["ieee" if os.environ.get("NVIDIA_TF32_OVERRIDE", "0") == "0" else "tf32"]
         for read in (
-            torch.get_float32_matmul_precision,
-            lambda: backend.matmul.fp32_precision,  # and what it inherits
-            lambda: "tf32" if torch.backends.cuda.matmul.allow_tf32 else "ieee",
+            self.torch.get_float32_matmul_precision,
+            lambda: backend.matmul.fp32_precision,  # type: ignore[union-attr]  # and what it inherits
+            lambda: "tf32" if backends.cuda.matmul.allow_tf32 else "ieee",
         ):
             with suppress(AttributeError, RuntimeError):  # older, or: the other way of setting it is in use
                 allowed.append(read())
         return {"highest", "ieee", "none"}.issuperset(allowed)
 
     def free(self) -> int:
-        return int(self.torch.cuda.mem_get_info(self.where)[0]) if self.where.type == "cuda" else 4 * MOST_BYTES
-
-    def columns(self, n_row: int, each: int, dim: int) -> int:
-        """Return how many columns a tile may have, of rows of `dim` numbers and with so many bytes for each score."""
-        return max(1, min(MOST_BYTES, self.free() // 2) // (n_row * each + 16 * dim))
+        """Return how many bytes are free, those that PyTorch holds and does not use among them."""
+        if self.where.type == "cpu":
+            return 4 * MOST_BYTES
+        cuda, where = self.torch.cuda, self.where
+        return int(cuda.mem_get_info(where)[0] + cuda.memory_reserved(where) - cuda.memory_allocated(where))
 
     def upload(self, array: NDArray[Any]) -> Tensor:
         """Return a copy of an array on the card; on the CPU the array itself."""
         return self.torch.from_numpy(array if array.flags.writeable else array.copy()).to(self.where)
 
-    def kept(self, source: Source) -> Tensor | None:
-        """Return the rows of a source on the card; None if they would take more than half of what is free there."""
-        dtype = getattr(self.torch, source.dtype.name)
-        if source.tensor is not None:
-            tensor, version = source.tensor
-            if tensor.device == self.where and tensor._version == version:  # nobody has written to it since
-                return tensor.detach().to(dtype)
-        if 2 * source.dtype.itemsize * math.prod(source.shape) > self.free():
-            return None
-        rows = self.torch.empty(source.shape, dtype=dtype, device=self.where)
-        for start, piece in source.pieces():
-            rows[start : start + len(piece)] = self.upload(piece)
-        return rows
+
+class Rows:
+    """Scaled rows, or words of bits: kept on a card if that takes less than half of what is free, else uploaded."""
+
+    def __init__(self, card: Card, rows: Any) -> None:
+        self.card, self.rows, self.kept = card, rows, None
+        if isinstance(rows, np.ndarray):
+            self.kept = card.upload(rows.view(np.int64))
+            return
+        source, dtype = rows.source, getattr(card.torch, rows.source.dtype.name)
+        tensor, version = source.tensor or (None, 0)
+        if tensor is not None and tensor.device == card.where and tensor._version == version:  # not written to since
+            self.kept = tensor.detach().to(dtype)
+        elif 2 * source.dtype.itemsize * math.prod(source.shape) < card.free():
+            self.kept = card.torch.empty(source.shape, dtype=dtype, device=card.where)
+            for start, piece in source.pieces():
+                self.kept[start : start + len(piece)] = card.upload(piece)
+
+    def take(self, numbers: Int64, dtype: Any) -> Tensor:
+        """Return some rows, scaled in float64, or bits."""
+        upload, kept = self.card.upload, self.kept
+        raw = upload(self.rows.source.take(numbers)) if kept is None else kept[upload(numbers)]
+        if isinstance(self.rows, np.ndarray):
+            return ((raw[:, :, None] >> self.card.torch.arange(64, device=raw.device)) & 1).flatten(1).to(dtype)
+        factor = upload(self.rows.factor if len(self.rows.factor) == 1 else self.rows.factor[numbers])[:, None]
+        return (raw.double() / factor if self.rows.divide else raw.double() * factor).to(dtype)
 
 
 def open_card(device: Any, number: int | None = None) -> Card | None:
-    """Return the card for an argument: "cuda", "cuda:1", or a `torch.device` of these; None for "cpu", the core.
-
-    Of the workers on one machine, each has a `number`, and "cuda" is another card for another one.
-    """
+    """Return the card for an argument, or None for "cpu"; "cuda" is another one for each `number` of a worker."""
     if isinstance(device, Card) or str(device).partition(":")[0] == "cpu":
         return device if isinstance(device, Card) else None
     torch: Any = require("torch", "torch", f"device {checks.shown(device)}")
@@ -139,14 +135,11 @@ def open_card(device: Any, number: int | None = None) -> Card | None:
         found = f"PyTorch finds {count or 'no'} CUDA device{'' if count == 1 else 's'}"
         came = found if torch.version.cuda or torch.version.hip else "this PyTorch is built without CUDA"
         raise InvalidValueError("device", f"must be one that PyTorch can use, but is {str(device)!r}, and {came}")
-    for name in _UNSTATED:
-        if os.environ.get(name, "0") not in ("", "0"):
-            came = f"the environment has {name}={os.environ[name]}"
-            raise InvalidValueError(f"device {str(device)!r}", f"must have products whose error is known, but {came}")
+    for name in (name for name in _UNSTATED if os.environ.get(name, "0") not in ("", "0")):
+        came = f"the environment has {name}={os.environ[name]}"
+        raise InvalidValueError(f"device {str(device)!r}", f"must have products whose error is known, but {came}")
     own = torch.cuda.current_device() if number is None else number % count
     return _card(torch, own if where.index is None else where.index)
 
 
-@cache
-def _card(torch: Any, index: int) -> Card:
-    return Card(torch, torch.device("cuda", index))
+_card = cache(lambda torch, index: Card(torch, torch.device("cuda", index)))  # one object for each

@@ -304,15 +304,12 @@ def _pass(job: Job) -> CountingPass:
         of_items = of_query if of_items is None else of_items
         relevance = Relevance(of_query.astype(np.int64), of_items.astype(np.int64), candidates)
     card = _card(job)
-    return (
-        CountingPass(distance, job.rule, relevance)
-        if card is None
-        else cards.CardPass(card, distance, job.rule, relevance)
-    )
+    task = distance, job.rule, relevance
+    return CountingPass(*task) if card is None else cards.CardPass(card, *task)
 
 
 def _card(job: Job) -> devices.Card | None:
-    """Return the card of this worker. The first worker on a machine takes its first card, and so on, round and round."""
+    """Return the card of this worker: the first on a machine takes its first card, and so on, round and round."""
     if job.device != "cuda":
         return None if job.device is None else devices.open_card(job.device)
     for number in itertools.count():
