@@ -18,8 +18,10 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+import deadheat as dh
 from benchmarks import (
     candidates,
+    card,
     cliffs,
     cluster,
     data,
@@ -418,3 +420,36 @@ def test_a_plan_follows_from_its_rates() -> None:
     assert one["hours"] == pytest.approx((1e12 / 1e9 + 1) / 3600, abs=0.005)
     assert ten["hours"] == pytest.approx((1e12 / 1e9 + 10) / 36000, abs=0.005)
     assert (one["GB of a worker"], one["GB read"], ten["GB read"]) == (0.1, 1, 5)
+
+
+def test_the_benchmark_of_a_card(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small, on PyTorch's CPU device; where there is no card it says so in one line."""
+    torch = pytest.importorskip("torch", reason="the extra 'torch' is not installed")
+    monkeypatch.setattr(card, "_KINDS", ("random", "int8"))
+    card.main(["--cpu"])
+    first, digests, _, *table, _, seconds = capsys.readouterr().out.splitlines()
+    assert first.startswith("PyTorch's CPU device, small: no measurement; PyTorch ")
+    assert digests == "digests: 81 of 81 are those of the core"
+    assert len(table) == 2 + len(card.WORKS) + 1
+    assert {row.count("|") for row in table} == {len(card.COLUMNS) + 1}
+    assert "NOT" not in "".join(table)
+    assert seconds.endswith(" s in all")
+    if not torch.cuda.is_available():
+        card.main([])
+        assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_the_argsort_of_the_benchmark_of_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without ties it gives mean average precision; and digests that differ are named."""
+    torch = pytest.importorskip("torch", reason="the extra 'torch' is not installed")
+    monkeypatch.setattr(card, "_BLOCK", 40)
+    monkeypatch.setattr(card, "_KINDS", ("random",))
+    device = card.Card(torch, torch.device("cpu"))
+    rows, labels = np.random.default_rng(0).standard_normal((130, 8)), np.arange(130) % 13
+    unit = torch.tensor(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    found = card.Bench(device, 1).argsort(unit, torch.tensor(labels))
+    assert found == pytest.approx(dh.evaluate(rows, labels)["mAP"].expected, abs=1e-6)
+    monkeypatch.setattr(dh.Task, "replace", lambda task, device: dh.Task(rows, labels))
+    assert card.digests(device).startswith(
+        "digests: 0 of 45 are those of the core; NOT: random, cosine, exact, kernel,"
+    )

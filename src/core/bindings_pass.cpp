@@ -490,31 +490,27 @@ void bind_pass(nb::module_ &m) {
                          return out;
                      })
         .def(
-            "n_slot", [](Block &self, std::size_t counter) { return self.counters()[counter]->counts.columns; }, "counter"_a)
-        .def(
             "edges",
-            [](Block &self, std::size_t counter, int level, Index band, bool wide) {
-                nb::object edges;
-                bool closed = false;
-                const auto make = [&]<class T>(T) {
-                    const auto table = self.counters()[counter]->template edges<T>(level, band);
-                    const Index n = std::max<Index>(1, table->n_edge);
-                    Fresh<T, 2> out({table->edges.rows, n});
-                    for (Index i = 0; i < table->edges.rows; ++i)
-                        std::copy_n(table->edges.row(i), n, out.data.get() + i * n);
-                    edges = nb::cast(std::move(out)), closed = table->closed;
-                };
-                wide ? make(double{}) : make(float{});
-                return nb::make_tuple(edges, closed);
+            [](Block &self, std::size_t counter, int level, Index band) {
+                std::shared_ptr<const EdgeTable<double>> table;
+                {
+                    const nb::gil_scoped_release release;
+                    const FloatMode mode;
+                    table = self.counters()[counter]->edges<double>(level, band);
+                }
+                Fresh<double, 2> out({table->edges.rows, std::max<Index>(1, table->n_edge)});
+                for (Index i = 0; i < table->edges.rows; ++i)
+                    std::copy_n(table->edges.row(i), out.shape[1], out.data.get() + i * out.shape[1]);
+                return nb::make_tuple(nb::cast(std::move(out)), table->closed);
             },
-            "counter"_a, "level"_a, "band"_a, "wide"_a)
+            "counter"_a, "level"_a, "band"_a)
         .def(
             "add",
             [](Block &self, std::size_t counter, Matrix<const std::int32_t> counts) {
                 const std::lock_guard hold(self.counting);
                 Table<std::int32_t> &own = self.counters()[counter]->counts;
-                for (Index i = 0; i < own.rows; ++i)
-                    for (Index j = 0; j < own.columns; ++j) own(i, j) += counts(i, j);
+                for (Index i = 0; i < own.rows; ++i)  // those behind the last edge of any row are left out
+                    for (Index j = 0; j < std::min(own.columns, counts.columns); ++j) own(i, j) += counts(i, j);
             },
             "counter"_a, "counts"_a, Released())
         .def(

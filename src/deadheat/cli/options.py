@@ -93,7 +93,7 @@ _SINGLETONS = option(
 THREADS_OPTION = option("Run", "--threads", type=THREADS, metavar="N", help="Use N threads. Default: all cores.")
 DEVICE_OPTION = option(
     "Run", "--device", metavar="NAME",
-    help="Multiply and count with PyTorch on this device: cuda, cuda:1, cpu. Default: the compiled core.",
+    help="Multiply and count with PyTorch on this card: cuda or cuda:1. Default: cpu, the compiled core.",
 )  # fmt: skip
 SCORE_TIES = option(
     "Ranking", "--ties", type=Choice(["exact", *FORMATS, "float64", "tolerance=EPS"]), default="exact",

@@ -23,6 +23,7 @@ from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import labels as input_labels
+from deadheat.inputs.conversion import card_of
 from deadheat.inputs.files import paths_given
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.label_sets import LabelSets, numbered
@@ -109,8 +110,9 @@ class Task:
         with the same data and options, and ends with the same profile. It takes up to twice as long as without. By
         default nothing is kept.
     device : str or torch.device, optional
-        "cuda", "cuda:1" or "cpu": multiply and count there with PyTorch; what that leaves open is decided as always,
-        so the profile is the same, under TF32 too. By default NumPy does it.
+        "cuda" or "cuda:1": multiply and count on that card with PyTorch; what that leaves open is decided as always,
+        so the profile is the same. By default it is the card that holds the embeddings, if they are a tensor there;
+        "cpu" counts on the processor.
     executor : concurrent.futures.Executor or Cluster, optional
         Workers that count, in other processes or on other machines: any executor of PEP 3148, such as Dask's
         ``client.get_executor(pure=False, retries=2)``, or a function that makes one. The profile is the same.
@@ -168,6 +170,8 @@ class Task:
         executor: Executor | Callable[[], Executor] | Cluster | None = None,
         relevance: Literal["any", "same", "count"] | None = None,
     ) -> None:
+        if device is None and executor is None:
+            device = card_of(embeddings)
         settings: dict[str, Any] = {
             "distance": distance, "ties": ties, "junk": junk, "exclude": exclude, "threads": threads,
             "progress": progress, "checkpoint": checkpoint, "device": device, "executor": executor,
@@ -987,7 +991,7 @@ def _settled(pair: Pair, options: CountingOptions) -> Pair:
         of_query, of_items = numbered(query.labels, None if gallery is None else gallery.labels)
         items = None if gallery is None else gallery._replace(labels=of_items)
         return Pair(query._replace(labels=of_query), items, files)
-    for name, value in (("checkpoint", options.checkpoint), ("device", options.device), ("executor", options.cluster)):
+    for name, value in (("checkpoint", options.checkpoint), ("executor", options.cluster)):
         if value is not None:
             raise InvalidValueError(name, "must be left out where a row has several labels")
     return pair

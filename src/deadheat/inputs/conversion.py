@@ -217,6 +217,12 @@ def is_foreign(values: Any) -> bool:
     return not isinstance(values, (np.ndarray, np.generic)) and any(hasattr(values, each) for each in protocols)
 
 
+def card_of(values: Any) -> Any | None:
+    """Return the CUDA device of a PyTorch tensor, or of the first in a list; None for anything else."""
+    first = values[0] if isinstance(values, (list, tuple)) and len(values) else values
+    return first.device if getattr(first, "is_cuda", False) is True else None
+
+
 def on_host(values: Any, name: str) -> Any:
     """Return an array of another library, on any device, as a NumPy array; return anything else unchanged."""
     if hasattr(values, "detach") and hasattr(values, "cpu"):

@@ -42,6 +42,8 @@ class Source(ABC):
         All rows, in `dtype` and C-contiguous.
     threads : int
         How many may scan the rows at once.
+    tensor : (tensor, int) or None
+        The PyTorch tensor on a card that the rows were copied from, and how often it had been written to by then.
     """
 
     shape: tuple[int, int]
@@ -50,6 +52,7 @@ class Source(ABC):
     in_memory: bool = False
     array: Rows
     threads: int = 1
+    tensor: tuple[Any, int] | None = None
 
     def __len__(self) -> int:
         return self.shape[0]

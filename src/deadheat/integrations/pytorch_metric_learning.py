@@ -19,7 +19,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import embeddings
-from deadheat.inputs.conversion import plain
+from deadheat.inputs.conversion import card_of, plain
 from deadheat.inputs.samples import Pair, open_samples
 from deadheat.measures.names import parse
 from deadheat.measures.values import all_bounds
@@ -174,7 +174,7 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         )
         self.curr_function_dict = asked
         if ranking is not None and metrics:
-            found |= self._with_bounds(metrics, ranking, rows, classes, ref_includes_query)
+            found |= self._with_bounds(metrics, ranking, rows, classes, ref_includes_query, card_of(query))
         return {name: found[name] for name in [*self.get_curr_metrics(), *found]}
 
     def get_curr_metrics(self) -> list[str]:
@@ -215,8 +215,9 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
             warn(_SENTENCE.format(", ".join(metrics), reason), UserWarning)
 
     def _with_bounds(
-        self, metrics: list[str], ranking: Ranking, rows: list[Array], classes: Classes, ref_includes_query: bool
-    ) -> dict[str, Any]:
+        self, metrics: list[str], ranking: Ranking, rows: list[Array], classes: Classes, ref_includes_query: bool,
+        device: Any,
+    ) -> dict[str, Any]:  # fmt: skip
         counts = np.bincount(classes.reference, minlength=int(classes.query.max()) + 1)[np.unique(classes.query)]
         k = self.determine_k(torch.from_numpy(counts), len(classes.reference), ref_includes_query)
         common_functions.LOGGER.info("counting tie groups within the first %d ranks", k)
@@ -229,7 +230,7 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         pair = Pair(queries, None if alone else items)
         itself = np.arange(len(classes.query)) if ref_includes_query and not alone else None
         remedy = "leave out reference, or give ref_includes_query=True"
-        task = Task.of_pair(pair, remedy=remedy, distance=ranking.distance, exclude=itself)
+        task = Task.of_pair(pair, remedy=remedy, distance=ranking.distance, exclude=itself, device=device)
         profile = task.profile
         if not profile.n_relevant.any():
             common_functions.LOGGER.warning("None of the query labels are in the reference set.")

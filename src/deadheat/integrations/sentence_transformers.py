@@ -22,13 +22,14 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.engine.counting.card.device import open_card
 from deadheat.engine.counting.judged import profile_of_judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.scored import profile_scores
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.conversion import on_host
+from deadheat.inputs.conversion import card_of, on_host
 from deadheat.inputs.sparse import is_sparse
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
@@ -215,7 +216,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         if distance is None or len(rows) <= len(chunks):
             profile = self._profile_of_function(function, queries, chunks, relevant)
         else:
-            options = replace(self._options, distance=distance, progress=self.show_progress_bar)
+            card = open_card(card_of(queries) or "cpu")
+            options = replace(self._options, distance=distance, progress=self.show_progress_bar, device=card)
             sparse = is_sparse(chunks[0])
             corpus = _torch.cat([each.to_sparse_coo() for each in chunks]) if sparse else np.concatenate(rows[1:])
             opened = options.open(rows[0], corpus)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
+from deadheat.engine.counting.card.device import Card
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.distances import registry
@@ -69,9 +71,11 @@ def off_diagonal(matrix: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "device", [None, pytest.param("cpu", marks=pytest.mark.skipif(not find_spec("torch"), reason="no PyTorch"))]
+    "on_card", [False, pytest.param(True, marks=pytest.mark.skipif(not find_spec("torch"), reason="no PyTorch"))]
 )
-def test_profiles_and_measures(row, data, device):
+def test_profiles_and_measures(row, data, on_card):
+    torch: Any = import_module("torch") if on_card else None
+    device = Card(torch, torch.device("cpu")) if on_card else None
     rows, labels, similar = data
     relevant = off_diagonal(labels[:, None] == labels)
     profile = dh.Task(rows, labels, distance="intersection", device=device).profile

@@ -73,6 +73,9 @@ class Cluster:
         than four tasks per worker keep all workers busy until the end.
     retries : int
         Retries of a task that raised an error, and successive executors that may break without an answer.
+    device : str or torch.device, optional
+        Where workers count: "cuda" for one card each, as far as their machine has so many, "cuda:1" for this one. By
+        default on the processor.
 
     Attributes
     ----------
@@ -97,6 +100,7 @@ class Cluster:
         scratch: str | os.PathLike[str] | None = None,
         tasks: int | None = None,
         retries: int = 2,
+        device: Any = None,
     ) -> None:
         if not (isinstance(executor, Executor) or _makes_one(executor)):
             _refuse(executor, "is")
@@ -104,6 +108,7 @@ class Cluster:
         self.scratch = None if scratch is None else _directory(scratch)
         self.tasks = None if tasks is None else checks.positive_integer(tasks, "tasks")
         self.retries = checks.whole_number(retries, "retries")
+        self.device = None if device is None else str(device)
         self.summary: Summary | None = None
 
     def made(self) -> Executor:

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 
 from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.gains import leveled
@@ -120,7 +119,7 @@ def profile_of_judged(
         assert options.cluster is not None
         (profile,) = distributed_running.profiles_on(options.cluster, rows, [relevance], options)
     else:
-        profile = CountingPass(rows, options.rule, relevance).run(options.threads, options.progress)
+        profile = options.counting_pass(rows, relevance).run(options.threads, options.progress)
     profile = replace(profile, n_relevant=n_relevant.sum(axis=1), gains=gains, check=False)
     if not graded:
         return profile

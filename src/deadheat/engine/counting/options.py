@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.candidates import Candidates
+from deadheat.engine.counting.candidates import Candidates, Relevance
+from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.ties import registry as tie_registry
@@ -23,10 +24,12 @@ from deadheat.support.progress import Progress, require_progress
 
 if TYPE_CHECKING:
     from deadheat.engine.counting import cluster as clusters
-    from deadheat.engine.counting import on_device as devices
+    from deadheat.engine.counting.card import card_pass as cards
+    from deadheat.engine.counting.card import device as devices
 else:
     clusters = lazy("deadheat.engine.counting.cluster")
-    devices = lazy("deadheat.engine.counting.on_device")
+    cards = lazy("deadheat.engine.counting.card.card_pass")
+    devices = lazy("deadheat.engine.counting.card.device")
 
 
 RELEVANCE = ("any", "same", "count")  # of several labels a row
@@ -42,7 +45,7 @@ class CountingOptions:
     junk: Any = None  # as it was given; once `fitted`, a mask, (n_gallery,) or (n_query, n_gallery) bool
     progress: bool | Progress = False
     checkpoint: str | os.PathLike[str] | None = None
-    device: devices.Device | None = None
+    device: devices.Card | None = None
     exclude: Any = None  # as it was given; once `fitted`, (n_query,) int64
     cluster: clusters.Cluster | None = None
     worker_threads: int = 1  # of each worker of a cluster
@@ -72,14 +75,16 @@ class CountingOptions:
         ('euclidean', Rounded('float16', of=None), 2)
         """
         rule, n_thread = tie_registry.make(ties), checks.thread_count(threads)
-        opened = None if device is None else devices.open_device(device)
+        opened = None if device is None else devices.open_card(device)
         distance = distance_registry.named(distance)
         require_progress(progress)
         if relevance is not None:
             checks.choice(relevance, RELEVANCE, "relevance")
         cluster = None if executor is None else clusters.cluster_of(executor)
         if cluster is not None and opened is not None:
-            raise InvalidValueError("device", "must be left out with an executor, whose workers count with NumPy")
+            raise InvalidValueError(
+                "device", "must be given to the cluster with an executor: Cluster(executor, device=...)"
+            )
         worker_threads = 1 if threads is None else n_thread
         return cls(
             distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, cluster, worker_threads, relevance,
@@ -101,6 +106,11 @@ class CountingOptions:
             if isinstance(rows, Source):
                 rows.threads = self.threads
         return distance_registry.make(self.distance, embeddings, gallery, self.rule.exact_only)
+
+    def counting_pass(self, distance: Distance, relevance: Relevance) -> CountingPass:
+        """Return the pass over all of a distance, on a card if these options name one."""
+        task = distance, self.rule, relevance, self.checkpoint is not None
+        return CountingPass(*task) if self.device is None else cards.CardPass(self.device, *task)
 
     def candidates(self, n_query: int, n_gallery: int, *, leave_one_out: bool) -> Candidates:
         junk = arrays.junk_mask(self.junk, n_query, n_gallery)

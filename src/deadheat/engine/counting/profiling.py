@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.counting.problem import identity
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
@@ -22,12 +21,11 @@ from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
     from deadheat.engine.counting import checkpoint as checkpoints
-    from deadheat.engine.counting import on_device, several
+    from deadheat.engine.counting import several
     from deadheat.engine.counting.distributed import running
 else:
     several = lazy("deadheat.engine.counting.several")
     checkpoints = lazy("deadheat.engine.counting.checkpoint")
-    on_device = lazy("deadheat.engine.counting.on_device")
     running = lazy("deadheat.engine.counting.distributed.running")
 
 
@@ -60,13 +58,10 @@ def profile_of(
         return several.profile_of_sets(distance, labels, labels if alone else gallery_labels, options, alone)
     candidates = options.candidates(distance.n_query, distance.n_gallery, leave_one_out=alone)
     relevance = Relevance(*input_labels.label_codes(labels, gallery_labels), candidates)
-    here = options.checkpoint is None and options.device is None and isinstance(options.rule, Exact)
-    if here and isinstance(distance, Hamming) and distance.is_short:
+    plain = options.checkpoint is None and isinstance(options.rule, Exact)
+    if plain and isinstance(distance, Hamming) and distance.is_short:
         return several.profile_of_codes(distance, relevance.query_class, relevance.gallery_class, candidates, options)
-    task = distance, options.rule, relevance, options.checkpoint is not None
-    counting_pass = (
-        CountingPass(*task) if options.device is None else on_device.DeviceCountingPass(options.device, *task)
-    )
+    counting_pass = options.counting_pass(distance, relevance)
     if options.checkpoint is None:
         return counting_pass.run(options.threads, options.progress)
     known = identity(distance.name, options.rule, relevance, distance.fingerprint)

@@ -23,7 +23,6 @@ from deadheat.engine.counting.candidates import Candidates, Judged, Sharing
 from deadheat.engine.counting.judged import with_grades
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
@@ -57,10 +56,10 @@ def profile_of_sets(
         n_level = 1 + (max(1, int(labels.sizes().max(initial=1))) if counted else 1)
         words = labels.words, gallery_labels.words
         return _with_grades(_by_histograms(distance, *words, candidates, options, n_level), counted)
-    if isinstance(options.rule, Exact) and not counted:
+    if isinstance(options.rule, Exact) and not counted and options.device is None:
         n_sharing = LabelRelevance(labels, gallery_labels).n_relevant()
         relevance = Sharing.of(labels.words, gallery_labels.words, n_sharing, candidates)
-        return CountingPass(distance, options.rule, relevance).run(options.threads, options.progress)
+        return options.counting_pass(distance, relevance).run(options.threads, options.progress)
     return _by_passes(distance, labels, gallery_labels, candidates, options, counted)
 
 
@@ -144,7 +143,7 @@ def _by_passes(
 
     def profile_of(query: Int64, item: Int64) -> TieProfile:
         relevance = Judged.of(query, item, candidates)
-        return CountingPass(distance, options.rule, relevance).run(options.threads, False)
+        return options.counting_pass(distance, relevance).run(options.threads, False)
 
     with Reporting(options.progress, distance.n_query) as report:
         for queries, query, item, grade in _chunks(labels, gallery_labels, candidates, counted):

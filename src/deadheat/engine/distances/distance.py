@@ -54,7 +54,6 @@ class Level(NamedTuple):
     exact: bool
     chunk: int | None = None
     rows: DTypeLike | None = None  # the type of the rows that are multiplied, if not that of the scores
-    roundings: int = 0  # that a product errs by beyond those of its sum, where a device multiplies shorter numbers
 
     @property
     def row_dtype(self) -> DTypeLike:
@@ -63,7 +62,7 @@ class Level(NamedTuple):
 
     def terms(self, dim: int) -> int:
         """Return the most successive roundings in a sum of `dim` products."""
-        return self.roundings + (dim if self.chunk is None else _core.product_roundings(dim, self.chunk))
+        return dim if self.chunk is None else _core.product_roundings(dim, self.chunk)
 
 
 def levels_for(largest_sum: float) -> tuple[Level, ...]:

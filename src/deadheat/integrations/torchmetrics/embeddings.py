@@ -64,7 +64,8 @@ class EmbeddingRetrieval(RowMetric):
         For one measure: a single number as the value, for wrappers and loggers that need a scalar. Select checkpoints
         by the lower bound; report the expected value with both bounds. By default, all three in a dictionary.
     device : str or torch.device, optional
-        Where distances are computed, as in `deadheat.evaluate`; by default by NumPy. The value is the same.
+        Where items are counted, as in `deadheat.evaluate`; by default on the card that keeps the rows, if one does. The
+        value is the same.
     **kwargs
         Those of every metric of torchmetrics: ``compute_on_cpu=True`` keeps the rows in main memory,
         ``sync_on_compute``, ``dist_sync_on_step``, ``process_group`` and others.
@@ -204,7 +205,9 @@ class EmbeddingRetrieval(RowMetric):
         with warnings.catch_warnings():
             if share[0]:  # the first process warns for all
                 warnings.simplefilter("ignore", QueryInGalleryWarning)
-            task = Task.of_pair(pair, **self._settings())
+            task = Task.of_pair(
+                pair, **self._settings() | {"device": self.counts_on or conversion.card_of(states["embeddings"])}
+            )
         if share[1] > 1:
             vars(task)["profile"] = shared_profile(task, share, self.gather)
         return report_of(task, SummaryOptions(self.measures, self.singletons, self.average))

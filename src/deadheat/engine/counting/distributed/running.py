@@ -238,7 +238,7 @@ def profiles_on(
         stack.callback(worker.forget)  # where threads of this process were the workers
         files = stack.enter_context(worker.written(pair, arrays, cluster.scratch))
         made = [
-            Job(files, number, options.distance, options.rule, cut, options.worker_threads)
+            Job(files, number, options.distance, options.rule, cut, options.worker_threads, cluster.device)
             for number, cut in enumerate(cuts)
         ]
         tasks = [(job, *portion) for job in made for portion in job.cut.portions()]

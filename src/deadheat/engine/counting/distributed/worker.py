@@ -14,14 +14,16 @@ The first portion of a group of queries (*) also counts the items in no tile, an
 
 from __future__ import annotations
 
+import itertools
 import os
+import platform
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from threading import Lock
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -38,8 +40,15 @@ from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.floats import plain_floats
-from deadheat.support.lazy import tempfile
+from deadheat.support.lazy import lazy, tempfile
 from deadheat.support.scratch import PREFIX, opened_folder
+
+if TYPE_CHECKING:
+    from deadheat.engine.counting.card import card_pass as cards
+    from deadheat.engine.counting.card import device as devices
+else:
+    cards = lazy("deadheat.engine.counting.card.card_pass")
+    devices = lazy("deadheat.engine.counting.card.device")
 
 
 @dataclass(frozen=True)
@@ -102,6 +111,7 @@ class Job:
     rule: Ties
     cut: Cut
     threads: int
+    device: str | None
 
 
 class Writer:
@@ -288,8 +298,21 @@ def _pass(job: Job) -> CountingPass:
     )  # fmt: skip
     of_query, of_items, member_class = known["query_class"], known["gallery_class"], known["member_class"]
     if member_class is not None and known["member_item"] is not None:
-        return CountingPass(distance, job.rule, Judged.of(member_class, known["member_item"], candidates))
-    assert of_query is not None
-    of_items = of_query if of_items is None else of_items
-    relevance = Relevance(of_query.astype(np.int64), of_items.astype(np.int64), candidates)
-    return CountingPass(distance, job.rule, relevance)
+        relevance: Relevance = Judged.of(member_class, known["member_item"], candidates)
+    else:
+        assert of_query is not None
+        of_items = of_query if of_items is None else of_items
+        relevance = Relevance(of_query.astype(np.int64), of_items.astype(np.int64), candidates)
+    card = _card(job)
+    task = distance, job.rule, relevance
+    return CountingPass(*task) if card is None else cards.CardPass(card, *task)
+
+
+def _card(job: Job) -> devices.Card | None:
+    """Return the card of this worker: the first on a machine takes its first card, and so on, round and round."""
+    if job.device != "cuda":
+        return None if job.device is None else devices.open_card(job.device)
+    for number in itertools.count():
+        with suppress(FileExistsError), open(f"{job.files.folder}/card-{number}-{platform.node()}", "x"):
+            return devices.open_card("cuda", number)
+    raise AssertionError
