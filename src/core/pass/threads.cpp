@@ -6,6 +6,7 @@
 #include <ctime>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "pass/exact_pairs.h"
 #include "support/float_mode.h"
