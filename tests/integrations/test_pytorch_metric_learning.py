@@ -495,3 +495,14 @@ def test_example(capsys: pytest.CaptureFixture[str]) -> None:
         assert lower < expected < upper
         assert all(lower <= value <= upper for value in theirs)
     assert tables[1][0][3] != tables[1][0][4]
+
+
+def test_queries_on_a_card_are_counted_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which card is asked for; that there is none here leaves it to the core."""
+    opened: list[Any] = []
+    rows, labels = torch.randn(30, 4, generator=torch.Generator().manual_seed(0)), torch.arange(30) % 5
+    wanted = ours(include=("mean_average_precision",)).get_accuracy(rows, labels)
+    monkeypatch.setattr("deadheat.integrations.pytorch_metric_learning.card_of", lambda query: "cuda:3")
+    monkeypatch.setattr("deadheat.engine.counting.card.device.open_card", opened.append)
+    assert ours(include=("mean_average_precision",)).get_accuracy(rows, labels) == wanted
+    assert opened == ["cuda:3"]

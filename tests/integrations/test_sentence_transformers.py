@@ -379,3 +379,15 @@ def test_one_line_where_it_is_not_installed() -> None:
         "deadheat.errors.MissingPackageError: deadheat.integrations.sentence_transformers needs sentence-transformers: "
         "pip install 'deadheat[sentence-transformers]'"
     )
+
+
+def test_queries_on_a_card_are_counted_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which card is asked for; that there is none here leaves it to the core."""
+    opened: list[Any] = []
+    queries, corpus, relevant, vectors = case(0, ties=False)
+    _, evaluator = evaluators(queries, corpus, relevant)
+    wanted = evaluator(Stub(vectors, NAMES[0]))
+    monkeypatch.setattr("deadheat.integrations.sentence_transformers.card_of", lambda queries: "cuda:3")
+    monkeypatch.setattr("deadheat.integrations.sentence_transformers.open_card", opened.append)
+    assert evaluator(Stub(vectors, NAMES[0])) == wanted
+    assert set(opened) == {"cuda:3"}

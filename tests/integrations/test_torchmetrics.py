@@ -327,3 +327,15 @@ def test_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(values) == 3
     lower, upper = re.search(r"^Hit@1 +(\S+) +\S+ +(\S+)$", printed, flags=re.MULTILINE).groups()
     assert float(lower) + 10 < float(upper) <= 100
+
+
+def test_rows_on_a_card_are_counted_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which card is asked for; that there is none here leaves it to the core."""
+    opened: list[Any] = []
+    monkeypatch.setattr("deadheat.inputs.conversion.card_of", lambda rows: "cuda:3")
+    monkeypatch.setattr("deadheat.engine.counting.card.device.open_card", opened.append)
+    for device in (None, "cpu"):
+        metric = EmbeddingRetrieval("mAP", device=device)
+        metric.update(torch.eye(3), torch.tensor([1, 1, 2]))
+        assert metric.compute()["mAP"] == 0.75
+        assert opened[-1] == (device or "cuda:3")

@@ -392,7 +392,7 @@ def _open_array(value: Any, title: str, may_close: bool = False) -> Source:
     may_be_codes = array.dtype in (np.bool_, np.uint8)  # whose bits stay bits
     is_list = isinstance(value, (list, tuple)) and not may_be_codes
     source = Array(np.ascontiguousarray(array, dtype=target) if is_list else array)
-    if card_of(value) is not None:
+    if card_of(value) is not None and not value.is_inference():  # which would not count how often it is written to
         source.tensor = value, value._version
     return source
 

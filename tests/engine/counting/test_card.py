@@ -425,6 +425,21 @@ def test_a_tensor_is_used_where_it_is(card):
     np.testing.assert_array_equal(Rows(card, rows).kept.cpu().numpy(), DUPLICATES[0])
 
 
+def test_in_inference_mode(card, way, monkeypatch):
+    """Whose tensors know nothing of gradients, nor how often they were written to."""
+    in_pieces(monkeypatch)
+    wanted = profiled(*DUPLICATES)
+    monkeypatch.setattr("deadheat.inputs.samples.card_of", lambda values: card.where)
+    with torch.inference_mode():
+        rows = torch.tensor(DUPLICATES[0], device=card.where)
+        assert profiled(rows, DUPLICATES[1], device=card, threads=3) == wanted
+    assert profiled(rows, DUPLICATES[1], device=card, threads=3) == wanted
+    tensor = torch.tensor(DUPLICATES[0], device=card.where, requires_grad=True)
+    task = dh.Task(tensor, DUPLICATES[1], device=card, threads=3)
+    assert task.pair.query.embeddings.tensor[0] is tensor
+    assert task.profile == wanted
+
+
 @needs_cuda
 def test_the_stream_of_the_caller_is_respected():
     rows, labels = (torch.tensor(each, device="cuda") for each in DUPLICATES)
@@ -471,6 +486,9 @@ def test_the_card_of_tensors_is_opened(monkeypatch):
 
         def __array__(self, dtype=None, copy=None):
             return DUPLICATES[0]
+
+        def is_inference(self):
+            return False
 
     for given in (OnCard(), [OnCard()]):
         task = dh.Task(given, DUPLICATES[1])

@@ -211,21 +211,19 @@ class ByHand(CountingPass):
         scores, weight = self.distance.scores, self.problem.weight
         counted = np.array([np.isin(columns, left_out, invert=True) for left_out in block.excluded])
         rows, places = np.nonzero(counted)
-        levels = self.distance.levels
         for counter in range(block.n_counter):
-            counts = np.zeros((len(block.queries), block.n_slot(counter)), dtype=np.int32)
             row, place = rows, places
-            for number, level in enumerate(levels):
+            for number in range(len(self.distance.levels)):
                 tile = scores.tile(number, block.queries, columns)
-                wide = np.dtype(level.dtype) == np.float64
-                edges, closed = block.edges(counter, number, band, wide)
+                edges, closed = block.edges(counter, number, band)
                 slots = [np.searchsorted(line, tile[i], side="right") for i, line in enumerate(edges)]
                 slot = np.array(slots)[row, place]
                 is_open = (slot % 2 == 1) & (not closed)
+                counts = np.zeros((len(edges), edges.shape[1] + 1), dtype=np.int32)
                 np.add.at(counts, (row[~is_open], slot[~is_open]), weight[columns[place[~is_open]]])
+                block.add(counter, counts)
                 self.seen[number] += len(row)
                 row, place, slot = row[is_open], place[is_open], slot[is_open]
-            block.add(counter, counts)
             self.seen["exactly"] += len(row)
             exact = scores.pair_scores(block.queries[row], columns[place])
             block.place(counter, row, columns[place], exact, slot >> 1, weight[columns[place]].astype(np.int64))
@@ -244,7 +242,7 @@ class ByTwo(ByHand):
     """The same, while two threads add what cancels."""
 
     def _count(self, block, band, columns):
-        ones = np.ones((len(block.queries), block.n_slot(0)), dtype=np.int32)
+        ones = np.ones((len(block.queries), 1 + block.edges(0, 0, band)[0].shape[1]), dtype=np.int32)
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda sign: [block.add(0, sign * ones) for _ in range(100)], (1, -1)))
         super()._count(block, band, columns)
