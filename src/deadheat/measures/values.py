@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from deadheat.engine.profiles.parts import at_level, in_parts
+from deadheat.engine.profiles.parts import at_level, each_part, in_parts
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import Measure
 from deadheat.measures.groups import in_threads
@@ -77,10 +77,13 @@ def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 
     """Compute `per_query` for several measures, in threads; each thread has its own queries."""
     out = np.full((len(measures), 3, profile.n_query), np.nan)
     levels = dict.fromkeys(measure.rel for measure in measures)
-    for queries, part in in_parts(profile):
+
+    def fill(queries: slice, part: TieProfile, threads: int) -> None:
         for rel in levels:
             some = {i: measure for i, measure in enumerate(measures) if measure.rel == rel}
             _fill(at_level(part, rel), list(some.values()), [out[i][:, queries] for i in some], threads)
+
+    each_part(profile, fill, threads)
     return [Triple(*values) for values in out]
 
 

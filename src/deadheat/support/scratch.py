@@ -90,13 +90,16 @@ def _reserve(file: IO[bytes], size: int) -> None:
 
 
 def let_go(*arrays: NDArray[Any]) -> None:
-    """Free the memory of arrays on disk, or of the arrays that they are views of, until they are used again."""
+    """Free the memory of contiguous arrays on disk, or of such parts of them, until they are used again."""
     for array in arrays:
         owner: Any = array
         while isinstance(owner, np.ndarray):
             owner = owner.base
-        if isinstance(owner, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            owner.madvise(mmap.MADV_DONTNEED)
+        if isinstance(owner, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") and array.nbytes:
+            whole = np.frombuffer(owner, dtype=np.uint8)
+            start = array.ctypes.data - whole.ctypes.data
+            first = start // mmap.PAGESIZE * mmap.PAGESIZE
+            owner.madvise(mmap.MADV_DONTNEED, first, start + array.nbytes - first)
 
 
 class Unnamed:

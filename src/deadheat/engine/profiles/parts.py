@@ -2,41 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from threading import local
 from typing import Any
 
 import numpy as np
 
 from deadheat.engine.profiles.profile import OF_EACH_QUERY, OF_GROUPS, TieProfile
 from deadheat.support import scratch
-from deadheat.support.arrays import offsets_of, pieces
+from deadheat.support.arrays import Int64, offsets_of, pieces
+from deadheat.support.progress import Workers
 
 MOST_GROUPS = 1 << 18  # in a part: so many arrays of groups stay in cache from their making to their measuring
+LEAST_GROUPS = 1 << 15  # in one of several: beside them what the interpreter does for a part takes little
 
 
 def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
     """Yield runs of queries and the profile of each, which is a view and may change once the next is asked for."""
-    compact = profile.compact
-    if compact is None and profile.n_group <= MOST_GROUPS:
-        yield slice(0, profile.n_query), profile
+    runs = _runs(profile, MOST_GROUPS)
+    memory = _memory(profile, runs)  # in which parts take turns
+    for queries in runs:
+        yield queries, _part(profile, queries, memory)
+        _let_go(profile, queries)
+
+
+def each_part(profile: TieProfile, work: Callable[[slice, TieProfile, int], object], threads: int) -> None:
+    """Do some work for runs of queries, given the profile of each and how many threads there are for it alone."""
+    runs = _runs(profile, max(LEAST_GROUPS, min(MOST_GROUPS, profile.n_group // (4 * threads))))
+    if len(runs) == 1:
+        work(runs[0], _part(profile, runs[0], _memory(profile, runs)), threads)
         return
-    lengths = np.diff(profile.offsets)
-    parts = pieces(lengths, MOST_GROUPS) or [slice(0, 0)]
-    if compact is not None:  # parts take turns in the same memory
-        memory = np.empty((4, max(int(lengths[queries].sum()) for queries in parts)), dtype=np.int64)
-    for queries in parts:
-        offsets = profile.offsets[queries.start : queries.stop + 1]
-        groups = slice(offsets[0], offsets[-1])
-        if compact is None:
-            written = [getattr(profile, name) for name in OF_GROUPS]
-            of_groups = [array[groups] for array in written]
-        else:
-            written, of_groups = [compact.closer], list(compact.arrays(queries, memory))
-        changed: dict[str, Any] = dict(zip(OF_GROUPS, of_groups, strict=True)) | profile.taken(OF_EACH_QUERY, queries)
-        changed |= profile.taken(("tied_by_grade",), groups)
-        yield queries, replace(profile, offsets=offsets - offsets[0], **changed, query_ids=None, check=False)
-        scratch.let_go(*written)
+    own = local()  # the memory of a thread
+
+    def work_on(queries: slice) -> None:
+        if not hasattr(own, "memory"):
+            own.memory = _memory(profile, runs)
+        work(queries, _part(profile, queries, own.memory), 1)
+        _let_go(profile, queries)
+
+    with Workers(threads) as workers:
+        workers.each(work_on, runs)
+
+
+def _runs(profile: TieProfile, most: int) -> list[slice]:
+    if profile.n_group <= most:
+        return [slice(0, profile.n_query)]
+    return pieces(np.diff(profile.offsets), most)
+
+
+def _memory(profile: TieProfile, runs: list[slice]) -> Int64 | None:
+    """Return room for the groups of any of the runs, if they have to be written out."""
+    if profile.compact is None:
+        return None
+    return np.empty((4, max(int(np.subtract(*profile.offsets[[run.stop, run.start]])) for run in runs)), dtype=np.int64)
+
+
+def _part(profile: TieProfile, queries: slice, memory: Int64 | None) -> TieProfile:
+    if profile.compact is None and queries == slice(0, profile.n_query):
+        return profile
+    offsets = profile.offsets[queries.start : queries.stop + 1]
+    groups = slice(offsets[0], offsets[-1])
+    if profile.compact is None:
+        of_groups = [getattr(profile, name)[groups] for name in OF_GROUPS]
+    else:
+        of_groups = list(profile.compact.arrays(queries, memory))
+    changed: dict[str, Any] = dict(zip(OF_GROUPS, of_groups, strict=True)) | profile.taken(OF_EACH_QUERY, queries)
+    changed |= profile.taken(("tied_by_grade",), groups)
+    return replace(profile, offsets=offsets - offsets[0], **changed, query_ids=None, check=False)
+
+
+def _let_go(profile: TieProfile, queries: slice) -> None:
+    """Free the memory of the groups of some queries that are on disk."""
+    if profile.compact is not None:
+        starts, lengths = profile.compact.starts[queries], profile.compact.lengths[queries]
+        if len(starts):
+            scratch.let_go(profile.compact.closer[starts[0] : starts[-1] + lengths[-1]])
+        return
+    groups = slice(profile.offsets[queries.start], profile.offsets[queries.stop])
+    scratch.let_go(*(getattr(profile, name)[groups] for name in OF_GROUPS))
 
 
 def relevant_first(profile: TieProfile) -> TieProfile:
