@@ -195,18 +195,39 @@ void bind_counting(nb::module_ &m) {
 
 nb::bytes bytes_of(const Wide &number) { return nb::bytes(number.limbs, sizeof(Limb) * number.length); }
 
+/// out[p] = compare(p)
+template <class Compare>
+void compare_all(Span<std::int8_t> out, Compare compare) {
+    for (std::size_t p = 0; p < out.size(); ++p) out[p] = static_cast<std::int8_t>(compare(p));
+}
+
 void bind_exact(nb::module_ &m) {
+    using Signs = Span<std::int8_t>;
     nb::class_<Roots>(m, "Roots")
         .def(nb::init<Span<const double>>(), "values"_a, Loop())
         .def("__len__", &Roots::size)
-        .def("add", &Roots::add, "others"_a, Loop())
-        .def("compare", &Roots::compare, "mine"_a, "others"_a, "yours"_a, "out"_a, Loop())
-        .def("compare_shifted", &Roots::compare_shifted, "mine"_a, "others"_a, "yours"_a, "shift"_a, "out"_a, Loop())
-        .def("compare_values", &Roots::compare_values, "mine"_a, "values"_a, "sign"_a, "shift"_a, "out"_a, Loop())
-        .def("sort", &Roots::sort, "begins"_a, "ends"_a, "order"_a, "greater"_a, Loop())
+        .def("add", nb::overload_cast<const Roots &>(&Roots::add), "others"_a, Loop())
+        .def(
+            "compare",
+            [](const Roots &self, Places mine, const Roots &others, Places yours, Signs out) {
+                compare_all(out, [&](std::size_t p) { return self.compare(mine[p], others, yours[p]); });
+            },
+            "mine"_a, "others"_a, "yours"_a, "out"_a, Loop())
+        .def(
+            "compare_shifted",
+            [](const Roots &self, Places mine, const Roots &others, Places yours, double shift, Signs out) {
+                compare_all(out, [&](std::size_t p) { return self.compare_shifted(mine[p], others, yours[p], shift); });
+            },
+            "mine"_a, "others"_a, "yours"_a, "shift"_a, "out"_a, Loop())
+        .def(
+            "compare_values",
+            [](const Roots &self, Places mine, Span<const double> values, double sign, double shift, Signs out) {
+                compare_all(out, [&](std::size_t p) { return self.compare_value(mine[p], sign * values[p], shift); });
+            },
+            "mine"_a, "values"_a, "sign"_a, "shift"_a, "out"_a, Loop())
         .def("square", [](const Roots &roots, Index i) {
             Wide numerator, denominator;
-            const int sign = roots.square(i, numerator, denominator);
+            const int sign = roots.squared(i, numerator, denominator);
             return nb::make_tuple(sign, bytes_of(numerator), bytes_of(denominator),
                                   numerator.exponent - denominator.exponent);
         });

@@ -233,8 +233,14 @@ struct OwnedExact {
     nb::object query, item;
     ExactPairs pairs;
 
-    OwnedExact(const std::string &kind, nb::object of_query, nb::object of_item)
-        : query(of_query), item(of_item), pairs(key_kind(kind), source_of(query), source_of(item), of_query.is(of_item)) {}
+    /// `without` a representation, to measure what it is worth: "integers", "tiles" or "double-double".
+    OwnedExact(const std::string &kind, nb::object of_query, nb::object of_item, const std::string &without)
+        : query(of_query), item(of_item), pairs(key_kind(kind), source_of(query), source_of(item), of_query.is(of_item)) {
+        pairs.left_out = named<LeftOut>(without, {{"", LeftOut::nothing},
+                                                  {"integers", LeftOut::integers},
+                                                  {"tiles", LeftOut::tiles},
+                                                  {"double-double", LeftOut::double_double}});
+    }
 };
 
 struct OwnedPass {
@@ -445,7 +451,7 @@ void bind_pass(nb::module_ &m) {
             },
             "level"_a, "queries"_a, "band"_a, Released());
     nb::class_<OwnedExact>(m, "ExactPairs")
-        .def(nb::init<std::string, nb::object, nb::object>(), "kind"_a, "query"_a, "item"_a)
+        .def(nb::init<std::string, nb::object, nb::object, std::string>(), "kind"_a, "query"_a, "item"_a, "without"_a = "")
         .def(
             "closeness",
             [](const OwnedExact &self, Pairs queries, Pairs items) { return self.pairs.closeness(queries, items, NEVER); },

@@ -48,7 +48,7 @@ constexpr double LEFT_OF_CENTRE = 0x1p-30, OF_SPREAD = 1 + 0x1p-20;
 
 // Exact closeness ----------------------------------------------------------------------------------------------------
 
-/// Cosines are estimated as a·fl(1/√x) of integers of 122 bits: a conversion, a root, a quotient and a product of numbers
+/// Cosines are estimated as a·fl(1/√x) of integers of 126 bits: a conversion, a root, a quotient and a product of numbers
 /// less than 4u off make less than 16u; two of them are compared.
 constexpr double OF_COSINE = 0x1p-48;
 
@@ -72,8 +72,12 @@ constexpr double OF_ESTIMATES = 0x1p-46;
 /// size in a product, a sum or a step of Newton's; here are 2^8 u².
 constexpr double OF_DOUBLE = 0x1p-98;
 
-/// A bound, with much to spare, on the loss of a product of two numbers where subnormal ones count as zero.
+/// A bound, with much to spare, on the loss of a product of two numbers below 2^4 where subnormal ones count as zero.
 constexpr double LOST = 0x1p-1000;
+
+/// The part of a square of a row that its error may be, for its root to be taken: second-order terms of the error of the
+/// root are far less then, and the square is above 2^-941, so that its halves (error_free.h) are no subnormal numbers.
+constexpr double MOST_OF_SQUARE = 0x1p-60;
 
 /// More than the roundings of a bound itself, as a part of it.
 constexpr double OF_BOUND = 1 + 0x1p-40;

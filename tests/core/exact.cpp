@@ -1,16 +1,12 @@
-// Exact closeness of rows of small integers, compared with integers of 128 bits, and of numbers that are far apart.
+// Exact closeness of rows of small integers, compared with integers of 128 bits, and of numbers that are far apart, whose
+// representations have to agree with each other.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 
 #include "check.h"
-#include "exact/dot2.h"
-#include "exact/root_keys.h"
-#include "exact/root_thresholds.h"
-#include "exact/rows.h"
-#include "exact/slices.h"
-#include "exact/wide.h"
+#include "pass/exact_pairs.h"
 
 namespace {
 
@@ -77,6 +73,34 @@ TEST(wide_numbers_are_integers) {
     }
 }
 
+/// A number of so many limbs, none of them 0.
+void write_long(int length, Random &random, Wide &out) {
+    out.length = length, out.exponent = -static_cast<int>(random.below(200));
+    for (int k = 0; k < length; ++k) out.limbs[k] = random.bits() | 1;
+}
+
+TEST(ratios_are_compared_to_the_last_limb) {
+    Random random(37);
+    Wide a, x, b, y, more;
+    for (int length : {1, 3, 4, 5, 19, 20, 21, 66})
+        for (int place : {0, 1, 3, 4, 18, 20, 65}) {
+            write_long(length, random, a), write_long(length, random, x);
+            CHECK(compare_ratios(a, x, a, x) == 0);
+            more.set(3, 0);
+            multiply(a, more, b);
+            more.set(9, 0);
+            multiply(x, more, y);
+            CHECK(compare_ratios(a, x, b, y) == 0 && compare_ratios(b, y, a, x) == 0);  // a/√x = 3a/√9x
+            if (place >= y.length) continue;
+            y.limbs[place] ^= 2;  // larger or smaller by little
+            multiply(x, more, b);
+            const int order = compare(b, y);
+            more.set(3, 0);
+            multiply(a, more, b);
+            CHECK(compare_ratios(b, y, a, x) == order && compare_ratios(a, x, b, y) == -order);
+        }
+}
+
 // Rows ----------------------------------------------------------------------------------------------------------------
 
 /// Rows of integers of so many bits, and some of zeros.
@@ -110,272 +134,227 @@ Whole128 difference(const Padded<T> &left, Index i, const Padded<T> &right, Inde
 }
 
 template <class T>
-BitRange range_of_both(Padded<T> &left, Padded<T> &right) {
-    const BitRange a = bit_range(Matrix<const T>(left.view())), b = bit_range(Matrix<const T>(right.view()));
-    return {std::min(a.low, b.low), std::max(a.high, b.high)};
-}
-
-template <class T>
-void rows_are_exact(Index n, Index m, Index dim, int bits, Random &random) {
+void sums_are_exact(Index n, Index m, Index dim, int bits, Random &random) {
     Padded<T> left = integers<T>(n, dim, bits, random), right = integers<T>(m, dim, bits, random);
-    const ExactRows rows(Matrix<const T>(left.view()), true), others(Matrix<const T>(right.view()), false);
-    const BitRange both = range_of_both(left, right);
-    const ExactRows one_unit(Matrix<const T>(left.view()), both), same_unit(Matrix<const T>(right.view()), both);
     Wide out;
+    ExactSums sums;
+    const auto row = [dim](const Padded<T> &rows, Index i) {
+        std::vector<double> numbers;
+        for (Index k = 0; k < dim; ++k) numbers.push_back(rows.at(i, k));
+        return numbers;
+    };
     for (Index i = 0; i < n; ++i) {
-        CHECK(is(rows.squares()[i], static_cast<Natural128>(product(left, i, left, i))));
+        sums.set_query(row(left, i));
         for (Index j = 0; j < m; ++j) {
             const Whole128 dot = product(left, i, right, j), apart = difference(left, i, right, j);
-            CHECK(rows.dot(i, others, j, 0, out) == sign_of(dot));
+            CHECK(sums.product(row(right, j), out) == sign_of(dot));
             CHECK(is(out, static_cast<Natural128>(dot < 0 ? -dot : dot)));
-            CHECK(one_unit.difference(i, same_unit, j, out) == sign_of(apart));
+            CHECK(sums.difference(row(right, j), out) == sign_of(apart));
             CHECK(is(out, static_cast<Natural128>(apart)));
         }
     }
 }
 
-TEST(products_and_differences_are_exact) {
+TEST(sums_are_exact) {
     Random random(32);
     for (Index n : {0, 1, 3})
         for (Index m : {0, 1, 4})
             for (Index dim : DIMS) {
-                for (int bits : {1, 8, 24}) rows_are_exact<float>(n, m, dim, bits, random);
-                for (int bits : {1, 25, 53}) rows_are_exact<double>(n, m, dim, bits, random);
+                for (int bits : {1, 8, 24}) sums_are_exact<float>(n, m, dim, bits, random);
+                for (int bits : {1, 25, 53}) sums_are_exact<double>(n, m, dim, bits, random);
             }
+}
+
+/// More of the largest and the least products than are added between two carries.
+TEST(long_sums_are_exact) {
+    const std::vector<double> large(200'000, 0x1.fffffffffffffp1023), small(large.size(), -0x1.fffffffffffffp-1023);
+    Wide out, one, wanted;
+    ExactSums sums;
+    for (const auto *query : {&large, &small})
+        for (const auto *item : {&large, &small}) {
+            sums.set_query(*query);
+            const int sign = query == item ? 1 : -1;
+            CHECK(sums.product(*item, out) == sign);
+            sums.set_query({query->data(), 1});
+            CHECK(sums.product({item->data(), 1}, one) == sign);
+            const Limb n = large.size();
+            multiply(one, {&n, 1, 0}, wanted);
+            CHECK(compare(out, wanted) == 0);
+        }
 }
 
 TEST(numbers_far_apart_are_exact) {
     Random random(33);
     constexpr double SIZES_OF_NUMBERS[] = {0x1p-1074, 0x1p-1000, 0x1p-300, 1, 0x1p300, 0x1.fffffffffffffp1023};
     for (Index dim : DIMS) {
-        Padded<double> left(3, dim, 1), right(3, dim, 0);
-        for (Index i = 0; i < 3; ++i)
-            for (Index k = 0; k < dim; ++k) {
-                left.set(i, k, (random.below(2) ? -1 : 1) * SIZES_OF_NUMBERS[random.below(6)]);
-                right.set(i, k, random.below(3) == 0 ? -0.0 : left.at(i, k));
-            }
-        const ExactRows rows(Matrix<const double>(left.view()), true), others(Matrix<const double>(right.view()), true);
-        const BitRange both = range_of_both(left, right);
-        const ExactRows one_unit(Matrix<const double>(left.view()), both),
-            same_unit(Matrix<const double>(right.view()), both);
-        Wide there, back;
-        for (Index i = 0; i < 3; ++i)
-            for (Index j = 0; j < 3; ++j) {
-                CHECK(rows.dot(i, others, j, 1, there) == others.dot(j, rows, i, 1, back) && compare(there, back) == 0);
-                one_unit.difference(i, same_unit, j, there), same_unit.difference(j, one_unit, i, back);
-                CHECK(compare(there, back) == 0);
-                CHECK(one_unit.difference(i, one_unit, i, there) == 0);
-            }
-    }
-}
-
-// Roots ---------------------------------------------------------------------------------------------------------------
-
-/// Compares all pairs of one query and the rows with each other, and sorts them.
-void are_in_order(const Roots &roots, const std::vector<Whole128> &wanted) {
-    const auto n = static_cast<Index>(wanted.size());
-    std::vector<std::int64_t> mine, yours;
-    for (Index i = 0; i < n; ++i)
-        for (Index j = 0; j < n; ++j) mine.push_back(i), yours.push_back(j);
-    std::vector<std::int8_t> out(mine.size()), shifted(mine.size());
-    roots.compare(mine, roots, yours, out);
-    roots.compare_shifted(mine, roots, yours, 0.0, shifted);
-    for (std::size_t p = 0; p < mine.size(); ++p) {
-        CHECK(out[p] == sign_of(wanted[static_cast<std::size_t>(mine[p])] - wanted[static_cast<std::size_t>(yours[p])]));
-        CHECK(out[p] == shifted[p]);
-    }
-    const std::vector<std::int64_t> begins = {0, n / 2}, ends = {n / 2, n};
-    std::vector<std::int64_t> order(wanted.size());
-    bool greater[64];
-    roots.sort(begins, ends, order, {greater, wanted.size()});
-    for (std::size_t run = 0; run < 2; ++run)
-        for (std::int64_t p = begins[run] + 1; p < ends[run]; ++p) {
-            const Whole128 before = wanted[static_cast<std::size_t>(order[static_cast<std::size_t>(p - 1)])];
-            const Whole128 here = wanted[static_cast<std::size_t>(order[static_cast<std::size_t>(p)])];
-            CHECK(before <= here && greater[p] == (before < here));
+        std::vector<double> left, right;
+        for (Index k = 0; k < dim; ++k) {
+            left.push_back((random.below(2) ? -1 : 1) * SIZES_OF_NUMBERS[random.below(6)]);
+            right.push_back(random.below(3) == 0 ? -0.0 : left.back());
         }
-    const std::vector<double> values(wanted.size(), std::numeric_limits<double>::infinity());
-    std::vector<std::int64_t> each(wanted.size());
-    for (Index i = 0; i < n; ++i) each[static_cast<std::size_t>(i)] = i;
-    std::vector<std::int8_t> below(wanted.size());
-    roots.compare_values(each, values, 1.0, 0.5, below);
-    CHECK(std::count(below.begin(), below.end(), std::int8_t{-1}) == n);
+        Wide there, back, differ;
+        ExactSums of_left, of_right;
+        of_left.set_query(left), of_right.set_query(right);
+        CHECK(of_left.product(right, there) == of_right.product(left, back) && compare(there, back) == 0);
+        CHECK(of_right.product(right, back) == of_left.product(right, there) && compare(there, back) == 0);
+        of_left.difference(right, there), of_right.difference(left, back);
+        CHECK(compare(there, back) == 0);
+        CHECK(of_left.difference(left, there) == 0);
+    }
 }
 
-TEST(roots_are_in_order) {
+// Representations ------------------------------------------------------------------------------------------------------
+
+/// What orders the closeness of pairs of one query: a number, or for a cosine a·|a| and what it is divided by.
+struct Key {
+    Whole128 number, divisor;
+
+    int compare(const Key &other) const { return sign_of(number * other.divisor - other.number * divisor); }
+};
+
+template <class T>
+Key key(KeyKind kind, const Padded<T> &left, Index i, const Padded<T> &right, Index j) {
+    if (kind == KeyKind::difference) return {-difference(left, i, right, j), 1};
+    const Whole128 dot = product(left, i, right, j), square = product(right, j, right, j);
+    if (kind == KeyKind::cosine) return {dot * (dot < 0 ? -dot : dot), std::max<Whole128>(square, 1)};
+    return {kind == KeyKind::distance ? 2 * dot - square : dot, 1};
+}
+
+template <class T>
+Source source_of(Padded<T> &rows) {
+    Source source;
+    source.n = rows.rows, source.dim = rows.columns, source.wide = sizeof(T) == 8;
+    rows.numbers.reserve(1);  // that it is somewhere says that nobody has to read it
+    source.memory = rows.numbers.data(), source.stride = rows.stride;
+    return source;
+}
+
+const std::atomic<bool> GO_ON{false};
+
+/// All pairs of rows compare the same in every representation, and as wanted(i, j, k) says of items j and k of query i,
+/// unless that is null.
+template <class T, class Wanted>
+void representations_agree(KeyKind kind, Padded<T> &left, Padded<T> &right, Wanted wanted) {
+    const ExactPairs pairs(kind, source_of(left), source_of(right), false);
+    for (Index i = 0; i < left.rows; ++i) {
+        const std::vector<std::int64_t> query(at(right.rows), i), item = first(right.rows);
+        const std::vector<Dot2Number> about = pairs.about(query, item, GO_ON);
+        const Roots roots = pairs.closeness(query, item, GO_ON);
+        CHECK(roots.size() == right.rows);
+        for (Index j = 0; j < right.rows; ++j)
+            for (Index k = 0; k < right.rows; ++k) {
+                const int order = roots.compare(j, roots, k), near = Dot2Number::compare(about[at(j)], about[at(k)]);
+                CHECK(order == wanted(i, j, k, order));
+                CHECK(near == order || near == 0);
+                CHECK(roots.compare_shifted(j, roots, k, 0.0) == order);
+                if (const IntegerRows *rows = pairs.integers())
+                    CHECK(rows->compare(rows->number(i, j), rows->number(i, k)) == order);
+            }
+        std::vector<std::int64_t> places = item;
+        const auto greater = std::make_unique<bool[]>(places.size());
+        sort_places(places, greater.get(), [&](std::int64_t a, std::int64_t b) { return roots.compare(a, roots, b); });
+        for (std::size_t p = 1; p < places.size(); ++p) {
+            const int order = roots.compare(places[p - 1], roots, places[p]);
+            CHECK(greater[p] == (order < 0) && (order < 0 || (order == 0 && places[p - 1] < places[p])));
+        }
+        for (Index j = 0; j < right.rows; ++j) {
+            CHECK(roots.compare_value(j, std::numeric_limits<double>::infinity(), 0.5) == -1);
+            Wide numerator, denominator;
+            CHECK(roots.squared(j, numerator, denominator) == roots.compare_value(j, 0.0, 0.0));
+        }
+    }
+}
+
+constexpr KeyKind KINDS[] = {KeyKind::product, KeyKind::distance, KeyKind::difference, KeyKind::cosine};
+
+template <class T>
+void small_integers_are_in_order(KeyKind kind, Index m, Index dim, int bits, Random &random) {
+    Padded<T> left = integers<T>(2, dim, bits, random), right = integers<T>(m, dim, bits, random);
+    representations_agree(kind, left, right, [&](Index i, Index j, Index k, int) {
+        return key(kind, left, i, right, j).compare(key(kind, left, i, right, k));
+    });
+}
+
+TEST(representations_of_small_integers_agree) {
     Random random(34);
-    for (Index m : {0, 1, 2, 9, 33})
-        for (Index dim : DIMS)
-            for (int bits : {1, 20}) {
-                Padded<double> left = integers<double>(1, dim, bits, random), right = integers<double>(m, dim, bits, random);
-                const Matrix<const double> query = left.view(), rows = right.view();
-                std::vector<std::int64_t> zeros(static_cast<std::size_t>(m)), others(static_cast<std::size_t>(m));
-                std::vector<Whole128> of_products, of_distances, of_differences;
-                for (Index j = 0; j < m; ++j) {
-                    others[static_cast<std::size_t>(j)] = j;
-                    of_products.push_back(product(left, 0, right, j));
-                    of_distances.push_back(2 * of_products.back() - product(right, j, right, j));
-                    of_differences.push_back(-difference(left, 0, right, j));
-                }
-                const auto of_pairs = [&](KeyKind kind) {
-                    Roots roots(kind, m);
-                    roots.put(RootRows(kind, query, rows), zeros, others, others);
-                    return roots;
-                };
-                const Roots products = of_pairs(KeyKind::product), distances = of_pairs(KeyKind::distance);
-                const Roots differences = of_pairs(KeyKind::difference), cosines = of_pairs(KeyKind::cosine);
-                are_in_order(products, of_products);
-                are_in_order(distances, of_distances);
-                are_in_order(differences, of_differences);
-                std::vector<std::int8_t> signs(zeros.size());
-                const Roots nothing(std::vector<double>{0.0});
-                cosines.compare(others, nothing, zeros, signs);
-                for (std::size_t j = 0; j < signs.size(); ++j) CHECK(signs[j] == sign_of(of_products[j]));
-                Roots twice(KeyKind::cosine);
-                twice.add(cosines), twice.add(cosines);
-                CHECK(twice.size() == 2 * m);
-                twice.compare_shifted(others, cosines, others, 0.0, signs);
-                for (std::int8_t sign : signs) CHECK(sign == 0);
-                for (Index j = 0; j < m; ++j) {
-                    Wide numerator, denominator;
-                    CHECK(cosines.square(j, numerator, denominator) == sign_of(of_products[static_cast<std::size_t>(j)]));
-                }
-            }
-}
-
-// Thresholds ----------------------------------------------------------------------------------------------------------
-
-/// What a key stands for, such that more is closer; for a cosine a·|a| where all squares are equal.
-template <class T>
-Whole128 closeness(KeyKind kind, const Padded<T> &left, Index i, const Padded<T> &right, Index j) {
-    if (kind == KeyKind::difference) return -difference(left, i, right, j);
-    const Whole128 dot = product(left, i, right, j);
-    return kind == KeyKind::distance ? 2 * dot - product(right, j, right, j) : dot;
-}
-
-/// Few numbers are left in each row if they are to be `sparse`; the rows on the left are the first on the right if there is
-/// but `one_side`.
-template <class T>
-void thresholds_are_in_order(KeyKind kind, Index m, Index dim, bool sparse, bool one_side, Random &random) {
-    constexpr Index n = 2;
-    Padded<T> left = integers<T>(n, dim, 10, random), right = integers<T>(m, dim, 10, random);
-    for (Padded<T> *side : {&left, &right})
-        for (Index i = 0; sparse && i < (side == &left ? n : m); ++i)
-            for (Index k = 0; k < dim; ++k)
-                if (random.below(8) > 0) side->set(i, k, T(0));
-    if (kind == KeyKind::cosine && dim > 1)  // all of one length, so that products tell the order
-        for (Index j = 0; j < m; ++j)
-            for (Index k = 0; k < dim; ++k) right.set(j, k, k == j % dim ? T(4) : k == (j + 1) % dim ? T(3) : T(0));
-    if (kind == KeyKind::cosine && dim == 1)
-        for (Index j = 0; j < m; ++j) right.set(j, 0, j % 2 ? T(4) : T(-4));
-    for (Index i = 0; one_side && i < n; ++i)
-        for (Index k = 0; k < dim; ++k) left.set(i, k, right.at(i, k));
-    const RootRows pairs(kind, Matrix<const T>((one_side ? right : left).view()), Matrix<const T>(right.view()));
-    RootThresholds thresholds(kind, n, m);
-    std::vector<std::int64_t> rows, lefts, rights, low, high, groups;
-    Padded<std::int32_t> counts(n, 2 * m + 1, 1), wanted(n, 2 * m + 1, 1);
-    std::vector<std::vector<Whole128>> sorted(n);
-    for (Index i = 0; i < n; ++i) {
-        std::vector<Index> order;
-        for (Index j = 0; j < m; ++j) order.push_back(j);
-        const auto of = [&](Index j) { return closeness(kind, left, i, right, j); };
-        std::sort(order.begin(), order.end(), [&](Index a, Index b) { return of(a) < of(b); });
-        order.erase(std::unique(order.begin(), order.end(), [&](Index a, Index b) { return of(a) == of(b); }), order.end());
-        for (std::size_t g = 0; g < order.size(); ++g) {
-            lefts.push_back(i), rights.push_back(order[g]), rows.push_back(i), groups.push_back(static_cast<Index>(g));
-            sorted[static_cast<std::size_t>(i)].push_back(of(order[g]));
-        }
-        for (Index slot = 0; slot <= 2 * m; ++slot) counts.set(i, slot, 0), wanted.set(i, slot, 0);
-    }
-    std::vector<std::int64_t> every = {0, 1}, none = {0, 0}, ends;
-    for (const auto &numbers : sorted) ends.push_back(static_cast<Index>(numbers.size()));
-    CHECK(thresholds.unknown(every, none, ends).size() == rows.size());
-    CHECK(thresholds.unknown(every, none, ends).empty());
-    thresholds.add(pairs, lefts, rights, rows, groups);
-    rows.clear(), lefts.clear(), rights.clear();
-    for (Index i = 0; i < n; ++i)
-        for (Index j = 0; j < m; ++j) {
-            const auto &numbers = sorted[static_cast<std::size_t>(i)];
-            const Whole128 value = closeness(kind, left, i, right, j);
-            const Index g = std::lower_bound(numbers.begin(), numbers.end(), value) - numbers.begin();
-            rows.push_back(i), lefts.push_back(i), rights.push_back(j), low.push_back(random.below(g + 1));
-            high.push_back(g + 1);
-            wanted.set(i, 2 * g + 1, wanted.at(i, 2 * g + 1) + 3);
-        }
-    const std::vector<std::int32_t> weights(rows.size(), 3);
-    thresholds.count(pairs, lefts, rights, rows, low, high, weights, counts.view());
-    CHECK(counts.numbers == wanted.numbers);
-}
-
-TEST(thresholds_are_in_order) {
-    Random random(35);
-    for (KeyKind kind : {KeyKind::product, KeyKind::distance, KeyKind::difference, KeyKind::cosine})
+    for (KeyKind kind : KINDS)
         for (Index m : {0, 1, 2, 9})
             for (Index dim : DIMS)
-                for (bool sparse : {false, true})
-                    for (bool one_side : {false, true}) {
-                        if (one_side && m < 2) continue;
-                        thresholds_are_in_order<float>(kind, m, dim, sparse, one_side, random);
-                        thresholds_are_in_order<double>(kind, m, dim, sparse, one_side, random);
-                    }
+                for (int bits : {1, 10}) {
+                    small_integers_are_in_order<float>(kind, m, dim, bits, random);
+                    small_integers_are_in_order<double>(kind, m, dim, bits, random);
+                }
 }
 
-TEST(inverse_roots_are_as_near_as_they_say) {
-    Random random(37);
-    for (int length : {1, 2, 5, 34, 67})
-        for (int limbs : {2, 3, 7, 33, 34})
-            for (int exponent : {-2148, -1, 0, 63, 1500}) {
-                Wide square, inverse, of_two, product, rest;
-                square.length = length, square.exponent = exponent;
-                for (int k = 0; k < length; ++k)
-                    square.limbs[k] = random.below(3) == 0 ? ~Limb{0} : static_cast<Limb>(random.below(1 << 30)) << 20 | 1;
-                inverse_root(square, limbs, inverse);
-                CHECK(inverse.length <= limbs);
-                multiply(inverse, inverse, of_two);
-                multiply(of_two, square, product);  // (1 + e)² with |e| ≤ 2^(1 − 64(limbs − 1))
-                static constexpr Limb ONE = 1;
-                add_signed(1, product, -1, {&ONE, 1, 0}, rest);
-                CHECK(rest.length == 0 || Natural(rest).top() <= 3 - 64 * (limbs - 1));
-            }
-}
-
-// Double-double --------------------------------------------------------------------------------------------------------
-
+/// Numbers whose bits lie within `span` below 1, of rows that often tie: there are few different ones.
 template <class T>
-void dot2_is_within_its_error(KeyKind kind, Index m, Index dim, Random &random) {
-    constexpr Index n = 2;
-    Padded<T> left = integers<T>(n, dim, 10, random), right = integers<T>(m, dim, 10, random);
-    const Dot2Rows pairs(kind, Matrix<const T>(left.view()), Matrix<const T>(right.view()), 9);
-    Dot2Thresholds thresholds(n, m);
-    std::vector<std::int64_t> rows, others, low, high;
-    Padded<std::int32_t> counts(n, 2 * m + 1, 1);
-    for (Index i = 0; i < n; ++i) {
-        for (Index slot = 0; slot <= 2 * m; ++slot) counts.set(i, slot, 0);
-        for (Index j = 0; j < m; ++j) {
-            const Dot2Number found = pairs.closeness(i, j);
-            if (kind == KeyKind::distance)
-                CHECK(std::fabs(found.value * 0x1p18 - static_cast<double>(closeness(kind, left, i, right, j))) <=
-                      found.error * 0x1p18);
-            rows.push_back(i), others.push_back(j), low.push_back(j), high.push_back(j + 1);
+Padded<T> spread(Index n, Index dim, int span, Random &random) {
+    Padded<T> rows(n, dim, random.below(3));
+    constexpr int DIGITS = std::numeric_limits<T>::digits;
+    for (Index i = 0; i < n; ++i)
+        for (Index k = 0; k < dim; ++k) {
+            const auto whole = static_cast<double>(random.below(3) == 0 ? 1 : random.bits() >> (64 - DIGITS));
+            const int down = static_cast<int>(random.below(std::max(1, span - DIGITS))) + DIGITS;
+            rows.set(i, k, static_cast<T>(std::ldexp(random.below(2) ? whole : -whole, -down)));
         }
-    }
-    CHECK(thresholds.unknown(rows, low, high).size() == rows.size());
-    thresholds.add(pairs, rows, others, rows, low);
-    const std::vector<std::int32_t> weights(rows.size(), 3);
-    const auto decided = std::make_unique<bool[]>(rows.size());
-    thresholds.count(pairs, rows, others, rows, low, high, weights, counts.view(), {decided.get(), rows.size()});
-    for (std::size_t p = 0; p < rows.size(); ++p)
-        CHECK(!decided[p] && low[p] + 1 == high[p]);  // every pair ties with itself
+    for (Index k = 0; k < dim && n > 2; ++k) rows.set(1, k, rows.at(0, dim - 1 - k)), rows.set(2, k, 2 * rows.at(0, k));
+    return rows;
 }
 
-TEST(dot2_is_within_its_error) {
-    Random random(36);
-    for (KeyKind kind : {KeyKind::product, KeyKind::distance, KeyKind::cosine})
-        for (Index m : {0, 1, 9})
-            for (Index dim : DIMS) {
-                dot2_is_within_its_error<float>(kind, m, dim, random);
-                dot2_is_within_its_error<double>(kind, m, dim, random);
+TEST(representations_of_long_numbers_agree) {
+    Random random(35);
+    for (KeyKind kind : KINDS)
+        for (Index dim : DIMS)
+            for (int span : {1, 57, 63, 70, 140, 1000}) {
+                const auto any = [](Index, Index, Index, int order) { return order; };
+                Padded<double> left = spread<double>(2, dim, span, random), right = spread<double>(7, dim, span, random);
+                representations_agree(kind, left, right, any);
+                Padded<float> narrow = spread<float>(2, dim, std::min(span, 140), random);
+                Padded<float> others = spread<float>(7, dim, std::min(span, 140), random);
+                representations_agree(kind, narrow, others, any);
             }
+}
+
+TEST(double_double_is_within_its_error) {
+    Random random(36);
+    for (Index m : {1, 9})
+        for (Index dim : DIMS) {
+            Padded<double> left = integers<double>(2, dim, 10, random), right = integers<double>(m, dim, 10, random);
+            left.set(0, 0, 512.0);  // the unit
+            if (dim == 0) continue;
+            const ExactPairs pairs(KeyKind::distance, source_of(left), source_of(right), false);
+            for (Index i = 0; i < 2; ++i)
+                for (Index j = 0; j < m; ++j) {
+                    const Dot2Number found =
+                        pairs.about(std::vector<std::int64_t>{i}, std::vector<std::int64_t>{j}, GO_ON)[0];
+                    const auto wanted = static_cast<double>(key(KeyKind::distance, left, i, right, j).number);
+                    CHECK(std::fabs(found.value * 0x1p18 - wanted) <= found.error * 0x1p18);
+                }
+        }
+}
+
+// Places --------------------------------------------------------------------------------------------------------------
+
+TEST(places_are_between_members) {
+    Random random(38);
+    for (Index n : {0, 1, 2, 9, 40})
+        for (int round = 0; round < 200; ++round) {
+            std::vector<Index> members, errors;
+            for (Index g = 0; g < n; ++g) {
+                members.push_back((g > 0 ? members.back() : 0) + 1 + random.below(3)), errors.push_back(random.below(4));
+            }
+            const Index number = random.below(2 * n + 3);
+            const auto order = [&](Index g) { return (number > members[at(g)]) - (number < members[at(g)]); };
+            const auto near = [&](Index g) { return std::abs(number - members[at(g)]) <= errors[at(g)] ? 0 : order(g); };
+            Index below = 0, upto = 0;
+            for (Index member : members) below += member < number, upto += member <= number;
+            const Index low = random.below(below + 1), high = upto + random.below(n - upto + 1);
+            const Between exact = place_between<true>(low, high, order), open = place_between<false>(low, high, near);
+            CHECK(exact.low == below && exact.high == upto);
+            CHECK(low <= open.low && open.low <= below && upto <= open.high && open.high <= high);
+            CHECK(open.low == open.high || near(open.low) <= 0);
+            CHECK(open.low == open.high || near(open.high - 1) >= 0);
+        }
 }
 
 }  // namespace

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import oracles
@@ -26,13 +25,6 @@ def roots_of(name, left, right, rows, others):
     """The closeness of row rows[p] on the left to row others[p] on the right."""
     left, right, rows, others = map(np.asarray, (left, right, rows, others))
     return Roots(_core.ExactPairs(KINDS[name], Array(left), Array(right)).closeness(rows, others))
-
-
-def in_order(roots, sizes):
-    """The places of runs of numbers, ascending in each, and which are greater than the one before."""
-    order, greater, ends = np.empty(len(roots), dtype=np.int64), np.empty(len(roots), dtype=bool), np.cumsum(sizes)
-    roots.numbers.sort(ends - sizes, ends, order, greater)
-    return order, greater
 
 
 def expected(name, left, right, rows, others):
@@ -109,15 +101,6 @@ def test_numbers_and_all_comparisons(name, kind, dtype):
         mine, yours = (index.ravel() for index in np.indices((24, 24)))
         compared = [wanted[i].compare(wanted[j]) for i, j in zip(mine, yours, strict=True)]
         assert_array_equal(roots.compare(mine, roots, yours), compared)
-        order, greater = in_order(roots, np.array([8, 0, 8, 8]))
-        for run in range(3):
-            places = order[8 * run : 8 * run + 8]
-            assert sorted(places.tolist()) == list(range(8 * run, 8 * run + 8))
-            steps = [wanted[j].compare(wanted[i]) for i, j in pairwise(places)]
-            assert min(steps) >= 0
-            assert_array_equal(greater[8 * run + 1 : 8 * run + 8], np.array(steps) > 0)
-            ties = [(i, j) for i, j, step in zip(places[:-1], places[1:], steps, strict=True) if not step]
-            assert all(i < j for i, j in ties)  # what ties stays in its order
 
 
 @pytest.mark.parametrize("kind", MADE)
@@ -201,7 +184,6 @@ def test_nothing_is_nothing():
         roots = roots_of(name, np.ones((0, 3)), np.ones((2, 3)), nothing, nothing)
         assert len(roots) == 0
         assert roots.compare(nothing, roots, nothing).tolist() == []
-        assert [part.tolist() for part in in_order(roots, nothing)] == [[], []]
 
 
 NUMPY = {"float16": np.float16, "float32": np.float32}

@@ -1,5 +1,7 @@
 #include "exact/dot2.h"
 
+#include <algorithm>
+
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -45,18 +47,14 @@ inline Doubles swapped(Doubles x) {
 struct Sums {
     Doubles value = {}, rest = {}, size = {};
 
-    void add(Doubles a, Doubles b) {
-        const Doubles term = a * b, sum = value + term;
-        rest += rest_of(a, b, term) + rest_of_sum(value, term, sum);
-        size += absolute<double>(term);
+    /// Add terms, and what each is off.
+    void add(Doubles term, Doubles off, Doubles sizes) {
+        const Doubles sum = value + term;
+        rest += off + rest_of_sum(value, term, sum);
+        size += sizes;
         value = sum;
     }
-    void add(const Sums &others) {
-        const Doubles sum = value + others.value;
-        rest = (rest + others.rest) + rest_of_sum(value, others.value, sum);
-        size += others.size;
-        value = sum;
-    }
+    void add(const Sums &others) { add(others.value, others.rest, others.size); }
     /// Add to each lane those of its half: in the end every lane has the sum of all.
     template <int HALF>
     void fold() {
@@ -65,11 +63,37 @@ struct Sums {
     }
 };
 
-Dot2Sum product(const double *left, const double *right, Index padded) {
+struct Product {
+    static void add(Doubles a, Doubles b, Sums &sums) {
+        const Doubles term = a * b;
+        sums.add(term, rest_of(a, b, term), absolute<double>(term));
+    }
+};
+
+struct Difference {
+    static void add(Doubles a, Doubles b, Sums &sums) {
+        const Doubles term = a - b, off = rest_of_sum(a, -b, term), size = absolute<double>(term);
+        sums.add(size, term < 0.0 ? -off : off, size);
+    }
+};
+
+/// Vectors of numbers, and what comes after them as if zeros followed.
+template <class Term, class T>
+Dot2Sum sum(const T *left, const T *right, Index dim, double scale) {
+    constexpr Index STEP = GROUP * WIDTH;
     Sums sums[GROUP];
-    for (Index begin = 0; begin < padded; begin += GROUP * WIDTH)
+    const auto scaled = [scale](Doubles x) { return sizeof(T) == 8 ? x * scale : x; };
+    const auto step = [&](const T *a, const T *b) {
 #pragma GCC unroll 4
-        for (int v = 0; v < GROUP; ++v) sums[v].add(load(left + begin + v * WIDTH), load(right + begin + v * WIDTH));
+        for (int v = 0; v < GROUP; ++v) Term::add(scaled(widen(a + v * WIDTH)), scaled(widen(b + v * WIDTH)), sums[v]);
+    };
+    Index k = 0;
+    for (; k + STEP <= dim; k += STEP) step(left + k, right + k);
+    if (k < dim) {
+        T ends[2][STEP] = {};
+        std::copy(left + k, left + dim, ends[0]), std::copy(right + k, right + dim, ends[1]);
+        step(ends[0], ends[1]);
+    }
     sums[0].add(sums[2]), sums[1].add(sums[3]), sums[0].add(sums[1]);
     sums[0].fold<WIDTH / 2>();
     const double total = sums[0].value[0], rest = sums[0].rest[0], value = total + rest;
@@ -78,6 +102,7 @@ Dot2Sum product(const double *left, const double *right, Index padded) {
 
 }  // namespace
 
-extern const Dot2Loops dot2_loops = {product};
+extern const Dot2Loops dot2_loops = {sum<Product, float>, sum<Product, double>, sum<Difference, float>,
+                                     sum<Difference, double>};
 
 }  // namespace deadheat::DEADHEAT_TARGET

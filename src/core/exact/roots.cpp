@@ -57,43 +57,43 @@ int sign_of_sum(const Term (&terms)[3]) {
 
 // More numbers -------------------------------------------------------------------------------------------------------
 
-Index Roots::grow(Index count) {
-    const Index first = size();
-    numbers_.grow(count);
-    of_.resize(of_.size() + static_cast<std::size_t>(count));
-    return first;
-}
-
-void Roots::put(const RootRows &pairs, Span<const std::int64_t> rows, Span<const std::int64_t> others,
-                Span<const std::int64_t> places) {
-    if (divisors_.empty() || divisors_.back().inverses != pairs.divisors().inverses) divisors_.push_back(pairs.divisors());
-    const auto divisors = static_cast<std::int32_t>(divisors_.size() - 1);
-    Wide number;
-    for (Index p : pairs.by_strips(others)) {
-        const int sign = pairs.number(rows[p], others[p], number);
-        numbers_.put(places[p], sign, number);
-        of_[places[p]] = {divisors, static_cast<std::int32_t>(rows[p]), static_cast<std::int32_t>(others[p])};
+void Numbers::add(int sign, Natural number) {
+    while (number.length > 0 && *number.limbs == 0) {  // a sum of numbers of very different sizes that cancel
+        ++number.limbs;
+        --number.length;
+        number.exponent += 64;
     }
+    if (number.length == 0) number.exponent = 0;
+    numbers_.push_back({limbs_.size(), static_cast<std::int16_t>(number.length), static_cast<std::int16_t>(number.exponent),
+                        static_cast<std::int8_t>(sign)});
+    limbs_.insert(limbs_.end(), number.limbs, number.limbs + number.length);
 }
 
-Roots::Roots(Span<const double> values) : Roots(KeyKind::product, static_cast<Index>(values.size())) {
+void Numbers::add(const Numbers &others) {
+    const std::size_t moved = limbs_.size(), first = numbers_.size();
+    limbs_.insert(limbs_.end(), others.limbs_.begin(), others.limbs_.end());
+    numbers_.insert(numbers_.end(), others.numbers_.begin(), others.numbers_.end());
+    for (std::size_t i = first; i < numbers_.size(); ++i) numbers_[i].begin += moved;
+}
+
+Roots::Roots(Span<const double> values) : Roots(KeyKind::product) {
     Wide parts;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const int sign = parts_of(values[i], parts);
-        numbers_.put(static_cast<Index>(i), sign, parts);
+    for (double value : values) {
+        const int sign = parts_of(value, parts);
+        add(sign, parts);
     }
 }
 
 void Roots::add(const Roots &others) {
-    const auto moved = static_cast<std::int32_t>(divisors_.size());
     numbers_.add(others.numbers_);
-    divisors_.insert(divisors_.end(), others.divisors_.begin(), others.divisors_.end());
-    for (Pair of : others.of_) of_.push_back({of.divisors + moved, of.row, of.other});
+    of_.insert(of_.end(), others.of_.begin(), others.of_.end());
+    for (const auto &squares : others.kept_)
+        if (std::find(kept_.begin(), kept_.end(), squares) == kept_.end()) kept_.push_back(squares);
 }
 
 // Comparisons --------------------------------------------------------------------------------------------------------
 
-int Roots::compare_one(Index mine, const Roots &others, Index yours) const {
+int Roots::compare(Index mine, const Roots &others, Index yours) const {
     const int sign = numbers_.sign(mine), other_sign = others.numbers_.sign(yours);
     if (sign != other_sign || sign == 0) return (sign > other_sign) - (sign < other_sign);
     const Natural a = numbers_[mine], b = others.numbers_[yours];
@@ -122,7 +122,7 @@ Estimate Roots::estimate_of(Index i) const {
     return {numbers_.sign(i) * size.value, size.exponent};
 }
 
-int Roots::compare_one_shifted(Index mine, const Roots &others, Index yours, double shift) const {
+int Roots::compare_shifted(Index mine, const Roots &others, Index yours, double shift) const {
     const int sign = numbers_.sign(mine), other_sign = others.numbers_.sign(yours);
     Wide moved;
     const int shift_sign = parts_of(shift, moved);
@@ -164,7 +164,7 @@ int Roots::compare_one_shifted(Index mine, const Roots &others, Index yours, dou
     return sign_of_sum({{sign, left}, {-other_sign, right}, {-shift_sign, shifted}});
 }
 
-int Roots::compare_one_value(Index mine, double value, double shift) const {
+int Roots::compare_value(Index mine, double value, double shift) const {
     if (std::isinf(value)) return value > 0 ? -1 : 1;
     const int sign = numbers_.sign(mine);
     Wide other;
@@ -189,24 +189,7 @@ int Roots::compare_one_value(Index mine, double value, double shift) const {
     return sign * deadheat::compare(square, product);
 }
 
-void Roots::compare(Span<const std::int64_t> mine, const Roots &others, Span<const std::int64_t> yours,
-                    Span<std::int8_t> out) const {
-    for (std::size_t p = 0; p < mine.size(); ++p) out[p] = static_cast<std::int8_t>(compare_one(mine[p], others, yours[p]));
-}
-
-void Roots::compare_shifted(Span<const std::int64_t> mine, const Roots &others, Span<const std::int64_t> yours, double shift,
-                            Span<std::int8_t> out) const {
-    for (std::size_t p = 0; p < mine.size(); ++p)
-        out[p] = static_cast<std::int8_t>(compare_one_shifted(mine[p], others, yours[p], shift));
-}
-
-void Roots::compare_values(Span<const std::int64_t> mine, Span<const double> values, double sign, double shift,
-                           Span<std::int8_t> out) const {
-    for (std::size_t p = 0; p < mine.size(); ++p)
-        out[p] = static_cast<std::int8_t>(compare_one_value(mine[p], sign * values[p], shift));
-}
-
-int Roots::square(Index i, Wide &numerator, Wide &denominator) const {
+int Roots::squared(Index i, Wide &numerator, Wide &denominator) const {
     const Natural a = numbers_[i];
     denominator.set(1, 0);
     if (kind_ == KeyKind::distance)

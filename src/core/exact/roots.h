@@ -5,75 +5,111 @@
 //     cosine:              a / √(q·x) with the squares q and x of the two rows, and a = 0 is 0
 //
 // with integers a, q and x times powers of two. Signs and estimates in float64 decide nearly all comparisons, integers the
-// rest; what is sorted or counted in bulk goes by words (root_keys.h).
+// rest.
 #pragma once
 
-#include "exact/root_keys.h"
-#include "exact/root_rows.h"
+#include <memory>
+#include <mutex>
+
+#include "exact/order.h"
+#include "exact/sums.h"
 
 namespace deadheat {
 
+/// Natural numbers of any length with signs, one after another.
+class Numbers {
+public:
+    Index size() const { return static_cast<Index>(numbers_.size()); }
+    int sign(Index i) const { return numbers_[at(i)].sign; }
+    Natural operator[](Index i) const {
+        const Number &number = numbers_[at(i)];
+        return {limbs_.data() + number.begin, number.length, number.exponent};
+    }
+    void add(int sign, Natural number);
+    void add(const Numbers &others);
+
+private:
+    struct Number {
+        std::size_t begin;  // of its limbs
+        std::int16_t length, exponent;
+        std::int8_t sign;
+    };
+
+    std::vector<Limb> limbs_;
+    std::vector<Number> numbers_;
+};
+
+/// The squares of some rows, each made when it is asked for, by any thread.
+class RowSquares {
+public:
+    explicit RowSquares(Index n) : squares_(at(n)) {}
+
+    /// The square of a row; make() makes it.
+    template <class Make>
+    const Natural *of(Index row, Make make) {
+        Square &square = squares_[at(row)];
+        std::call_once(square.made, [&] {
+            const Natural found = make();
+            square.limbs.assign(found.limbs, found.limbs + found.length);
+            square.number = {square.limbs.data(), found.length, found.exponent};
+        });
+        return &square.number;
+    }
+
+private:
+    struct Square {
+        std::once_flag made;
+        std::vector<Limb> limbs;
+        Natural number;
+    };
+
+    std::vector<Square> squares_;
+};
+
 class Roots {
 public:
-    /// Room for so many numbers, which are 0 until they are put.
-    explicit Roots(KeyKind kind, Index n = 0) : kind_(kind), of_(at(n)) { numbers_.grow(n); }
+    explicit Roots(KeyKind kind) : kind_(kind) {}
     /// Finite floats as they are.
     explicit Roots(Span<const double> values);
 
     Index size() const { return numbers_.size(); }
-    KeyKind kind() const { return kind_; }
 
     // More numbers ---------------------------------------------------------------------------------------------------
 
-    /// Put the closeness of pairs of rows at some places.
-    void put(const RootRows &pairs, Span<const std::int64_t> rows, Span<const std::int64_t> others,
-             Span<const std::int64_t> places);
-    /// Add room for so many more, and return the place of the first.
-    Index grow(Index count);
+    /// Add a number, and the squares of its query and its item, which cosines have.
+    void add(int sign, Natural number, const Natural *query_square = nullptr, const Natural *item_square = nullptr) {
+        numbers_.add(sign, number);
+        of_.push_back({query_square, item_square});
+    }
+    /// Keep squares as long as the numbers.
+    void keep(std::shared_ptr<const RowSquares> squares) { kept_.push_back(std::move(squares)); }
     void add(const Roots &others);
 
     // Comparisons ----------------------------------------------------------------------------------------------------
 
-    /// −1, 0 or 1, as number mine[p] is less than, equal to or greater than yours[p] of the others.
-    void compare(Span<const std::int64_t> mine, const Roots &others, Span<const std::int64_t> yours,
-                 Span<std::int8_t> out) const;
+    /// −1, 0 or 1, as a number is less than, equal to or greater than one of the others.
+    int compare(Index mine, const Roots &others, Index yours) const;
     /// The same with yours + shift.
-    void compare_shifted(Span<const std::int64_t> mine, const Roots &others, Span<const std::int64_t> yours, double shift,
-                         Span<std::int8_t> out) const;
-    /// The same with the numbers sign·values[p] + shift; values may be infinite.
-    void compare_values(Span<const std::int64_t> mine, Span<const double> values, double sign, double shift,
-                        Span<std::int8_t> out) const;
-    /// For runs of numbers of one query each, run r from begins[r] to ends[r]: the order of each run's numbers, ascending,
-    /// what ties in the order in which it came, and which are greater than the one before (not set for the first).
-    void sort(Span<const std::int64_t> begins, Span<const std::int64_t> ends, Span<std::int64_t> order,
-              Span<bool> greater) const;
+    int compare_shifted(Index mine, const Roots &others, Index yours, double shift) const;
+    /// The same with value + shift; the value may be infinite.
+    int compare_value(Index mine, double value, double shift) const;
 
     /// sign·numerator·2^place / denominator is number i with its sign, squared.
-    int square(Index i, Wide &numerator, Wide &denominator) const;
-
-    // One number -----------------------------------------------------------------------------------------------------
-
-    int sign(Index i) const { return numbers_.sign(i); }
-    Natural size_of(Index i) const { return numbers_[i]; }
-    Natural query_square(Index i) const { return (*divisors_[of_[i].divisors].left_squares)[of_[i].row]; }
-    Natural item_square(Index i) const { return (*divisors_[of_[i].divisors].right_squares)[of_[i].other]; }
-    Natural inverse(Index i) const { return (*divisors_[of_[i].divisors].inverses)[of_[i].other]; }
-    int precision(Index i) const { return divisors_[of_[i].divisors].precision; }
+    int squared(Index i, Wide &numerator, Wide &denominator) const;
 
 private:
-    struct Pair {
-        std::int32_t divisors = 0, row = 0, other = 0;
+    struct Squares {
+        const Natural *query, *item;
     };
 
-    int compare_one(Index mine, const Roots &others, Index yours) const;
-    int compare_one_shifted(Index mine, const Roots &others, Index yours, double shift) const;
-    int compare_one_value(Index mine, double value, double shift) const;
+    Natural query_square(Index i) const { return *of_[at(i)].query; }
+    Natural item_square(Index i) const { return *of_[at(i)].item; }
     Estimate estimate_of(Index i) const;
 
     KeyKind kind_;
     Numbers numbers_;
-    std::vector<Divisors> divisors_;
-    std::vector<Pair> of_;
+    std::vector<Squares> of_;
+    std::vector<std::shared_ptr<const RowSquares>> kept_;
 };
 
 }  // namespace deadheat

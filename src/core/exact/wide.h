@@ -85,12 +85,6 @@ inline int compare(Natural a, Natural b) {
     return order;
 }
 
-/// The leading limbs of a number, at most n: it is at least that, and less than 1 + 2^-64(n − 1) times that.
-inline Natural leading(Natural a, int n) {
-    const int left_out = std::max(a.length - n, 0);
-    return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
-}
-
 /// Return whether two numbers are written with the same limbs, which is quick to see; the same number can be written in
 /// several ways.
 inline bool same_limbs(Natural a, Natural b) {
@@ -209,24 +203,55 @@ inline int compare_estimates(Estimate a, Estimate b) {
     return (x > y * OFF) - (y > x * OFF);
 }
 
-/// From `length` limbs of a two's complement sum in `out`, and whether it is negative, its size; returns its sign.
-int finish_sum(bool negative, int length, int exponent, Wide &out);
-
-/// A sum of 128 bits, and not −2^127, times 2^exponent as its size; returns its sign.
-inline int finish_short(TwoLimbs sum, int exponent, Wide &out) {
-    const bool negative = sum >> 127 != 0;
-    if (negative) sum = -sum;
-    out.limbs[0] = static_cast<Limb>(sum);
-    out.limbs[1] = static_cast<Limb>(sum >> 64);
-    out.length = out.limbs[1] != 0 ? 2 : out.limbs[0] != 0;
-    out.exponent = exponent;
-    return out.length == 0 ? 0 : negative ? -1 : 1;
+/// Return whether √(x/y) is seen to be a power of two, as where both have the same limbs; b is then multiplied by it, so
+/// that a/√x compares with b/√y as a does with b.
+inline bool scale_to_root(Natural x, Natural y, Natural &b) {
+    const int difference = x.exponent - y.exponent;
+    y.exponent = x.exponent;
+    if (difference % 2 != 0 || !same_limbs(x, y)) return false;
+    b.exponent += difference / 2;
+    return true;
 }
 
-/// 2^shift·Σ left·right, with shift 0 or 1; returns its sign.
-int dot_of_numbers(Span<const double> left, Span<const double> right, int shift, Wide &out);
+/// The leading limbs of a number, at most n: it is at least that, and less than 1 + 2^-64(n − 1) times that.
+inline Natural leading(Natural a, int n) {
+    const int left_out = std::max(a.length - n, 0);
+    return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
+}
 
-/// Σ |left − right|; returns its sign.
-int difference_of_numbers(Span<const double> left, Span<const double> right, Wide &out);
+/// Compare a²·y with b²·x, multiplied out.
+inline int compare_products(Natural a, Natural x, Natural b, Natural y) {
+    Wide square, left, right;
+    multiply(a, a, square), multiply(square, y, left);
+    multiply(b, b, square), multiply(square, x, right);
+    return compare(left, right);
+}
+
+/// Compare a/√x with b/√y, of positive numbers: a²·y − b²·x = a²(y − x) + x(a − b)(a + b). Where the terms have different
+/// signs, their sizes are compared by estimates, then by leading limbs: numbers from end to end of the range often agree in
+/// 1000 bits. Four of them cut to n limbs make a product cut by less than 2^(3 − 64(n − 1)) times itself.
+inline int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
+    if (scale_to_root(x, y, b)) return compare(a, b);
+    const int of_squares = compare(y, x), of_numbers = compare(a, b);
+    if (of_squares * of_numbers >= 0) return of_squares != 0 ? of_squares : of_numbers;
+    Wide squares, numbers, sum, part, left, right;
+    subtract(of_squares > 0 ? y : x, of_squares > 0 ? x : y, squares);
+    subtract(of_numbers > 0 ? a : b, of_numbers > 0 ? b : a, numbers);
+    add(a, b, sum);
+    int order =
+        compare_estimates(estimate(a) * estimate(a) * estimate(squares), estimate(x) * estimate(numbers) * estimate(sum));
+    if (order != 0) return of_squares * order;
+    for (int n : {4, 20}) {
+        if (std::max(a.length, b.length) <= n / 2) break;
+        multiply(leading(a, n), leading(a, n), part), multiply(leading(part, n), leading(squares, n), left);
+        multiply(leading(numbers, n), leading(sum, n), part), multiply(leading(part, n), leading(x, n), right);
+        order = compare(left, right);
+        if (order == 0) continue;
+        subtract(order > 0 ? left : right, order > 0 ? right : left, part);
+        const int top = std::max(Natural(left).top(), Natural(right).top());
+        if (Natural(part).top() - 1 >= top + 3 - 64 * (n - 1)) return of_squares * order;
+    }
+    return compare_products(a, x, b, y);
+}
 
 }  // namespace deadheat

@@ -7,13 +7,11 @@
 
 #include "bounds.h"
 #include "counting/groups.h"
-#include "pass/grouping.h"
-#include "pass/sorting.h"
 
 namespace deadheat {
 
 Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop)
-    : problem_(problem), queries_(queries), stop_(stop) {
+    : problem_(problem), queries_(queries), stop_(stop), members_(problem, queries, groups_) {
     RelevantItems items = relevant_items(problem, queries);
     excluded_ = std::move(items.excluded);
     singles_ = std::move(items.singles);
@@ -28,10 +26,9 @@ Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std
         group_exactly(problem, queries, items.relevant, stop, groups_);
         cuts.push_back(cuts_of(groups_));
     }
-    const auto members = [this](const Numbers64 &rows, const Numbers64 &groups) { return this->members(rows, groups); };
     for (Cuts &each : cuts)
         counters_.push_back(
-            std::make_unique<Counter>(problem, queries, std::move(each), members, static_cast<Index>(counters_.size())));
+            std::make_unique<Counter>(problem, queries, std::move(each), members_, static_cast<Index>(counters_.size())));
     const Relevant &relevant = items.relevant;
     if (groups_.of_entry.rows == 0 || problem.plain) return;
     for (Index i = 0; i < relevant.irrelevant.rows; ++i)
@@ -40,28 +37,6 @@ Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std
             sharing_.row.push_back(i), sharing_.column.push_back(relevant.columns(i, j));
             sharing_.weight.push_back(relevant.irrelevant(i, j)), sharing_of_.push_back(groups_.of_entry(i, j));
         }
-}
-
-/// The columns of members of groups.
-Numbers64 Block::members(const Numbers64 &rows, const Numbers64 &groups) {
-    Numbers64 found(rows.size());
-    if (groups_.columns.rows > 0) {
-        for (std::size_t p = 0; p < rows.size(); ++p) found[p] = groups_.columns(rows[p], groups[p]);
-        return found;
-    }
-    const std::lock_guard hold(asking_);
-    for (std::size_t p = 0; p < rows.size(); ++p) {
-        Numbers64 &columns = ascending_[rows[p]];
-        if (columns.empty()) {
-            const RelevantItems items = relevant_items(problem_, queries_.subspan(at(rows[p]), 1));
-            const Relevant &relevant = items.relevant;
-            Numbers64 order(at(relevant.columns.columns));
-            order_numbers({relevant.score.row(0), order.size()}, order.data());
-            for (std::int64_t entry : order) columns.push_back(relevant.columns(0, entry));
-        }
-        found[p] = columns[at(groups[p])];
-    }
-    return found;
 }
 
 std::int64_t Block::n_relevant(Index row) const {

@@ -6,6 +6,7 @@
 
 #include "counting/groups.h"
 #include "pass/counter.h"
+#include "pass/grouping.h"
 #include "pass/relevant.h"
 
 namespace deadheat {
@@ -49,7 +50,6 @@ public:
     std::mutex counting;
 
 private:
-    Numbers64 members(const Numbers64 &rows, const Numbers64 &groups);
     void place(Numbers64 rows, Numbers64 columns, Numbers64 weights);
 
     const Problem &problem_;
@@ -64,10 +64,9 @@ private:
     Singles sharing_;       // irrelevant items in columns of relevant ones: row, column, how many,
     Numbers64 sharing_of_;  // and the group of each
     TieGroups groups_;
+    Members members_;
     std::unique_ptr<Decision> decision_;
     std::vector<std::unique_ptr<Counter>> counters_;
-    std::map<std::int64_t, Numbers64> ascending_;  // the relevant columns by score, of rows that somebody asked for
-    std::mutex asking_;
 };
 
 /// A block, and the columns of a tile that are counted for it.

@@ -10,12 +10,9 @@ namespace deadheat {
 
 namespace {
 
-constexpr Index ENOUGH_SEEN = 1 << 10;       // items that only exact arithmetic has decided before it is used at once,
-constexpr double MOSTLY = 0.75;              // if it decides so many of all open ones
-constexpr std::size_t MOST_EXACT = 1 << 15;  // items that are decided exactly before anybody asks whether to go on
-constexpr std::size_t SAMPLE = 1 << 10;      // items that show whether double-double decides enough:
-constexpr double ENOUGH_DECIDED = 1.0 / 6;   // as it takes a tenth of the time of integers
-constexpr std::size_t MOST_EDGES = 4;        // tables that are kept: those of bands that have been passed are not
+constexpr Index ENOUGH_SEEN = 1 << 10;  // items that only exact arithmetic has decided before it is used at once,
+constexpr double MOSTLY = 0.75;         // if it decides so many of all open ones
+constexpr std::size_t MOST_EDGES = 4;   // tables that are kept: those of bands that have been passed are not
 
 /// Return the number of bins for `n_edge` edges: about two each, as long as a row of bins stays in cache.
 Index n_bins(Index n_edge) {
@@ -39,14 +36,6 @@ auto count_tile(std::uint32_t) {
         return counting_loops().count_double_many;
 }
 
-/// Some of many numbers.
-template <class Numbers>
-Numbers chosen(const Numbers &all, Span<const std::int64_t> which) {
-    Numbers some(which.size());
-    for (std::size_t p = 0; p < which.size(); ++p) some[p] = all[at(which[p])];
-    return some;
-}
-
 template <class T>
 Matrix<T> rows_of(Matrix<T> matrix, Index first, Index n) {
     return {matrix.row(first), n, matrix.columns, matrix.stride};
@@ -54,13 +43,14 @@ Matrix<T> rows_of(Matrix<T> matrix, Index first, Index n) {
 
 }  // namespace
 
-Counter::Counter(const Problem &problem, Span<const std::int64_t> queries, Cuts cuts, Members members, Index number)
+Counter::Counter(const Problem &problem, Span<const std::int64_t> queries, Cuts cuts, const Members &members, Index number)
     : counts(cuts.low.rows, 2 * cuts.low.columns + 1),
       problem_(problem),
       queries_(queries),
       cuts_(std::move(cuts)),
-      members_(std::move(members)),
-      number_(number) {}
+      members_(members),
+      number_(number),
+      placing_(problem, queries, cuts_, members) {}
 
 // Rung 1 -------------------------------------------------------------------------------------------------------------
 
@@ -140,12 +130,18 @@ const Meetings *Counter::meetings() {
             met->tables.push_back(patterns.query_table[at(queries_[at(i)])]);
             for (Index g = 0; g < n_group && std::isfinite(cuts_.low(i, g)); ++g) rows.push_back(i), groups.push_back(g);
         }
-        Numbers64 items = members_(rows, groups);
+        Numbers64 items = members_.columns(rows, groups);
         for (std::int64_t &item : items) item = problem_.scores->item_of_column[at(item)];
         Table<std::uint16_t> found(static_cast<Index>(rows.size()), MEETINGS);
         std::vector<std::int32_t> kind(rows.size());
-        const PlacedRows placed{met->masks,         patterns.item,        met->tables,    patterns.item_table,
-                                patterns.item_kind, patterns.differences, patterns.zeros, patterns.levels};
+        const PlacedRows placed{.left = met->masks,
+                                .right = patterns.item,
+                                .table_of_left = met->tables,
+                                .table_of_right = patterns.item_table,
+                                .kind = patterns.item_kind,
+                                .differences = patterns.differences,
+                                .zeros = patterns.zeros,
+                                .levels = patterns.levels};
         pattern_loops().count_meetings(placed, rows, items, found, kind);
         met->counts = Table<std::uint16_t>(n_row, n_group * MEETINGS);
         met->kind = Table<std::int32_t>(n_row, n_group, -1);
@@ -158,8 +154,10 @@ const Meetings *Counter::meetings() {
     return meetings_.get();
 }
 
-Index Counter::count_same_pattern(Index row, Index n_row, Index column, Index n_column, Matrix<std::int32_t> opened,
-                                  Span<double> scores, Matrix<std::int32_t> tally) {
+template <class T>
+Index Counter::count_same_pattern(const Square<T> &square, Matrix<std::int32_t> opened, Span<double> scores,
+                                  Matrix<std::int32_t> tally) {
+    const Index row = square.row, n_row = square.scores.rows, column = square.column, n_column = square.scores.columns;
     const Meetings &met = *meetings();
     const Patterns &patterns = *problem_.patterns;
     Table<std::uint64_t> masks(n_column, patterns.item.columns);
@@ -170,14 +168,14 @@ Index Counter::count_same_pattern(Index row, Index n_row, Index column, Index n_
         tables[at(j)] = patterns.item_table[at(item)], kinds[at(j)] = patterns.item_kind[at(item)];
     }
     const auto own_tables = Span<const std::int32_t>(met.tables).subspan(at(row), at(n_row));
-    const PlacedRows placed{rows_of(Matrix<const std::uint64_t>(met.masks), row, n_row),
-                            masks,
-                            own_tables,
-                            tables,
-                            kinds,
-                            patterns.differences,
-                            patterns.zeros,
-                            patterns.levels};
+    const PlacedRows placed{.left = rows_of(Matrix<const std::uint64_t>(met.masks), row, n_row),
+                            .right = masks,
+                            .table_of_left = own_tables,
+                            .table_of_right = tables,
+                            .kind = kinds,
+                            .differences = patterns.differences,
+                            .zeros = patterns.zeros,
+                            .levels = patterns.levels};
     const GroupMeetings groups{rows_of(Matrix<const std::uint16_t>(met.counts), row, n_row),
                                rows_of(Matrix<const std::int32_t>(met.kind), row, n_row)};
     return pattern_loops().count_same_pattern(opened, scores, placed, groups,
@@ -200,8 +198,7 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
     for (std::size_t p = 0; p < scores.size(); ++p)
         scores[p] = static_cast<double>(square.scores(opened(0, static_cast<Index>(p)), opened(1, static_cast<Index>(p))));
     opened.columns = n;
-    if (meetings() != nullptr)
-        n = count_same_pattern(square.row, n_row, square.column, n_column, opened, scores, tally.counts);
+    if (meetings() != nullptr) n = count_same_pattern(square, opened, scores, tally.counts);
     if (n == 0) return 0;
     opened.columns = n;
     const bool exactly =
@@ -215,12 +212,12 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
         for (Index p = 0; p < n; ++p)
             open.add(found(0, p) + square.row, found(1, p) + square.column, found(2, p), found(3, p),
                      problem_.weight[at(found(1, p) + square.column)]);
-        if (integers() == nullptr)
+        if (!placing_.has_integers())
             tally.open.add(open);
-        else if (static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column))
-            decide_at_once(square.row, square.column, open, finer, tally.counts);
+        else if (static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column) && problem_.exact->has_tiles())
+            decide_tile(square.row, square.column, open, finer, tally.counts);
         else
-            decide_short(open, tally.counts);
+            placing_.count_integers(open, tally.counts);
         return n;
     }
     Numbers64 rows(at(n)), columns(at(n)), guess(at(n)), weights(at(n));
@@ -254,142 +251,26 @@ void Counter::place(const Numbers64 &rows, const Numbers64 &columns, const std::
 }
 
 void Counter::decide(OpenItems &open, Matrix<std::int32_t> tally, Decision *decision, const std::atomic<bool> &stop) {
-    const std::size_t n = open.rows.size();
-    if (n == 0) return;
+    if (open.rows.empty()) return;
     if (decision != nullptr) {
         const Numbers64 below = decision->cuts_below(number_, open);
-        for (std::size_t p = 0; p < n; ++p) tally(open.rows[p], below[p] * (2 / cuts_.each)) += open.weights[p];
+        for (std::size_t p = 0; p < below.size(); ++p) tally(open.rows[p], below[p] * (2 / cuts_.each)) += open.weights[p];
         open = {};
         return;
     }
-    if (integers() != nullptr) {
-        decide_short(open, tally);
-        open = {};
-        return;
-    }
-    if (problem_.exact->tries_dot2()) decide_dot2(open, tally, stop);
-    if (!thresholds_)
-        thresholds_ = std::make_unique<RootThresholds>(problem_.exact->kind(), cuts_.low.rows, cuts_.low.columns);
-    know<RootRows>(*thresholds_, open, stop);
-    Numbers64 query, item;
-    pairs_of(open, query, item);
-    problem_.exact->each<RootRows>(query, item, stop, [&](const ReadyPairs<RootRows> &pairs) {
-        for (std::size_t begin = 0; begin < pairs.which.size(); begin += MOST_EXACT) {
-            if (stop) throw Stopped();
-            const std::size_t count = std::min(MOST_EXACT, pairs.which.size() - begin);
-            const auto which = pairs.which.subspan(begin, count);
-            thresholds_->count(pairs.rows, pairs.left.subspan(begin, count), pairs.right.subspan(begin, count),
-                               chosen(open.rows, which), chosen(open.low, which), chosen(open.high, which),
-                               chosen(open.weights, which), tally);
-        }
-    });
+    placing_.count(open, tally, stop);
     open = {};
 }
 
-/// The rows as short integers, once the thresholds are too; null where they are not such.
-const IntegerRows *Counter::integers() {
-    const IntegerRows *rows = problem_.exact->integers();
-    if (rows == nullptr) return nullptr;
-    std::call_once(numbered_, [&] {
-        Numbers64 row, group;
-        for (Index i = 0; i < cuts_.low.rows; ++i)
-            for (Index g = 0; g < cuts_.low.columns && std::isfinite(cuts_.low(i, g)); ++g)
-                row.push_back(i), group.push_back(g);
-        const Numbers64 member = members_(row, group);
-        short_thresholds_.resize(cuts_.low.memory.size());
-        for (std::size_t p = 0; p < row.size(); ++p)
-            short_thresholds_[at(row[p] * cuts_.low.columns + group[p])] =
-                rows->number(queries_[at(row[p])], problem_.scores->item_of_column[at(member[p])]);
-    });
-    return rows;
-}
-
-/// Count an open item by its number, by bisection between the thresholds where it may lie.
-void Counter::count_between(const ShortNumber &number, std::size_t p, const OpenItems &open, Matrix<std::int32_t> tally) {
-    const IntegerRows &rows = *problem_.exact->integers();
-    const ShortNumber *thresholds = short_thresholds_.data() + open.rows[p] * cuts_.low.columns;
-    Index begin = open.low[p], end = open.high[p], slot = -1;
-    while (begin < end && slot < 0) {
-        const Index middle = (begin + end) / 2;
-        const int order = rows.compare(number, thresholds[middle]);
-        if (order == 0) slot = 2 * middle + 1;
-        (order > 0 ? begin : end) = order > 0 ? middle + 1 : middle;
-    }
-    tally(open.rows[p], slot < 0 ? 2 * begin : slot) += open.weights[p];
-}
-
-void Counter::decide_short(const OpenItems &open, Matrix<std::int32_t> tally) {
-    for (std::size_t p = 0; p < open.rows.size(); ++p) {
-        const std::int64_t item = problem_.scores->item_of_column[at(open.columns[p])];
-        count_between(problem_.exact->integers()->number(queries_[at(open.rows[p])], item), p, open, tally);
-    }
-}
-
-/// The same from the exact tile of a square whose first row and column are these.
-void Counter::decide_at_once(Index row, Index column, const OpenItems &open, const Finer &finer,
-                             Matrix<std::int32_t> tally) {
+/// Decide open items from the exact tile of a square whose first row and column are these.
+void Counter::decide_tile(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> tally) {
     const auto [tile, transposed] = finer.integers();
-    for (std::size_t p = 0; p < open.rows.size(); ++p) {
+    const IntegerRows &rows = *problem_.exact->integers();
+    placing_.count_integers(open, tally, [&, &whole = *tile, &across = transposed](std::size_t p) {
         const Index i = open.rows[p] - row, j = open.columns[p] - column;
         const std::int64_t item = problem_.scores->item_of_column[at(open.columns[p])];
-        const IntegerRows &rows = *problem_.exact->integers();
-        count_between(transposed ? rows.number(*tile, j, i, item) : rows.number(*tile, i, j, item), p, open, tally);
-    }
-}
-
-/// The query and the item of each open item.
-void Counter::pairs_of(const OpenItems &open, Numbers64 &query, Numbers64 &item) const {
-    query.resize(open.rows.size()), item.resize(open.rows.size());
-    for (std::size_t p = 0; p < open.rows.size(); ++p) {
-        query[p] = queries_[at(open.rows[p])];
-        item[p] = problem_.scores->item_of_column[at(open.columns[p])];
-    }
-}
-
-/// Add the thresholds between which items lie to those that are known.
-template <class Rows, class Thresholds>
-void Counter::know(Thresholds &thresholds, const OpenItems &open, const std::atomic<bool> &stop) {
-    const auto unknown = thresholds.unknown(open.rows, open.low, open.high);
-    Numbers64 row(unknown.size()), group(unknown.size()), query(unknown.size());
-    for (std::size_t p = 0; p < unknown.size(); ++p) {
-        row[p] = unknown[p].first, group[p] = unknown[p].second;
-        query[p] = queries_[at(row[p])];
-    }
-    Numbers64 item = members_(row, group);
-    for (std::int64_t &each : item) each = problem_.scores->item_of_column[at(each)];
-    problem_.exact->each<Rows>(query, item, stop, [&](const ReadyPairs<Rows> &pairs) {
-        thresholds.add(pairs.rows, pairs.left, pairs.right, chosen(row, pairs.which), chosen(group, pairs.which));
+        return rows.number(whole, across ? j : i, across ? i : j, item);
     });
-}
-
-/// Count what double-double decides; the others are left open, between thresholds that may be closer.
-void Counter::decide_dot2(OpenItems &open, Matrix<std::int32_t> tally, const std::atomic<bool> &stop) {
-    const std::size_t n = open.rows.size();
-    if (!dot2_) dot2_ = std::make_unique<Dot2Thresholds>(cuts_.low.rows, cuts_.low.columns);
-    std::vector<char> decided(n);
-    for (std::size_t begin = 0, size = 0; begin < n; begin += size) {
-        if (static_cast<double>(n_decided_) < ENOUGH_DECIDED * static_cast<double>(n_tried_)) break;
-        size = std::min(n_tried_ == 0 ? SAMPLE : MOST_EXACT, n - begin);
-        const OpenItems some = open.part(begin, size);
-        know<Dot2Rows>(*dot2_, some, stop);
-        Numbers64 query, item;
-        pairs_of(some, query, item);
-        problem_.exact->each<Dot2Rows>(query, item, stop, [&](const ReadyPairs<Dot2Rows> &pairs) {
-            Numbers64 low = chosen(some.low, pairs.which), high = chosen(some.high, pairs.which);
-            const auto found = std::make_unique<bool[]>(low.size());
-            dot2_->count(pairs.rows, pairs.left, pairs.right, chosen(some.rows, pairs.which), low, high,
-                         chosen(some.weights, pairs.which), tally, {found.get(), low.size()});
-            for (std::size_t k = 0; k < low.size(); ++k) {
-                const std::size_t p = begin + at(pairs.which[k]);
-                decided[p] = found[k], open.low[p] = low[k], open.high[p] = high[k];
-                ++n_tried_, n_decided_ += found[k];
-            }
-        });
-    }
-    OpenItems left;
-    for (std::size_t p = 0; p < n; ++p)
-        if (!decided[p]) left.add(open.rows[p], open.columns[p], open.low[p], open.high[p], open.weights[p]);
-    open = std::move(left);
 }
 
 template Index Counter::count(Square<float>, Matrix<const std::int32_t>, const Finer &, Tally &);

@@ -6,8 +6,7 @@
 //                     │ open: within the bound of a cut
 //     2  refine   float64 scores, of the square where many are open, else of single pairs ──decided──> counted
 //                     │ open
-//     3  decide   exact closeness, as integers (exact/), against that of a member of the group ──────> counted
-//                 in front of it double-double, for single pairs, as long as that decides enough
+//     3  decide   exact closeness against that of a member of the group (placing.h) ──────────────────> counted
 //
 // Levels of scores that are exact close every interval, and nothing is open below them. A shortcut stands in front of rung
 // 2: items whose rows meet the query's as those of a group do surely tie with it (counting/same_pattern.h). Where rung 3
@@ -19,8 +18,7 @@
 #include <mutex>
 
 #include "counting/tiles.h"
-#include "exact/root_thresholds.h"
-#include "pass/problem.h"
+#include "pass/placing.h"
 
 namespace deadheat {
 
@@ -75,9 +73,7 @@ struct Finer {
 /// interval i − 1 and interval i; where two cuts share an interval, slot 2i + 1 counts what is between them.
 class Counter {
 public:
-    using Members = std::function<Numbers64(const Numbers64 &rows, const Numbers64 &groups)>;
-
-    Counter(const Problem &problem, Span<const std::int64_t> queries, Cuts cuts, Members members, Index number);
+    Counter(const Problem &problem, Span<const std::int64_t> queries, Cuts cuts, const Members &members, Index number);
 
     /// Count a square, `excluded` columns left out; returns how many items its level left open.
     template <class T>
@@ -101,32 +97,22 @@ private:
     Index filter(const Square<T> &square, Matrix<const std::int32_t> excluded, const EdgeTable<T> &table,
                  Matrix<std::int32_t> counts, Matrix<std::int32_t> opened);
     const Meetings *meetings();
-    void pairs_of(const OpenItems &open, Numbers64 &query, Numbers64 &item) const;
-    template <class Rows, class Thresholds>
-    void know(Thresholds &thresholds, const OpenItems &open, const std::atomic<bool> &stop);
-    void decide_dot2(OpenItems &open, Matrix<std::int32_t> counts, const std::atomic<bool> &stop);
-    void decide_at_once(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> counts);
-    void decide_short(const OpenItems &open, Matrix<std::int32_t> counts);
-    void count_between(const ShortNumber &number, std::size_t p, const OpenItems &open, Matrix<std::int32_t> counts);
-    const IntegerRows *integers();
-    Index count_same_pattern(Index row, Index n_row, Index column, Index n_column, Matrix<std::int32_t> opened,
-                             Span<double> scores, Matrix<std::int32_t> counts);
+    void decide_tile(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> counts);
+    template <class T>
+    Index count_same_pattern(const Square<T> &square, Matrix<std::int32_t> opened, Span<double> scores,
+                             Matrix<std::int32_t> counts);
 
     const Problem &problem_;
     Span<const std::int64_t> queries_;
     Cuts cuts_;
-    Members members_;
+    const Members &members_;
     Index number_;
     std::mutex lock_;
     std::map<std::pair<int, Index>, std::shared_ptr<const void>> edges_;
     std::once_flag met_;
     std::unique_ptr<Meetings> meetings_;
     std::atomic<Index> n_refined_{0}, n_exact_{0};  // open items that were looked at in float64, and those that left it open
-    std::once_flag numbered_;
-    std::vector<ShortNumber> short_thresholds_;   // of all groups, row by row, where rows are short integers
-    std::unique_ptr<RootThresholds> thresholds_;  // made when they are asked for
-    std::unique_ptr<Dot2Thresholds> dot2_;
-    Index n_tried_ = 0, n_decided_ = 0;  // in double-double
+    Placing placing_;
 };
 
 }  // namespace deadheat

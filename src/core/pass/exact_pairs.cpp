@@ -6,155 +6,196 @@ namespace deadheat {
 
 namespace {
 
-constexpr Index NUMBERS = 1 << 21;  // of the rows that are made ready at a time
+constexpr Index NUMBERS = 1 << 21;  // of rows that are read at a time
 constexpr Index MULTIPLIED =
-    1 << 24;  // numbers that are multiplied before anybody asks whether to go on: a tenth of a second
-constexpr Index KEPT_BYTES = 48 << 20;   // of rows that are kept ready
-constexpr Index WORK_OF_PAIR = 1 << 10;  // for more than its numbers, at most: a few comparisons by products of many limbs
-constexpr Index SAMPLE = 64;             // rows that show how much memory a row takes
-constexpr Index SPARSE = 4;              // of so many numbers one is not 0
+    1 << 23;  // numbers that are multiplied before anybody asks whether to go on: less than a tenth of a second
+constexpr Index WORK_OF_PAIR = 1 << 8;   // for more than its numbers, at most
+constexpr std::size_t SAMPLE = 1 << 10;  // pairs that show whether double-double decides enough of them,
+constexpr double ENOUGH = 1.0 / 8;       // as it takes a part of the time of exact sums
+
+/// Rows in one type: where they are if they are in memory as such, else read.
+template <class T>
+struct RowsOf {
+    std::vector<T> memory;
+    std::vector<std::int64_t> places;
+    Matrix<const T> rows;
+    Span<const std::int64_t> place;  // among the rows, of each that was asked for
+
+    RowsOf(const Source &source, Span<const std::int64_t> index) {
+        if (source.memory != nullptr && source.wide == (sizeof(T) == 8)) {
+            rows = source.rows<T>();
+            place = index;
+            return;
+        }
+        const auto some = distinct(index, places);
+        place = places;
+        memory = read_rows<T>(source, some);
+        rows = {memory.data(), static_cast<Index>(some.size()), source.dim, source.dim};
+    }
+    RowsOf(const RowsOf &) = delete;
+    RowsOf &operator=(const RowsOf &) = delete;
+
+    const T *operator[](std::size_t p) const { return rows.row(place[p]); }
+};
+
+/// Call work(begin, rows) for parts of all rows of a source.
+template <class T, class Work>
+void each_row(const Source &source, Work work) {
+    const auto all = first(source.n);
+    const std::size_t step = at(std::max<Index>(1, NUMBERS / std::max<Index>(1, source.dim)));
+    for (std::size_t begin = 0; begin < all.size(); begin += step) {
+        const RowsOf<T> rows(source, Span<const std::int64_t>(all).subspan(begin, std::min(step, all.size() - begin)));
+        for (std::size_t p = 0; p < rows.place.size(); ++p) work(rows[p]);
+    }
+}
+
+/// Subnormal float64 numbers count as zero while double-double is computed, whose bound allows for it; those of float32 do
+/// not, which are far larger.
+template <class T>
+using ModeOf = std::conditional_t<sizeof(T) == 8, FlushingMode, FloatMode>;
+
+/// A row in float64.
+template <class T>
+Span<const double> widened(const T *row, Index dim, std::vector<double> &memory) {
+    if constexpr (sizeof(T) == 8) return {row, at(dim)};
+    memory.assign(row, row + dim);
+    return memory;
+}
 
 }  // namespace
 
 const IntegerRows *ExactPairs::integers() const {
     std::call_once(asked_, [&] {
-        look_at_numbers();
-        const bool few = sparse_ && kind_ != KeyKind::difference;  // whose products are added up number by number
-        if (!few) integers_ = IntegerRows::of(kind_, query_, item_, same_);
+        if (left_out != LeftOut::integers) integers_ = IntegerRows::of(kind_, query_, item_, same_);
     });
     return integers_.get();
 }
 
-bool ExactPairs::tries_dot2() const {
-    if (kind_ == KeyKind::difference) return false;
-    look_at_numbers();
-    return !sparse_;
-}
-
-void ExactPairs::look_at_numbers() const {
-    std::call_once(looked_, [&] {
-        double largest = 0;
-        Index n_number = 0, n_seen = 0;
-        const auto look = [&](const Source &source) {
-            const auto all = first(source.n);
-            const auto step = static_cast<std::size_t>(std::max<Index>(1, NUMBERS / source.dim));
-            for (std::size_t begin = 0; begin < all.size(); begin += step) {
-                const auto some = Span<const std::int64_t>(all).subspan(begin, std::min(step, all.size() - begin));
-                with_type(source.wide, [&](auto type) {
-                    const Taken<decltype(type)> taken(source, some);
-                    for (std::int64_t place : taken.place)
-                        for (auto number : taken.rows[place]) {
-                            largest = std::max(largest, std::fabs(static_cast<double>(number)));
-                            n_number += number != 0;
-                        }
-                    n_seen += static_cast<Index>(some.size()) * source.dim;
-                });
-            }
-        };
-        look(item_);
-        if (!same_) look(query_);
-        if (largest > 0) exponent_ = std::ilogb(largest);
-        sparse_ = SPARSE * n_number <= n_seen;
+void ExactPairs::make_dot2() const {
+    std::call_once(made_, [&] {
+        with_type(query_.wide || item_.wide, [&]<class T>(T) {
+            T largest = 0;
+            const auto look = [&](const T *row) {
+                for (Index k = 0; k < item_.dim; ++k) largest = std::max(largest, std::abs(row[k]));
+            };
+            each_row<T>(item_, look);
+            if (!same_) each_row<T>(query_, look);
+            dot2_.emplace(kind_, item_.dim, largest > 0 ? std::ilogb(largest) : 0);
+            const ModeOf<T> mode;
+            if (dot2_->has_items()) each_row<T>(item_, [&](const T *row) { of_item_.push_back(dot2_->of_item(row)); });
+        });
     });
 }
 
-template <class Rows, class T>
-Rows ExactPairs::make(Matrix<const T> left, Matrix<const T> right) const {
-    if constexpr (std::is_same_v<Rows, Dot2Rows>) {
-        look_at_numbers();
-        return Dot2Rows(kind_, left, right, exponent_);
-    } else {
-        return RootRows(kind_, left, right);
-    }
-}
-
-template <class Rows>
-const Rows *ExactPairs::kept() const {
-    Kept<Rows> &kept = std::get<Kept<Rows>>(kept_);
-    std::call_once(kept.once, [&] {
-        const Index n = query_.n + (same_ ? 0 : item_.n);
-        const auto make_all = [&]<class T>(T) {
-            const auto sample = read_rows<T>(item_, first(std::min(SAMPLE, item_.n)));
-            const Matrix<const T> some{sample.data(), std::min(SAMPLE, item_.n), item_.dim, item_.dim};
-            if (n * make<Rows, T>(some, some).bytes() > KEPT_BYTES) return;
-            const auto of_item = read_rows<T>(item_, first(item_.n));
-            const Matrix<const T> items{of_item.data(), item_.n, item_.dim, item_.dim};
-            if (same_) return void(kept.rows.emplace(make<Rows, T>(items, items)));
-            const auto of_query = read_rows<T>(query_, first(query_.n));
-            kept.rows.emplace(make<Rows, T>(Matrix<const T>{of_query.data(), query_.n, query_.dim, query_.dim}, items));
-        };
-        with_type(query_.wide || item_.wide, make_all);
-    });
-    return kept.rows ? &*kept.rows : nullptr;
-}
-
-/// The pairs from one place on, a few at a time.
-template <class Rows>
-void in_turn(const Rows &rows, Index dim, Span<const std::int64_t> left, Span<const std::int64_t> right,
-             Span<const std::int64_t> which, const std::atomic<bool> &stop, const WorkOnPairs<Rows> &work) {
-    const auto step = static_cast<std::size_t>(std::max<Index>(1, MULTIPLIED / (dim + WORK_OF_PAIR)));
-    for (std::size_t begin = 0; begin < which.size(); begin += step) {
+template <class Work>
+void ExactPairs::each_part(Span<const std::int64_t> queries, Span<const std::int64_t> items, const std::atomic<bool> &stop,
+                           Work work) const {
+    const bool read = query_.memory == nullptr || item_.memory == nullptr || query_.wide != item_.wide;
+    const Index most = read ? NUMBERS / std::max<Index>(1, 2 * item_.dim) : MULTIPLIED / (item_.dim + WORK_OF_PAIR);
+    const std::size_t step = at(std::max<Index>(1, most));
+    for (std::size_t begin = 0; begin < queries.size(); begin += step) {
         if (stop) throw Stopped();
-        const std::size_t count = std::min(step, which.size() - begin);
-        work({rows, left.subspan(begin, count), right.subspan(begin, count), which.subspan(begin, count)});
+        const std::size_t n = std::min(step, queries.size() - begin);
+        with_type(query_.wide || item_.wide, [&]<class T>(T) {
+            const RowsOf<T> left(query_, queries.subspan(begin, n)), right(item_, items.subspan(begin, n));
+            work(begin, left, right);
+        });
     }
 }
 
-template <class Rows, class T>
-void ExactPairs::square(Span<const std::int64_t> queries, Span<const std::int64_t> items, Span<const std::int64_t> which,
-                        const std::atomic<bool> &stop, const WorkOnPairs<Rows> &work) const {
-    std::vector<std::int64_t> left, right;
-    const auto some_queries = distinct(queries, left), some_items = distinct(items, right);
-    const auto n = static_cast<Index>(some_queries.size() + some_items.size());
-    if (n * query_.dim > NUMBERS && queries.size() > 1) {
-        const std::size_t middle = queries.size() / 2;
-        square<Rows, T>(queries.first(middle), items.first(middle), which.first(middle), stop, work);
-        return square<Rows, T>(queries.subspan(middle), items.subspan(middle), which.subspan(middle), stop, work);
-    }
-    if (stop) throw Stopped();
-    const auto a = read_rows<T>(query_, some_queries), b = read_rows<T>(item_, some_items);
-    const auto rows = make<Rows, T>({a.data(), static_cast<Index>(some_queries.size()), query_.dim, query_.dim},
-                                    {b.data(), static_cast<Index>(some_items.size()), item_.dim, item_.dim});
-    in_turn<Rows>(rows, query_.dim, left, right, which, stop, work);
+bool ExactPairs::tries_about() const {
+    if (left_out == LeftOut::double_double) return false;
+    return n_tried_ < SAMPLE || static_cast<double>(n_decided_) > ENOUGH * static_cast<double>(n_tried_);
 }
 
-template <class Rows>
-void ExactPairs::each(Span<const std::int64_t> queries, Span<const std::int64_t> items, const std::atomic<bool> &stop,
-                      const WorkOnPairs<Rows> &work) const {
-    if (queries.empty()) return;
-    auto order = first(static_cast<Index>(queries.size()));
-    if (const Rows *rows = kept<Rows>()) return in_turn<Rows>(*rows, query_.dim, queries, items, order, stop, work);
-    // by runs of rows of both sides, so that rows are made ready seldom
-    const Index side = std::max<Index>(1, NUMBERS / (2 * query_.dim)), across = item_.n / side + 1;
-    const auto square_of = [&](std::int64_t p) {
-        return queries[static_cast<std::size_t>(p)] / side * across + items[static_cast<std::size_t>(p)] / side;
-    };
-    std::stable_sort(order.begin(), order.end(), [&](auto p, auto q) { return square_of(p) < square_of(q); });
-    for (std::size_t begin = 0; begin < order.size();) {
-        std::size_t end = begin + 1;
-        while (end < order.size() && square_of(order[end]) == square_of(order[begin])) ++end;
-        const Span<const std::int64_t> which = Span<const std::int64_t>(order).subspan(begin, end - begin);
-        std::vector<std::int64_t> left, right;
-        for (std::int64_t p : which) {
-            left.push_back(queries[static_cast<std::size_t>(p)]);
-            right.push_back(items[static_cast<std::size_t>(p)]);
+void ExactPairs::note_about(std::size_t tried, std::size_t decided) const { n_tried_ += tried, n_decided_ += decided; }
+
+std::vector<Dot2Number> ExactPairs::about(Span<const std::int64_t> queries, Span<const std::int64_t> items,
+                                          const std::atomic<bool> &stop) const {
+    make_dot2();
+    std::vector<Dot2Number> numbers(queries.size());
+    each_part(queries, items, stop, [&]<class T>(std::size_t begin, const RowsOf<T> &left, const RowsOf<T> &right) {
+        const ModeOf<T> mode;
+        for (std::size_t p = 0; p < left.place.size(); ++p) {
+            const Dot2Number none{}, &of_item = of_item_.empty() ? none : of_item_[at(items[begin + p])];
+            numbers[begin + p] = dot2_->closeness(left[p], right[p], of_item);
         }
-        with_type(query_.wide || item_.wide,
-                  [&](auto type) { square<Rows, decltype(type)>(left, right, which, stop, work); });
-        begin = end;
-    }
+    });
+    return numbers;
 }
 
-template void ExactPairs::each(Span<const std::int64_t>, Span<const std::int64_t>, const std::atomic<bool> &,
-                               const WorkOnPairs<RootRows> &) const;
-template void ExactPairs::each(Span<const std::int64_t>, Span<const std::int64_t>, const std::atomic<bool> &,
-                               const WorkOnPairs<Dot2Rows> &) const;
+namespace {
+
+/// Makes exact numbers of pairs whose rows are at hand, and keeps what a row has to do with each of them.
+class ExactNumbers {
+public:
+    ExactNumbers(KeyKind kind, Index dim) : kind_(kind), dim_(dim) {}
+
+    template <class T>
+    void set_query(const T *row) {
+        sums_.set_query(widened(row, dim_, memory_));
+    }
+    /// The number of a row and the query; squares are those of a distance.
+    template <class T>
+    int number(const T *row, const Natural *query_square, const Natural *item_square) {
+        const auto item = widened(row, dim_, memory_);
+        if (kind_ == KeyKind::difference) return -sums_.difference(item, out);
+        if (kind_ != KeyKind::distance) return sums_.product(item, out);
+        return sums_.distance(item, *query_square, *item_square, out);
+    }
+    template <class T>
+    Natural square(const T *row) {
+        const auto numbers = widened(row, dim_, memory_);
+        of_squares_.set_query(numbers);
+        of_squares_.product(numbers, square_);
+        return square_;
+    }
+
+    Wide out;
+
+private:
+    KeyKind kind_;
+    Index dim_;
+    ExactSums sums_, of_squares_;
+    std::vector<double> memory_;
+    Wide square_;
+};
+
+}  // namespace
+
+void ExactPairs::make_squares(Roots &roots) const {
+    std::call_once(squared_, [&] {
+        item_squares_ = std::make_shared<RowSquares>(item_.n);
+        query_squares_ = same_ ? item_squares_ : std::make_shared<RowSquares>(query_.n);
+    });
+    roots.keep(query_squares_), roots.keep(item_squares_);
+}
 
 Roots ExactPairs::closeness(Span<const std::int64_t> queries, Span<const std::int64_t> items,
                             const std::atomic<bool> &stop) const {
-    Roots roots(kind_, static_cast<Index>(queries.size()));
-    each<RootRows>(queries, items, stop,
-                   [&](const ReadyPairs<RootRows> &pairs) { roots.put(pairs.rows, pairs.left, pairs.right, pairs.which); });
+    Roots roots(kind_);
+    const bool squares = kind_ == KeyKind::distance || kind_ == KeyKind::cosine;
+    if (squares) make_squares(roots);
+    ExactNumbers numbers(kind_, item_.dim);
+    each_part(queries, items, stop, [&]<class T>(std::size_t begin, const RowsOf<T> &left, const RowsOf<T> &right) {
+        const auto square_of = [&](RowSquares &of, std::int64_t row, const T *from) {
+            return of.of(row, [&] { return numbers.square(from); });
+        };
+        const T *query = nullptr;
+        const Natural *q = nullptr, *x = nullptr;
+        for (std::size_t p = 0; p < left.place.size(); ++p) {
+            if (left[p] != query) {
+                numbers.set_query(query = left[p]);
+                if (squares) q = square_of(*query_squares_, queries[begin + p], query);
+            }
+            if (squares) x = square_of(*item_squares_, items[begin + p], right[p]);
+            const int sign = numbers.number(right[p], q, x);
+            if (kind_ == KeyKind::cosine)
+                roots.add(sign, numbers.out, q, x);
+            else
+                roots.add(sign, numbers.out);
+        }
+    });
     return roots;
 }
 

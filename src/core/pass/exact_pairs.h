@@ -1,9 +1,12 @@
-// The exact closeness of pairs of rows, wherever these are: rows made ready for exact arithmetic, a square of pairs at a
-// time.
+// The exact closeness of pairs of rows, wherever these are, in three representations: the less of them a comparison needs,
+// the cheaper it is.
+//
+//     short integers   where all rows are such: exact, and at once for a whole tile (integer_rows.h)
+//     double-double    with an error: nearly all that is no real tie (exact/dot2.h)
+//     numbers of any length                                          (exact/roots.h)
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -17,60 +20,45 @@ namespace deadheat {
 /// Thrown where a pass has been given up; nobody outside ever sees it.
 struct Stopped {};
 
-/// The pairs of some work: their rows among those that are ready, and their numbers among all that were asked for.
-template <class Rows>
-struct ReadyPairs {
-    const Rows &rows;
-    Span<const std::int64_t> left, right, which;
-};
-
-template <class Rows>
-using WorkOnPairs = std::function<void(const ReadyPairs<Rows> &)>;
+/// A representation that is not used, where somebody measures what it is worth.
+enum class LeftOut { nothing, integers, tiles, double_double };
 
 class ExactPairs {
 public:
     /// `same` says that both sides are the same rows.
     ExactPairs(KeyKind kind, Source query, Source item, bool same) : kind_(kind), query_(query), item_(item), same_(same) {}
 
+    LeftOut left_out = LeftOut::nothing;
+
     KeyKind kind() const { return kind_; }
-    /// Return whether to try closeness in double-double before integers: not of differences, which have none, nor where
-    /// rows hold few numbers, whose integers take as little time.
-    bool tries_dot2() const;
     /// All rows as short integers, if they are such, and few enough to be kept; else null.
     const IntegerRows *integers() const;
-    /// Do some work on all pairs, with rows made ready for integers (RootRows) or double-double (Dot2Rows): so many at a
-    /// time that rows take little memory, and that `stop` is heeded soon.
-    template <class Rows>
-    void each(Span<const std::int64_t> queries, Span<const std::int64_t> items, const std::atomic<bool> &stop,
-              const WorkOnPairs<Rows> &work) const;
+    bool has_tiles() const { return left_out != LeftOut::tiles && integers()->has_tiles(); }
+    /// The closeness in double-double, pair by pair.
+    std::vector<Dot2Number> about(Span<const std::int64_t> queries, Span<const std::int64_t> items,
+                                  const std::atomic<bool> &stop) const;
+    /// Return whether it is worth its time: not where it has decided little. What it has is to be noted.
+    bool tries_about() const;
+    void note_about(std::size_t tried, std::size_t decided) const;
     /// The exact closeness, pair by pair.
     Roots closeness(Span<const std::int64_t> queries, Span<const std::int64_t> items, const std::atomic<bool> &stop) const;
 
 private:
-    template <class Rows>
-    struct Kept {
-        std::once_flag once;
-        std::optional<Rows> rows;  // all of them, if they are few
-    };
-
-    template <class Rows, class T>
-    Rows make(Matrix<const T> left, Matrix<const T> right) const;
-    template <class Rows, class T>
-    void square(Span<const std::int64_t> queries, Span<const std::int64_t> items, Span<const std::int64_t> which,
-                const std::atomic<bool> &stop, const WorkOnPairs<Rows> &work) const;
-    template <class Rows>
-    const Rows *kept() const;
-    void look_at_numbers() const;
+    template <class Work>
+    void each_part(Span<const std::int64_t> queries, Span<const std::int64_t> items, const std::atomic<bool> &stop,
+                   Work work) const;
+    void make_dot2() const;
+    void make_squares(Roots &roots) const;
 
     KeyKind kind_;
     Source query_, item_;
     bool same_;
-    mutable std::once_flag asked_;
+    mutable std::once_flag asked_, made_, squared_;
     mutable std::unique_ptr<IntegerRows> integers_;
-    mutable std::once_flag looked_;
-    mutable int exponent_ = 0;     // of the largest number
-    mutable bool sparse_ = false;  // few numbers of a sample of rows are not 0
-    mutable std::tuple<Kept<RootRows>, Kept<Dot2Rows>> kept_;
+    mutable std::optional<Dot2> dot2_;
+    mutable std::vector<Dot2Number> of_item_;
+    mutable std::shared_ptr<RowSquares> query_squares_, item_squares_;
+    mutable std::atomic<std::size_t> n_tried_{0}, n_decided_{0};
 };
 
 }  // namespace deadheat

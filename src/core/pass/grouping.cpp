@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "pass/relevant.h"
 #include "pass/sorting.h"
 
 namespace deadheat {
@@ -47,44 +48,58 @@ bool group_distinct(Relevant &relevant, TieGroups &groups) {
 class ExactSort {
 public:
     ExactSort(const Problem &problem, Span<const std::int64_t> queries, Relevant &relevant, Flags starts)
-        : problem_(problem), queries_(queries), relevant_(relevant), starts_(starts) {}
+        : exact_(*problem.exact),
+          items_(problem.scores->item_of_column),
+          queries_(queries),
+          relevant_(relevant),
+          starts_(starts) {}
 
     void sort(Matrix<const std::int64_t> runs, const std::atomic<bool> &stop) {
         for (Index run = 0; run < runs.columns;) {
             if (stop) throw Stopped();
-            Numbers64 query, item, begins, ends;
+            Numbers64 query, item, ends;
             const Index first = run;
             for (; run < runs.columns && query.size() < AT_ONCE; ++run) {
                 const Index i = runs(0, run);
-                begins.push_back(static_cast<std::int64_t>(query.size()));
                 for (Index j = runs(1, run); j < runs(2, run); ++j) {
                     query.push_back(queries_[at(i)]);
-                    item.push_back(problem_.scores->item_of_column[at(relevant_.columns(i, j))]);
+                    item.push_back(items_[at(relevant_.columns(i, j))]);
                 }
                 ends.push_back(static_cast<std::int64_t>(query.size()));
             }
-            Numbers64 order(query.size());
-            const auto greater = std::make_unique<bool[]>(query.size());
-            problem_.exact->closeness(query, item, stop).sort(begins, ends, order, {greater.get(), query.size()});
-            for (Index r = first; r < run; ++r)
-                put(runs(0, r), runs(1, r), begins[at(r - first)], ends[at(r - first)], order, greater.get());
+            const auto sort_all = [&](auto compare) {
+                Numbers64 places = deadheat::first(static_cast<Index>(query.size()));
+                for (Index r = first, begin = 0; r < run; begin = ends[at(r++ - first)])
+                    sort_run(runs(0, r), runs(1, r), {places.data() + begin, at(ends[at(r - first)] - begin)}, compare);
+            };
+            if (const IntegerRows *rows = exact_.integers()) {
+                std::vector<ShortNumber> numbers;
+                for (std::size_t p = 0; p < query.size(); ++p) numbers.push_back(rows->number(query[p], item[p]));
+                sort_all([&](std::int64_t a, std::int64_t b) { return rows->compare(numbers[at(a)], numbers[at(b)]); });
+            } else {
+                const Roots roots = exact_.closeness(query, item, stop);
+                sort_all([&](std::int64_t a, std::int64_t b) { return roots.compare(a, roots, b); });
+            }
         }
     }
 
 private:
-    /// Put the entries of a run into their order.
-    void put(Index i, Index entry, std::int64_t begin, std::int64_t end, const Numbers64 &order, const bool *greater) {
+    /// Sort the entries of a run, whose numbers are at these places.
+    template <class Compare>
+    void sort_run(Index i, Index entry, Span<std::int64_t> places, Compare compare) {
+        const std::int64_t begin = places[0];
+        sort_places(places, starts_.row(i) + entry, compare);
         const auto move = [&]<class T>(Table<T> &table) {
-            const std::vector<T> before(table.row(i) + entry, table.row(i) + entry + (end - begin));
-            for (std::int64_t p = begin; p < end; ++p) table(i, entry + p - begin) = before[at(order[at(p)] - begin)];
+            const std::vector<T> before(table.row(i) + entry, table.row(i) + entry + places.size());
+            for (std::size_t p = 0; p < places.size(); ++p)
+                table.row(i)[entry + static_cast<Index>(p)] = before[at(places[p] - begin)];
         };
         move(relevant_.columns), move(relevant_.count), move(relevant_.irrelevant);
         move(relevant_.score), move(relevant_.bound);
-        for (std::int64_t p = begin + 1; p < end; ++p) starts_(i, entry + p - begin) = greater[p];
     }
 
-    const Problem &problem_;
-    Span<const std::int64_t> queries_;
+    const ExactPairs &exact_;
+    Span<const std::int64_t> items_, queries_;
     Relevant &relevant_;
     Flags starts_;
 };
@@ -126,8 +141,28 @@ void group_exactly(const Problem &problem, Span<const std::int64_t> queries, Rel
     sort_rows(order, relevant.entries(), starts);
     Table<std::int64_t> runs(3, n_row * width / 2 + 1);
     const Index n_run = unsure_runs(starts, relevant.count, relevant.bound, runs);
-    ExactSort(problem, queries, relevant, starts).sort({runs.memory.data(), 3, n_run, runs.columns}, stop);
+    if (n_run > 0) ExactSort(problem, queries, relevant, starts).sort({runs.memory.data(), 3, n_run, runs.columns}, stop);
     number_entries(relevant, starts, groups);
+}
+
+Numbers64 Members::columns(const Numbers64 &rows, const Numbers64 &groups) const {
+    Numbers64 found(rows.size());
+    if (groups_.columns.rows > 0) {
+        for (std::size_t p = 0; p < rows.size(); ++p) found[p] = groups_.columns(rows[p], groups[p]);
+        return found;
+    }
+    const std::lock_guard hold(asking_);
+    for (std::size_t p = 0; p < rows.size(); ++p) {
+        Numbers64 &columns = ascending_[rows[p]];
+        if (columns.empty()) {
+            const Relevant relevant = relevant_items(problem_, queries_.subspan(at(rows[p]), 1)).relevant;
+            Numbers64 order(relevant.columns.memory.size());
+            order_numbers({relevant.score.row(0), order.size()}, order.data());
+            for (std::int64_t entry : order) columns.push_back(relevant.columns(0, entry));
+        }
+        found[p] = columns[at(groups[p])];
+    }
+    return found;
 }
 
 Cuts cuts_of(const TieGroups &groups) {

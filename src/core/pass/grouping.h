@@ -2,6 +2,9 @@
 // open.
 #pragma once
 
+#include <map>
+#include <mutex>
+
 #include "pass/problem.h"
 
 namespace deadheat {
@@ -10,6 +13,22 @@ namespace deadheat {
 /// are, nor are the columns and entries of groups listed.
 void group_exactly(const Problem &problem, Span<const std::int64_t> queries, Relevant &relevant,
                    const std::atomic<bool> &stop, TieGroups &groups, bool briefly = true);
+
+/// The columns of members of the groups of some queries.
+class Members {
+public:
+    Members(const Problem &problem, Span<const std::int64_t> queries, const TieGroups &groups)
+        : problem_(problem), queries_(queries), groups_(groups) {}
+
+    Numbers64 columns(const Numbers64 &rows, const Numbers64 &groups) const;
+
+private:
+    const Problem &problem_;
+    Span<const std::int64_t> queries_;
+    const TieGroups &groups_;
+    mutable std::mutex asking_;
+    mutable std::map<std::int64_t, Numbers64> ascending_;  // the relevant columns by score, of rows that somebody asked for
+};
 
 /// The two cuts of each group, in one interval.
 Cuts cuts_of(const TieGroups &groups);

@@ -2,19 +2,35 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 
 #include "bounds.h"
 #include "distances/products.h"
 #include "distances/tiles.h"
-#include "exact/root_keys.h"
 
 namespace deadheat {
 
 namespace {
 
-constexpr int MOST_BITS = 62;                   // of a number, without its sign
+constexpr int MOST_BITS = 63;                   // of a number, without its sign
+constexpr int MOST_SUM_BITS = 125;              // of a sum of products, so that twice one less another has 127
+constexpr int MOST_RESIDUE_BITS = 62;           // of a sum that its residue modulo 2^64 is
 constexpr std::size_t KEPT_NUMBERS = 8u << 20;  // in all rows
 constexpr Index CHUNK = 16;  // dimensions whose products are added up first: few roundings follow each other
+
+/// The exponents between which the bits of some numbers lie: each is below 2^high and a multiple of 2^low.
+struct BitRange {
+    int low = 1 << 20;
+    int high = -(1 << 20);
+
+    void add(double number) {
+        const Parts parts(number);
+        if (parts.whole == 0) return;
+        const auto size = static_cast<std::uint64_t>(std::abs(parts.whole));
+        low = std::min(low, parts.place - 1074 + std::countr_zero(size));
+        high = std::max(high, parts.place - 1074 + static_cast<int>(std::bit_width(size)));
+    }
+};
 
 /// Rows as they came, in float64; the exponents between which the bits of each lie.
 struct RawRows {
@@ -22,8 +38,10 @@ struct RawRows {
     std::vector<BitRange> bits;
 
     explicit RawRows(const Source &source) : numbers(read_rows<double>(source, first(source.n))) {
-        for (Index i = 0; i < source.n; ++i)
-            bits.push_back(bit_range(Span<const double>(numbers.data() + i * source.dim, at(source.dim))));
+        bits.resize(at(source.n));
+        const double *number = numbers.data();
+        for (BitRange &row : bits)
+            for (Index k = 0; k < source.dim; ++k) row.add(*number++);
     }
 
     /// The exponents between which all bits lie.
@@ -42,16 +60,15 @@ struct RawRows {
 
     /// All numbers as integers, in units of their rows or in one for all.
     std::vector<std::int64_t> integers(Index dim, bool each, int unit) const {
-        std::vector<std::int64_t> out(numbers.size());
-        for (std::size_t p = 0; p < out.size(); ++p) {
-            const BitRange &row = bits[p / at(dim)];
-            if (numbers[p] == 0) continue;
-            int exponent = 0;
-            const double fraction = std::frexp(numbers[p], &exponent);
-            const int shift = exponent - 53 - (each ? row.low : unit);
-            const auto whole = static_cast<std::int64_t>(std::ldexp(fraction, 53));
-            out[p] = shift >= 0 ? whole * (std::int64_t{1} << shift) : whole / (std::int64_t{1} << -shift);
-        }
+        std::vector<std::int64_t> out;
+        out.reserve(numbers.size());
+        const double *number = numbers.data();
+        for (const BitRange &row : bits)
+            for (Index k = 0; k < dim; ++k) {
+                const Parts parts(*number++);
+                const int shift = parts.place - 1074 - (each ? row.low : unit);  // below 0 it is zeros that are cut
+                out.push_back(parts.whole == 0 ? 0 : shift >= 0 ? parts.whole << shift : parts.whole >> -shift);
+            }
         return out;
     }
 };
@@ -81,7 +98,7 @@ Natural natural(Integer number, Limb (&limbs)[2]) {
 }  // namespace
 
 std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, const Source &item, bool same) {
-    if (at((query.n + item.n) * item.dim) > KEPT_NUMBERS) return nullptr;
+    if (at(((same ? 0 : query.n) + item.n) * item.dim) > KEPT_NUMBERS) return nullptr;
     const RawRows of_item(item);
     const std::unique_ptr<RawRows> other = same ? nullptr : std::make_unique<RawRows>(query);
     const RawRows &of_query = same ? of_item : *other;
@@ -94,10 +111,10 @@ std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, 
     if (std::max(item_bits, query_bits) > MOST_BITS) return nullptr;
     const bool differences = kind == KeyKind::difference;
     const int sum_bits = differences ? item_bits + 1 + of_sum : query_bits + item_bits + of_sum;
-    if (!differences && std::max(sum_bits, 2 * item_bits + of_sum) > 122) return nullptr;
+    if (!differences && std::max(sum_bits, 2 * item_bits + of_sum) > MOST_SUM_BITS) return nullptr;
     std::unique_ptr<IntegerRows> rows(new IntegerRows());
     rows->kind_ = kind, rows->dim_ = item.dim;
-    rows->residues_alone_ = sum_bits <= MOST_BITS;
+    rows->residues_alone_ = sum_bits <= MOST_RESIDUE_BITS;
     rows->item_memory_ = of_item.integers(item.dim, kind == KeyKind::cosine, items.low);
     if (same && (one_unit || kind == KeyKind::cosine)) {
         rows->query_ = &rows->item_memory_;
@@ -107,7 +124,7 @@ std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, 
     }
     if (!differences && !rows->residues_alone_) {  // Σ|a·b| ≤ ‖a‖‖b‖, rounded up
         const double sizes = longest(*rows->query_, item.dim) * longest(rows->item_memory_, item.dim) * bounds::OF_NORMS;
-        if (bounds::within_residue(product_roundings(item.dim, CHUNK), sizes) > bounds::MOST_WITHIN_RESIDUE) return nullptr;
+        rows->has_tiles_ = bounds::within_residue(product_roundings(item.dim, CHUNK), sizes) <= bounds::MOST_WITHIN_RESIDUE;
     }
     if (kind != KeyKind::distance && kind != KeyKind::cosine) return rows;
     for (Index i = 0; i < item.n; ++i) {
@@ -162,8 +179,10 @@ IntegerTile IntegerRows::tile(Span<const std::int64_t> queries, Span<const std::
 ShortNumber IntegerRows::number(const IntegerTile &tile, Index row, Index place, std::int64_t item) const {
     const std::uint64_t residue = tile.residues(row, place);
     if (residues_alone_) return {finished(static_cast<std::int64_t>(residue), item), item};
-    const auto about = static_cast<Integer>(tile.values(row, place));
-    return {finished(about + static_cast<std::int64_t>(residue - static_cast<std::uint64_t>(about)), item), item};
+    // what is off by less than 2^62 + 2^60, with the roundings here, is closest to the right multiple of 2^64
+    const auto low = static_cast<std::int64_t>(residue);
+    const auto high = std::llrint((tile.values(row, place) - static_cast<double>(low)) * 0x1p-64);
+    return {finished((Integer{high} << 64) + low, item), item};
 }
 
 int IntegerRows::compare(const ShortNumber &one, const ShortNumber &other) const {
@@ -174,8 +193,19 @@ int IntegerRows::compare(const ShortNumber &one, const ShortNumber &other) const
     const double p = static_cast<double>(a) * inverse_norms_[at(one.item)];
     const double q = static_cast<double>(b) * inverse_norms_[at(other.item)];
     if (std::fabs(p - q) > bounds::OF_COSINE * std::fabs(p)) return p > q ? 1 : -1;
-    Limb of_a[2], of_b[2], of_x[2], of_y[2];
-    const int order = compare_ratios(natural(a, of_a), natural(x, of_x), natural(b, of_b), natural(y, of_y));
+    // sizes: a²·y − b²·x = a²(y − x) + x(a − b)(a + b)
+    const Integer size = a < 0 ? -a : a, other_size = b < 0 ? -b : b, squares = y - x, numbers = size - other_size;
+    const auto size_of = [](Integer number) { return std::fabs(static_cast<double>(number)); };
+    const double left = size_of(a) * size_of(a) * size_of(squares), right = size_of(x) * size_of(numbers) * size_of(a + b);
+    int order = (squares > 0) - (squares < 0);
+    if (numbers != 0 && (numbers > 0) != (squares > 0)) {
+        if (std::fabs(left - right) > bounds::OF_ESTIMATES * (left + right)) {
+            order = left > right ? order : -order;
+        } else {
+            Limb of_a[2], of_b[2], of_x[2], of_y[2];
+            order = compare_products(natural(a, of_a), natural(x, of_x), natural(b, of_b), natural(y, of_y));
+        }
+    }
     return a < 0 ? -order : order;
 }
 

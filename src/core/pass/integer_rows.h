@@ -1,4 +1,4 @@
-// Rows as integers of at most 62 bits times a power of two, and the exact closeness of pairs of them: for single pairs, and
+// Rows as integers of at most 63 bits times a power of two, and the exact closeness of pairs of them: for single pairs, and
 // for all pairs of some rows at once (the exact tile).
 //
 //     product:    a = q·x                   every query in a unit of its own, all items in one
@@ -7,14 +7,13 @@
 //     cosine:     a = q·x, with x·x         every row in a unit of its own; a/√(x·x) ranks as the cosine does
 //
 // In a tile a sum is fixed by its float64 value and by its residue modulo 2^64, which wrapping sums of products of 64 bits
-// give: rows are taken only if the value is off by less than 2^62. Where no sum has more than 62 bits the residue alone is
+// give: there are tiles only if the value is off by less than 2^62. Where no sum has more than 62 bits the residue alone is
 // the sum.
 #pragma once
 
 #include <memory>
 
-#include "exact/rows.h"
-#include "exact/wide.h"
+#include "exact/sums.h"
 #include "pass/source.h"
 #include "support/memory.h"
 
@@ -40,6 +39,7 @@ public:
     static std::unique_ptr<IntegerRows> of(KeyKind kind, const Source &query, const Source &item, bool same);
 
     ShortNumber number(std::int64_t query, std::int64_t item) const;
+    bool has_tiles() const { return has_tiles_; }
     IntegerTile tile(Span<const std::int64_t> queries, Span<const std::int64_t> items) const;
     ShortNumber number(const IntegerTile &tile, Index row, Index place, std::int64_t item) const;
     /// −1, 0 or 1, as one number is less than, equal to or greater than another of the same query.
@@ -53,7 +53,7 @@ private:
 
     KeyKind kind_ = KeyKind::product;
     Index dim_ = 0;
-    bool residues_alone_ = false;
+    bool residues_alone_ = false, has_tiles_ = true;
     std::vector<std::int64_t> query_memory_, item_memory_;
     const std::vector<std::int64_t> *query_ = nullptr;
     std::vector<Integer> squares_;       // of items

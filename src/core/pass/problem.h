@@ -45,15 +45,15 @@ struct OpenItems {
     void add(std::int64_t row, std::int64_t column, std::int64_t from, std::int64_t to, std::int32_t weight) {
         rows.push_back(row), columns.push_back(column), low.push_back(from), high.push_back(to), weights.push_back(weight);
     }
-    void add(const OpenItems &others) {
-        for (std::size_t p = 0; p < others.rows.size(); ++p)
-            add(others.rows[p], others.columns[p], others.low[p], others.high[p], others.weights[p]);
-    }
-    /// So many items from one on.
-    OpenItems part(std::size_t begin, std::size_t n) const {
-        OpenItems some;
-        for (std::size_t p = begin; p < begin + n; ++p) some.add(rows[p], columns[p], low[p], high[p], weights[p]);
-        return some;
+    void add(const OpenItems &others) { add(others, 0, others.rows.size()); }
+    /// Add so many of others, from one on.
+    void add(const OpenItems &others, std::size_t begin, std::size_t n) {
+        const auto append = [&](auto &to, const auto &from) {
+            const auto first = from.begin() + static_cast<std::ptrdiff_t>(begin);
+            to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(n));
+        };
+        append(rows, others.rows), append(columns, others.columns), append(low, others.low), append(high, others.high);
+        append(weights, others.weights);
     }
 };
 

@@ -323,8 +323,16 @@ def _whole(rng: np.random.Generator, count: int) -> list[int]:
 
 
 def lost() -> Fraction:
-    """A product that counts as zero, and its rest."""
-    return 4 * Fraction(float(np.finfo(np.float64).tiny)) / held("LOST")
+    """A product that counts as zero, and its rest: halves of numbers below 2^4 that do, times such numbers."""
+    return 4 * 2**4 * Fraction(float(np.finfo(np.float64).tiny)) / held("LOST")
+
+
+def most_of_square() -> Fraction:
+    """The root of a square off by so much, of which the core takes the whole part; halves of the least are normal."""
+    least = held("LOST") / held("MOST_OF_SQUARE")
+    assert least * U > Fraction(float(np.finfo(np.float64).tiny))
+    off = held("MOST_OF_SQUARE")
+    return (1 / root(1 - off) - 1) / off
 
 
 def of_bound() -> Fraction:
@@ -383,6 +391,7 @@ ATTACKS: dict[str, tuple[Callable[[], Fraction], float]] = {  # and the part tha
     "OF_ESTIMATES": (of_estimates, 0.01),
     "OF_DOUBLE": (of_double, 1e-3),
     "LOST": (lost, 0),
+    "MOST_OF_SQUARE": (most_of_square, 0.3),
     "OF_BOUND": (of_bound, 1e-5),
     "of_dot2": (of_dot2, 1e-5),
 }
