@@ -108,6 +108,8 @@ class Cluster:
         self.scratch = None if scratch is None else _directory(scratch)
         self.tasks = None if tasks is None else checks.positive_integer(tasks, "tasks")
         self.retries = checks.whole_number(retries, "retries")
+        if not (device is None or isinstance(device, str) or type(device).__name__ == "device"):  # torch's
+            raise InvalidTypeError("device", f"must be None, a string or a torch.device, but is {checks.shown(device)}")
         self.device = None if device is None else str(device)
         self.summary: Summary | None = None
 

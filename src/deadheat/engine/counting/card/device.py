@@ -119,7 +119,8 @@ class Rows:
 
 def open_card(device: Any, number: int | None = None) -> Card | None:
     """Return the card for an argument, or None for "cpu"; "cuda" is another one for each `number` of a worker."""
-    if isinstance(device, Card) or str(device).partition(":")[0] == "cpu":
+    named = isinstance(device, str) or type(device).__name__ == "device"  # torch's, which may not be imported yet
+    if isinstance(device, Card) or (named and str(device).partition(":")[0] == "cpu"):
         return device if isinstance(device, Card) else None
     torch: Any = require("torch", "torch", f"device {checks.shown(device)}")
     if not isinstance(device, (str, torch.device)):
