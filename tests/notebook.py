@@ -1,4 +1,4 @@
-"""Writes examples/tutorial.ipynb from docs/tutorial.md, cell by cell and with the outputs: ``python -m tests.notebook``."""
+"""Writes examples/tutorial.ipynb from docs/tutorial.md, with the outputs: ``python -m tests.notebook``."""
 
 from __future__ import annotations
 
