@@ -32,7 +32,7 @@ HOST = "http://site.test/"
 WORDS = {  # that people search for, and a page that must be found
     "mAP−": "ties/",
     "multi-label": "how-to/several-labels/",
-    "Recall@1": "which-number/",
+    "Recall@1": "faq/",
     "sparse": "how-to/sparse/",
     "Codabench": "how-to/competition/",
     "hashing": "how-to/hash-codes/",
