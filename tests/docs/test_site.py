@@ -6,7 +6,9 @@ And what `mkdocs_hooks.py` adds: llms.txt, addresses, one entry for parameters t
 from __future__ import annotations
 
 import functools
+import html
 import http.server
+import json
 import os
 import re
 import runpy
@@ -27,6 +29,14 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 HOST = "http://site.test/"
+WORDS = {  # that people search for, and a page that must be found
+    "mAP−": "ties/",
+    "multi-label": "how-to/several-labels/",
+    "Recall@1": "faq/",
+    "sparse": "how-to/sparse/",
+    "Codabench": "how-to/competition/",
+    "hashing": "how-to/hash-codes/",
+}
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict"]  # with --quiet, no warning is counted
 _LOADS = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
 
@@ -135,6 +145,19 @@ def test_every_page_of_the_navigation_is_in_llms_txt(site: Path, pages: dict[str
     assert [address for address, about in listed if len(about) < 20] == []
 
 
+@pytest.mark.parametrize("word", WORDS)
+def test_the_search_index_has_the_words_that_people_search_for(site: Path, word: str) -> None:
+    """As the search splits them: at blanks and hyphens."""
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    separator = index["config"]["separator"]
+    asked, found = {part for part in re.split(separator, word.lower()) if part}, set()
+    for entry in index["docs"]:
+        text = html.unescape(re.sub(r"<[^>]*>", " ", f"{entry['title']} {entry['text']}")).lower()
+        if asked <= {*re.split(rf"{separator}|[.,;:()]", text)}:
+            found.add(entry["location"].partition("#")[0])
+    assert WORDS[word] in found
+
+
 def hooks() -> dict[str, Any]:
     pytest.importorskip("griffe", reason="the hooks of the site need mkdocstrings")
     return runpy.run_path(str(ROOT / "mkdocs_hooks.py"))
@@ -223,7 +246,7 @@ def test_pages_fit_screens_and_phones_and_none_has_an_error_or_asks_another_host
 
 
 def test_the_first_tab_skips_to_the_content_and_focus_is_seen(view: Any, address: str) -> None:
-    view.goto(address + "quickstart/")
+    view.goto(address + "tutorial/")
     view.keyboard.press("Tab")
     assert view.evaluate("document.activeElement.matches('.md-skip')")
     reached = set()
@@ -237,7 +260,12 @@ def test_the_first_tab_skips_to_the_content_and_focus_is_seen(view: Any, address
 
 @pytest.mark.parametrize(
     ("words", "page"),
-    [("leave one out", "glossary/"), ("confidence interval", "how-to/statistics/"), ("pip install", "installation/")],
+    [
+        ("leave one out", "glossary/"),
+        ("confidence interval", "how-to/statistics/"),
+        ("pip install", "installation/"),
+        *WORDS.items(),
+    ],
 )
 def test_search_finds_a_page(view: Any, address: str, words: str, page: str) -> None:
     """Among the first five."""

@@ -352,7 +352,7 @@ def test_the_command_takes_the_same_files(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_page_has_every_name_of_a_column() -> None:
-    page = (Path(__file__).parents[2] / "docs/how-to/trec-runs.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/how-to/run-files.md").read_text()
     table = page.partition("| column | names |")[2].partition("\n\n")[0]
     assert set(re.findall(r"`(\w+)`", table)) == {name for names in rows.NAMES.values() for name in names}
 

@@ -21,7 +21,7 @@ import deadheat as dh
 from deadheat.integrations.torchmetrics import EmbeddingRetrieval
 from deadheat.support.triple import Triple
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "torchmetrics.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "lightning.md"
 
 
 def callback() -> Any:

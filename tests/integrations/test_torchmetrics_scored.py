@@ -34,7 +34,7 @@ THEIRS = {
     "Hit@2": partial(retrieval.RetrievalHitRate, top_k=2),
     "R-Precision": retrieval.RetrievalRPrecision,
 }
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "torchmetrics.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "torchmetrics-scores.md"
 EXPECTED = ("nDCG", "nDCG@4")  # where torchmetrics gives the mean over ties, as AUC does
 Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 

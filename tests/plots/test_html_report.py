@@ -288,12 +288,13 @@ def shown(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [400, 1100, 1600])
 def test_a_browser_shows_it_on_screens_wide_and_small(
     shown: Callable[..., Any], full: str, scheme: str, width: int, tmp_path: Path
 ) -> None:
     page = shown(full, viewport={"width": width, "height": 800}, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert cut(page) == []
     folder = Path(os.environ.get("DEADHEAT_SCREENSHOTS", tmp_path))
     folder.mkdir(exist_ok=True)
     page.screenshot(path=folder / f"report-{width}-{scheme}.png", full_page=True)
@@ -304,11 +305,26 @@ def test_a_browser_shows_it_on_screens_wide_and_small(
         assert table.bounding_box()["width"] >= 0.9 * width
     tops = page.eval_on_selector_all(".cards:not(.spreads)", "rows => rows.map(row => new Set("
                                      "[...row.children].map(card => card.offsetTop)).size)")  # fmt: skip
-    assert tops == ([1, 1] if width == 1280 else [4, 4])  # seven cards in a row, or two
+    assert tops == ([1, 1] if width > 400 else [4, 4])  # seven cards in a row, or two
     ticks = [tick.bounding_box() for tick in page.query_selector_all(".ticks span")]
     assert all(left["x"] + left["width"] < right["x"] for left, right in pairwise(ticks))
     bar = page.locator(".drawn svg").first
     assert bar.bounding_box()["width"] > 70
+
+
+def cut(page: Any) -> list[str]:
+    """The boxes that a reader would have to scroll."""
+    found: list[str] = page.eval_on_selector_all(
+        ".scroll", "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.ariaLabel)"
+    )
+    return found
+
+
+def test_nothing_is_wider_than_a_sheet_of_paper(shown: Callable[..., Any], full: str) -> None:
+    """A4 with margins of one centimetre is 718 pixels wide."""
+    page = shown(full, viewport={"width": 718, "height": 1000})
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 718
 
 
 def test_tables_of_seven_measures_fit_a_window_of_a_laptop(shown: Callable[..., Any], full: str) -> None:

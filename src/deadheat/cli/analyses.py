@@ -43,7 +43,7 @@ from deadheat.support.triple import Triple
 _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example="classify pooled.csv")
 @click.argument("file", type=PATH)
 @with_options(
     [
@@ -89,7 +89,7 @@ def _rows(ctx: click.Context, param: click.Parameter, value: str | None) -> slic
     return slice(*(int(each) if each else None for each in found.groups()))
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example="collisions embeddings.npz --plot collisions.png")
 @click.argument("file", type=PATH)
 @with_options(
     shared.SOURCES,
@@ -141,7 +141,7 @@ def collisions(file: Path, **options: Any) -> None:
     deliver(found, options)
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example="confidence embeddings.npz --confidence confidence.txt")
 @click.argument("file", type=PATH)
 @with_options(
     [
@@ -196,7 +196,7 @@ def _numbers(file: Path, options: dict[str, Any], name: str, n_query: int) -> An
     return values
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example="exploit embeddings.npz --ties float16")
 @click.argument("file", type=PATH)
 @with_options(
     shared.SOURCES,
@@ -228,7 +228,7 @@ def exploit(file: Path, **options: Any) -> None:
     deliver(found, options)
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example="grouped train.npz --test test.npz --group-size 10")
 @click.argument("file", type=PATH)
 @with_options(
     shared.SOURCES,
@@ -362,7 +362,7 @@ def _opened_test(file: Path, options: dict[str, Any], settings: dict[str, Any]) 
         raise type(error)("test_exclude", error.args[1]) from None
 
 
-@click.command("index-recall", cls=Command)
+@click.command("index-recall", cls=Command, example="index-recall truth.hdf5 hnsw.hdf5 ivf.hdf5 -k 10")
 @click.argument("truth", type=FILE)
 @click.argument("files", nargs=-1, type=FILE, metavar="FOUND...")
 @with_options(
@@ -405,7 +405,9 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
 
 
 @click.command(
-    cls=Command, epilog=f"Formats: {', '.join(FORMATS)}. Other names: fp16, bf16, binary, int8-float-query ..."
+    cls=Command,
+    example="quantization embeddings.npz -m mAP",
+    epilog=f"Formats: {', '.join(FORMATS)}. Other names: fp16, bf16, binary, int8-float-query ...",
 )
 @click.argument("file", type=PATH)
 @with_options(

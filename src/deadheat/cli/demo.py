@@ -54,7 +54,7 @@ def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return images, labels
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example="demo")
 def demo() -> None:
     """Evaluate 1797 handwritten digits, and then an embedding that cheats a sort."""
     images, labels = digits()

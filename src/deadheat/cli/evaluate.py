@@ -24,7 +24,7 @@ else:
     )
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example="evaluate embeddings.npz -m mAP,Hit@1")
 @click.argument("file", type=PATH)
 @with_options(
     shared.SOURCES,

@@ -180,10 +180,14 @@ def option(group: str, *names: str, **settings: Any) -> Any:
 
 
 class Command(click.Command):
-    """A command with --quiet and --verbose whose outputs are checked before it runs, and whose help has groups."""
+    """A command with --quiet and --verbose whose outputs are checked before it runs.
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
+    Its help begins with an example, and has groups of options.
+    """
+
+    def __init__(self, *args: Any, example: str, **settings: Any) -> None:
         super().__init__(*args, **settings)
+        self.example = example
         if any(isinstance(param.type, Output) for param in self.params):
             self.params.append(_flag("--force", "any_output", text="Overwrite input files and files of another kind."))
         short = [] if any("-q" in param.opts for param in self.params) else ["-q"]  # trec_eval's
@@ -191,6 +195,10 @@ class Command(click.Command):
             _flag(*short, "--quiet", text="Print no progress bar, notes or warnings; only results and errors."),
             _flag("-v", "--verbose", text="Print what is read and how long it takes to standard error."),
         ]
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write(f"  $ deadheat {self.example}\n\n")
+        super().format_usage(ctx, formatter)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]

@@ -15,24 +15,33 @@ if TYPE_CHECKING:
 else:
     names = lazy("deadheat.measures.names")
 
-COMMANDS = {
-    "audit": "Find what a referee would ask about a file of embeddings; the exit status is 1 if it is serious.",
-    "audit-collection": "Find what documents and judgements do to every system: missing ones, copies, ceilings.",
-    "audit-run": "Find what a referee would ask about a file of scores, such as those of a reranker.",
-    "classify": "Measure a table of scores and labels as one ranking, at thresholds that exist.",
-    "collisions": "Count the neighbours that are equally far from a query, or nearly so, and draw where they are.",
-    "compare": "Compare two systems: which is ahead, and whether chance or ties explain it.",
-    "confidence": "Judge a model's confidence in its embeddings: error against reject, accuracy, correlation.",
-    "demo": "Evaluate 1797 handwritten digits, and then an embedding that cheats a sort.",
-    "evaluate": "Evaluate a file of embeddings and labels.",
-    "exploit": "Find how far the order of the file alone can move a measure where a sort breaks the ties.",
-    "grouped": "Compute measures inside groups of equally many classes, with the gap of train to test.",
-    "index-recall": "Count the true neighbours that vector indexes return, by a benchmark's ground truth.",
-    "leaderboard": "Rank several systems, and say which are significantly ahead of which.",
-    "quantization": "Measure what the same embeddings lose in fewer bits: float16, int8, 1 bit.",
-    "run": "Evaluate a TREC run, or several, against qrels.",
-    "verify": "Recompute a receipt from its files, and say whether it matches.",
+GROUPS = {  # of the help: commands, each with a sentence
+    "Evaluate": {
+        "evaluate": "Evaluate a file of embeddings and labels.",
+        "run": "Evaluate a TREC run, or several, against qrels.",
+        "classify": "Measure a table of scores and labels as one ranking.",
+        "grouped": "Compute measures in groups of classes; the gap to test.",
+        "index-recall": "Count the true neighbours that vector indexes return.",
+        "demo": "Evaluate digits, then an embedding that cheats a sort.",
+    },
+    "Compare": {
+        "compare": "Compare two; with --fail-if-worse, gate a release.",
+        "leaderboard": "Rank systems; with --public, teams of a competition.",
+        "quantization": "Measure what the same embeddings lose in fewer bits.",
+    },
+    "Analyse": {
+        "collisions": "Count and draw neighbours that are equally far.",
+        "confidence": "Judge a model's confidence in its embeddings.",
+        "exploit": "Find how far the order of a file moves a sorted value.",
+    },
+    "Check": {
+        "audit": "Find what a referee would ask about a file of embeddings.",
+        "audit-run": "Find what a referee would ask about a file of scores.",
+        "audit-collection": "Find what documents and judgements do to every system.",
+        "verify": "Recompute a receipt, and say whether it matches.",
+    },
 }
+COMMANDS = {name: sentence for group in GROUPS.values() for name, sentence in group.items()}
 
 _MODULES = {
     "analyses": ("classify", "collisions", "confidence", "exploit", "grouped", "index_recall", "quantization"),
@@ -55,8 +64,8 @@ class Commands(Program):
         command: click.Command = getattr(import_module(f"deadheat.cli.{module}"), name)
         return command
 
-    def summaries(self, ctx: click.Context) -> dict[str, str]:
-        return COMMANDS
+    def groups(self, ctx: click.Context) -> dict[str, dict[str, str]]:
+        return GROUPS
 
 
 @click.group(
@@ -64,14 +73,13 @@ class Commands(Program):
     cls=Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="To complete commands, options and their values in bash, put this line into ~/.bashrc; for zsh and fish, "
-    'write zsh_source and fish_source.\n\n\b\neval "$(_DEADHEAT_COMPLETE=bash_source deadheat)"',
+    epilog='Complete words in bash: eval "$(_DEADHEAT_COMPLETE=bash_source deadheat)"',
 )
 @click.option("--measures", is_flag=True, help="List the measures, with their other names, and exit.")
 @click.version_option(package_name="deadheat", message="deadheat %(version)s")
 @click.pass_context
 def main(ctx: click.Context, measures: bool) -> None:
-    """Evaluate embeddings: every measure as lower bound, expectation and upper bound over all ways to break ties."""
+    """Evaluate embeddings and rankings; `deadheat COMMAND --help` begins with an example."""
     if measures:
         say(names.listing())
         ctx.exit()

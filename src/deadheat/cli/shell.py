@@ -36,18 +36,22 @@ class Verbosity:
 
 
 class Group(click.Group):
-    """A group whose help has a whole sentence for each command, and which suggests the command that was meant."""
+    """A group whose help has sections of commands, with a sentence each, and which suggests the one that was meant."""
 
-    def summaries(self, ctx: click.Context) -> dict[str, str]:
-        """Return the commands, each with a sentence."""
-        return {name: self.commands[name].get_short_help_str(1000) for name in self.list_commands(ctx)}
+    def groups(self, ctx: click.Context) -> dict[str, dict[str, str]]:
+        """Return the sections of the help, and their commands, each with a sentence."""
+        return {"Commands": {name: self.commands[name].get_short_help_str(1000) for name in self.list_commands(ctx)}}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self.summaries(ctx).items()))
+        groups = self.groups(ctx)
+        width = max(len(name) for group in groups.values() for name in group)
+        for title, group in groups.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in group.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        found = {name: text for name, text in self.summaries(ctx).items() if name.startswith(incomplete)}
+        commands = {name: text for group in self.groups(ctx).values() for name, text in group.items()}
+        found = {name: text for name, text in commands.items() if name.startswith(incomplete)}
         return [CompletionItem(name, help=text) for name, text in found.items()] + click.Command.shell_complete(
             self, ctx, incomplete
         )

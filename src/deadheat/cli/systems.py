@@ -93,7 +93,7 @@ _OF_EMBEDDINGS = (
 _OF_RUNS = {"qrels", *_JUDGING}
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example="compare old.npz new.npz -m mAP --fail-if-worse")
 @click.argument("files", nargs=-1, type=PATH, metavar="A B")
 @with_options(FILES, shared.EXCLUDE, shared.LAYOUT, QRELS, shared.RANKING)
 @with_options(TESTING)
@@ -157,7 +157,7 @@ def _verdict(found: comparison.Comparison, dropped: tuple[str, ...], max_drop: f
     return f"{b} is worse than {a}{by[gate_by]}: {comparison.listed(lost)}, where {max_drop:g} are allowed."
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example="leaderboard a.npz b.npz c.npz -m mAP,Hit@1")
 @click.argument("files", nargs=-1, type=PATH, metavar="FILE...")
 @with_options(FILES, shared.EXCLUDE, shared.LAYOUT, QRELS, shared.RANKING)
 @with_options(
@@ -186,7 +186,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     deliver_explained(board, options)
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example='run qrels.txt run.txt -m "AP nDCG@10 P@5"')
 @click.argument("files", type=PATH, nargs=-1, metavar="QRELS RUN...")
 @with_options(
     [

@@ -31,7 +31,7 @@ _MEASURES = option(
 STRICT = option("Run", "--strict", is_flag=True, help="Exit with 1 for warnings too.")
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example="audit embeddings.npz")
 @click.argument("file", type=PATH)
 @with_options(shared.SOURCES, shared.SCORES, shared.MEANS, [shared.SEED, STRICT], shared.TEXTS)
 def audit(file: Path, **options: Any) -> int:
@@ -56,7 +56,7 @@ def _delivered(found: Audited, options: dict[str, Any]) -> int:
     return 0 if found.passes(strict=options["strict"]) else FAILED
 
 
-@click.command("audit-collection", cls=Command)
+@click.command("audit-collection", cls=Command, example="audit-collection corpus.npz qrels.txt")
 @click.argument("file", type=PATH)
 @click.argument("qrels", type=PATH)
 @with_options(
@@ -73,7 +73,7 @@ def audit_collection(file: Path, qrels: Path, **options: Any) -> int:
     return _delivered(collection_audit.audit_collection(file, qrels, options["ids"], measures=measures), options)
 
 
-@click.command("audit-run", cls=Command)
+@click.command("audit-run", cls=Command, example="audit-run predictions.json qrels.txt")
 @click.argument("file", type=PATH)
 @click.argument("judged", type=PATH, required=False, metavar="[QRELS]")
 @with_options(
@@ -102,7 +102,7 @@ def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
     return _delivered(run_audit.audit_run(file, qrels, measures=measures, **chosen), options)
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, example="verify receipt.json embeddings.npz")
 @click.argument("receipt", type=FILE)
 @click.argument("file", type=PATH)
 @with_options(

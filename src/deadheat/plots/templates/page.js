@@ -1,6 +1,6 @@
 "use strict";
 // Tables that sort, filter and turn pages. Without this script they show their first rows.
-const ROWS = 25;
+const ROWS = matchMedia("(max-width: 40rem)").matches ? 5 : 25; // on a phone each row is a list
 
 function compare(a, b) {
   if (a === null || b === null) return (a === null) - (b === null); // what has no value comes last
@@ -22,6 +22,7 @@ function begin(grid) {
       for (const column of columns) {
         const cell = document.createElement("td");
         cell.textContent = cell.title = column.text[i];
+        cell.dataset.name = column.name;
         if (column.numeric) { cell.className = "n"; cell.removeAttribute("title"); }
         row.append(cell);
       }
