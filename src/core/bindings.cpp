@@ -81,7 +81,7 @@ void bind_support(nb::module_ &m) {
 
 using Places = Span<const std::int64_t>;
 
-constexpr Index SCANNED = 1 << 20;  // bytes of rows that are worth a thread
+constexpr Index SCANNED = 4 << 20;  // bytes of rows that are worth a thread
 
 /// Do some work for runs of rows, given the number of the first, in threads.
 template <class T, class Work>

@@ -102,6 +102,16 @@ def test_a_release_needs_addresses_and_the_version_of_its_tag(
     assert (done.returncode == 0) == passes
 
 
+def test_every_place_that_waits_for_the_owner_is_in_the_list_for_the_maintainer() -> None:
+    """And nothing else: `git grep OWNER`, without the workflow, the hook and the tests that look for it."""
+    listed = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("### What a maintainer fills in")[2]
+    files = [ROOT / "pyproject.toml", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.*"),
+             *(ROOT / "examples").rglob("Dockerfile"), ROOT / "README.md", *(ROOT / "src").rglob("*.py")]  # fmt: skip
+    waiting = {path.name for path in files if "OWNER" in path.read_text(encoding="utf-8")}
+    assert waiting == {"pyproject.toml", "audit.md", "ci.md", "Dockerfile", "competition.yaml"}
+    assert [name for name in waiting if name not in listed.partition("\n## ")[0]] == []
+
+
 def test_the_page_of_the_index_has_addresses_for_all_that_the_readme_links_to(tmp_path: Path) -> None:
     pytest.importorskip("scikit_build_core", reason="metadata are made by scikit-build-core (extra test)")
     program = f"import deadheat_build as build; build.prepare_metadata_for_build_wheel({str(tmp_path)!r})"
