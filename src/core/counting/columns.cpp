@@ -69,6 +69,7 @@ void columns_of_junk(Junk junk, ItemsOfColumns items, Matrix<std::uint64_t> colu
 
 template <class T>
 void leave_out(Matrix<const std::uint64_t> marked, Index column, Matrix<T> tile) {
+    if (tile.columns == 0) return;
     const Index first = column / 64, last = (column + tile.columns - 1) / 64;
     for (Index i = 0; i < tile.rows; ++i)
         for (Index word = first; word <= last; ++word) {
