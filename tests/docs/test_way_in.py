@@ -25,6 +25,7 @@ def test_the_first_table_is_what_its_command_prints() -> None:
     with contextlib.redirect_stdout(printed):
         runpy.run_path(str(ROOT / "examples" / "do_ties_matter.py"), run_name="__main__")
     assert printed.getvalue() in README
+    assert printed.getvalue() in (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     assert printed.getvalue().count("\n") == 2 + 5
 
 

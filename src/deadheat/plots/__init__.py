@@ -2,26 +2,26 @@
 
 A `measure` is any name of one; `legend=False` leaves the legend to the caller; nothing to draw is a ValueError.
 
-cmc                            Hit@k against k
-precision_at_k, recall_at_k    P@k and Recall@k against k, up to the gallery
-precision_recall               precision against recall, of a query or a mean
-hash_lookup                    precision and recall within each Hamming radius
-roc                            true against false positives of pooled scores
-per_class                      the classes, the worst on top
-caterpillar                    each query from worst to best, with its bounds under ties
-bounds                         a report, or several: lower, expected, upper
-mean_intervals                 several reports with the confidence intervals of their means
-differences                    A − B for each query of a comparison
-collision_image                collisions, by query and rank
-collision_legend               a legend of its colours, under a figure of several
-error_reject, risk_coverage    the error when the least confident queries are rejected
-reliability                    the share of right queries against their confidence
-credible_recall                the share of relevant items in the regions where a posterior is densest
-order_ranges                   the values that orders of the samples give, between the bounds
-group_values                   the groups of a grouped measure, and their mean
-format_changes                 the same embeddings in fewer bits: differences
-measure_against_bytes          the same embeddings in fewer bits: a measure against bytes per vector
-tie_sizes                      the sizes of tie groups
+- `cmc`: Hit@k against k
+- `precision_at_k`, `recall_at_k`: P@k and Recall@k against k, up to the gallery
+- `precision_recall`: precision against recall, of a query or a mean
+- `hash_lookup`: precision and recall within each Hamming radius
+- `roc`: true against false positives of pooled scores
+- `per_class`: the classes, the worst on top
+- `caterpillar`: each query from worst to best, with its bounds under ties
+- `bounds`: a report, or several: lower, expected, upper
+- `mean_intervals`: several reports with the confidence intervals of their means
+- `differences`: A − B for each query of a comparison
+- `collision_image`: collisions, by query and rank
+- `collision_legend`: a legend of its colours, under a figure of several
+- `error_reject`, `risk_coverage`: the error when the least confident queries are rejected
+- `reliability`: the share of right queries against their confidence
+- `credible_recall`: the share of relevant items in the regions where a posterior is densest
+- `order_ranges`: the values that orders of the samples give, between the bounds
+- `group_values`: the groups of a grouped measure, and their mean
+- `format_changes`: the same embeddings in fewer bits: differences
+- `measure_against_bytes`: the same embeddings in fewer bits: a measure against bytes per vector
+- `tie_sizes`: the sizes of tie groups
 """
 
 from importlib import import_module
