@@ -40,13 +40,13 @@ struct Dot2Loops {
 
 DEADHEAT_DECLARE_LOOPS(Dot2Loops, dot2_loops)
 
-/// How rows of one problem are multiplied.
+/// Products of the rows of one problem.
 class Dot2 {
 public:
     /// No number of any row is as large as 2^(exponent + 1).
     Dot2(KeyKind kind, Index dim, int exponent);
 
-    /// What belongs to an item alone: x·x, or 1/‖x‖ with the part of itself that it errs by.
+    /// The part of an item alone: x·x, or 1/‖x‖ with the part of itself that it errs by.
     template <class T>
     Dot2Number of_item(const T *item) const;
     template <class T>

@@ -8,7 +8,7 @@
 
 namespace deadheat {
 
-/// What the closeness of two rows is made of.
+/// The kind of number that the closeness of two rows is.
 enum class KeyKind { product, distance, difference, cosine };
 
 /// A float64 number as an integer times a power of two: whole·2^(place − 1074).
