@@ -30,6 +30,7 @@ Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std
     } else {
         group_exactly(problem, queries, items.relevant, stop, groups_);
         cuts.push_back(cuts_of(groups_));
+        groups_.score = {}, groups_.bound = {};  // which the cuts are made of
     }
     const auto members = [this](const Numbers64 &rows, const Numbers64 &groups) { return this->members(rows, groups); };
     for (Cuts &each : cuts)
