@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -285,6 +286,65 @@ TEST(what_is_thrown_in_a_thread_ends_the_pass) {
                 thrown = true;
             }
             CHECK(thrown);
+        }
+}
+
+TEST(a_piece_begins_when_those_that_it_waits_for_have_ended) {
+    constexpr Index N = 400;
+    for (int n : {1, 2, 7}) {
+        std::vector<std::atomic<bool>> ended(N);
+        std::atomic<bool> early{false};
+        const auto after = [](Index i) { return i / 3 * 2; };
+        const auto work = [&](Index i) {
+            for (Index k = 0; k < after(i); ++k)
+                if (!ended[at(k)]) early = true;
+            if (i % 5 == 0) std::this_thread::yield();
+            ended[at(i)] = true;
+        };
+        Threads(n, [] {}).each(N, work, after);
+        CHECK(!early && std::all_of(ended.begin(), ended.end(), [](const auto &each) { return each.load(); }));
+    }
+}
+
+TEST(a_plan_counts_every_tile_once_between_the_making_and_the_collecting_of_its_blocks) {
+    for (int n : {1, 2, 16, 64})
+        for (bool mirrored : {false, true}) {
+            std::vector<Shard> shards(3);
+            Index n_tile = 0;
+            for (Shard &shard : shards) {
+                shard.sections.resize(1);
+                for (Index number = 0; number < 20; ++number) {
+                    shard.queries[number] = Numbers64(10 + at(number) % 3);
+                    shard.sections[0].blocks.push_back(number);
+                    shard.sections[0].ranges.push_back({number * 10, number * 10 + 10, 0, mirrored ? number : -1});
+                    n_tile += mirrored ? number + 1 : 20;
+                }
+            }
+            const Plan plan(shards, 1000, n);
+            std::map<const Member *, Index> made, last, collected;
+            std::set<std::pair<const Member *, Index>> counted;
+            Index number = 0;
+            for (const Piece &piece : plan.pieces()) {
+                CHECK(piece.after <= number);
+                if (piece.work == Piece::make) made[piece.member] = number;
+                if (piece.work == Piece::collect) {
+                    CHECK(piece.after > last.at(piece.member));
+                    collected[piece.member] = number;
+                }
+                if (piece.work == Piece::count) {
+                    for (const Member *block : piece.blocks) {
+                        CHECK(made.contains(block) && piece.after > made[block] && !collected.contains(block));
+                        CHECK(counted.emplace(block, piece.range.start).second);
+                        last[block] = number;
+                    }
+                    if (mirrored) {
+                        CHECK(piece.after > made.at(piece.member));
+                        last[piece.member] = number;
+                    }
+                }
+                ++number;
+            }
+            CHECK(static_cast<Index>(counted.size()) == n_tile && made.size() == 60 && collected.size() == 60);
         }
 }
 

@@ -26,6 +26,7 @@ Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std
     } else {
         group_exactly(problem, queries, items.relevant, stop, groups_);
         cuts.push_back(cuts_of(groups_));
+        groups_.score = {}, groups_.bound = {};  // which the cuts are made of
     }
     for (Cuts &each : cuts)
         counters_.push_back(

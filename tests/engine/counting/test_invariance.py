@@ -88,6 +88,25 @@ def test_threads_blocks_and_tiles(kind, distance, monkeypatch):
         assert bits(dh.Task(rows, labels, distance=distance, threads=threads).profile) == wanted
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_any_partition_for_any_number_of_threads(seed, monkeypatch):
+    """Blocks, tiles, shards and pieces as they fall, for up to 64 threads, which take pieces in another order each time."""
+    rng, kind = np.random.default_rng(seed), KINDS[seed % len(KINDS)]
+    distance, (rows, labels) = PRODUCTS[rng.integers(len(PRODUCTS))], example(kind, 260)
+    wanted = bits(dh.Task(rows, labels, distance=distance, threads=1).profile)
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    for _ in range(6):
+        monkeypatch.setattr(layout, "BLOCK_ROWS", int(rng.integers(4, 100)))
+        monkeypatch.setattr(layout, "TILE_COLUMNS", int(rng.integers(1, 200)))
+        monkeypatch.setattr(layout, "STREAMED_COLUMNS", int(rng.integers(20, 300)))
+        monkeypatch.setattr(layout, "SHARD_BYTES", 1 << int(rng.integers(12, 22)))
+        monkeypatch.setattr(layout, "SYMMETRIC_SHARE", float(rng.choice([0.0, 2.0])))
+        monkeypatch.setattr(passes, "STREAMED_BYTES", int(rng.choice([0, 1 << 20])))
+        monkeypatch.setattr(passes.CountingPass, "LISTED", int(rng.choice([1, 1 << 14])))
+        threads = int(rng.choice([2, 3, 7, 16, 64]))
+        assert bits(dh.Task(rows, labels, distance=distance, threads=threads).profile) == wanted
+
+
 @pytest.mark.parametrize("share", [0.0, 2.0], ids=["half of the products", "all products"])
 def test_long_rows_are_counted_in_small_blocks_and_tiles(share, monkeypatch):
     rows, labels = np.random.default_rng(0).standard_normal((300, 8)), np.arange(300) % 20

@@ -25,8 +25,10 @@ TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetch
 ROWS_BYTES = 16 << 20  # of float32, that the rows of a block or a tile take at most, where they are long
 STREAMED_COLUMNS = 4096  # the same where blocks are counted one by one, along all columns
 BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
-SHARD_BYTES = 168 << 20  # what the blocks of a shard may take, however many there are; for each relevant pair they take
-PAIR_BYTES = 56
+SHARD_BYTES = (
+    144 << 20
+)  # what the blocks of a shard may take, however many there are, their rows ready to be multiplied
+PAIR_BYTES = 48  # and for each relevant pair
 FEWEST_BINS, MOST_BINS, BIN_BYTES = 512, 2048, 2  # of each query, about two for each edge, of which a group has two
 MAKING_BYTES = 2 * 112  # in addition, and for each pair of the largest block, while two threads make theirs
 _CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is long enough
@@ -135,11 +137,12 @@ class Layout:
         room = SHARD_BYTES - MAKING_BYTES * widest
         most = max(BLOCK_ROWS, len(self.active) // _CHECKPOINT_SHARDS) if self.resumable else len(self.active)
         of_junk = 0 if self.problem.relevance.candidates.junk is None else self.problem.n_column // 8
+        of_row = of_junk + 4 * self.problem.distance.dim
         shards: list[list[int]] = []
         taken, n_row = 0, 0
         for number, queries in enumerate(blocks):
             width = int(self.problem.width[queries].max())
-            need = 0 if number in large else len(queries) * (_bytes_of_query(width) + of_junk)
+            need = 0 if number in large else len(queries) * (_bytes_of_query(width) + of_row)
             if not shards or taken + need > room or n_row + len(queries) > most:
                 shards.append([])
                 taken = n_row = 0
