@@ -5,10 +5,6 @@
 #include <map>
 #include <mutex>
 
-#ifdef __unix__
-#include <sys/mman.h>
-#endif
-
 namespace deadheat {
 
 namespace {
@@ -22,19 +18,6 @@ std::size_t size_of(std::size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
-// Large memory comes from the system and goes back there: an allocator keeps much of what several threads have given back.
-#ifdef __unix__
-void *pages(std::size_t bytes) {
-    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    return memory;
-}
-void free_pages(void *memory, std::size_t bytes) noexcept { munmap(memory, bytes); }
-#else
-void *pages(std::size_t bytes) { return ::operator new(bytes, LINE); }
-void free_pages(void *memory, std::size_t) noexcept { ::operator delete(memory, LINE); }
-#endif
-
 struct Kept {
     std::mutex lock;
     std::multimap<std::size_t, void *> idle;
@@ -43,7 +26,7 @@ struct Kept {
     void free_until(std::size_t left) {
         while (of_idle > left) {
             const auto largest = std::prev(idle.end());
-            free_pages(largest->second, largest->first);
+            ::operator delete(largest->second, LINE);
             of_idle -= largest->first;
             idle.erase(largest);
         }
@@ -74,7 +57,7 @@ void *take_memory(std::size_t bytes) {
         all.free_until(all.most - all.in_use);
     }
     try {
-        return pages(size);
+        return ::operator new(size, LINE);
     } catch (...) {
         const std::lock_guard hold(all.lock);
         all.in_use -= size;
@@ -91,7 +74,7 @@ void give_memory_back(void *memory, std::size_t bytes) noexcept {
         all.idle.emplace(size_of(bytes), memory);
         all.of_idle += size_of(bytes);
     } catch (...) {  // no memory even for that
-        free_pages(memory, size_of(bytes));
+        ::operator delete(memory, LINE);
     }
 }
 
