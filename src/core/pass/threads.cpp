@@ -80,7 +80,7 @@ Hold::~Hold() {
 
 namespace {
 
-/// How many pieces have ended from the first on, for those that wait for them.
+/// The pieces that have ended, for those that wait for them.
 class Ended {
 public:
     Ended(Index n, const std::atomic<bool> &stop) : ended_(at(n)), stop_(stop) {}
