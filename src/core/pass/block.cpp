@@ -74,10 +74,13 @@ void Block::count(Square<T> square, const Finer &finer, std::vector<Tally> &tall
 template void Block::count(Square<float>, const Finer &, std::vector<Tally> &, std::mutex *);
 template void Block::count(Square<double>, const Finer &, std::vector<Tally> &, std::mutex *);
 
-std::vector<float> Block::limits(Index band) const {
+const std::vector<float> &Block::limits(Index band) {
+    const std::lock_guard hold(limiting_);
+    std::vector<float> &found = limits_[band];
+    if (!found.empty()) return found;
     constexpr float LEAST = -std::numeric_limits<float>::infinity();
     const Scores &scores = *problem_.scores;
-    std::vector<float> found(queries_.size());
+    found.resize(queries_.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
         double low = std::numeric_limits<double>::infinity();
         for (const auto &counter : counters_) low = std::min(low, counter->cuts().low(static_cast<Index>(i), 0));

@@ -31,7 +31,7 @@ public:
     template <class T>
     void count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies, std::mutex *lock);
     /// Return the int8 filter's limit of each query in a band: items that may be as close as a relevant one score no less.
-    std::vector<float> limits(Index band) const;
+    const std::vector<float> &limits(Index band);
     /// Leave out those of some rows and columns that tiles leave out.
     void leave_out(Numbers64 &rows, Numbers64 &columns) const;
     /// Count single items for every sequence of cuts, holding a mutex if there is one.
@@ -69,6 +69,8 @@ private:
     Members members_;
     std::unique_ptr<Decision> decision_;
     std::vector<std::unique_ptr<Counter>> counters_;
+    std::map<Index, std::vector<float>> limits_;  // of bands, once they are known
+    std::mutex limiting_;
 };
 
 /// A block, and the columns of a tile that are counted for it; in tallies that other threads use, too, if there is a mutex.

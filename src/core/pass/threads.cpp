@@ -81,7 +81,7 @@ Hold::~Hold() {
 
 namespace {
 
-/// The number of pieces that have ended, from the first on, for those that wait for them.
+/// The pieces that have ended, for those that wait for them.
 class Ended {
 public:
     Ended(Index n, const std::atomic<bool> &stop) : ended_(at(n)), stop_(stop) {}

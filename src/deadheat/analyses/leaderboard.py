@@ -214,6 +214,7 @@ class Leaderboard(TabularResult):
         n_unit, n_resamples = min(self._n_units()), self.test.n_resamples
         every = n_unit < n_resamples.bit_length()  # 2^n swaps
         smallest = len(self._comparisons) * (2.0 ** (1 - n_unit) if every else 2 / (n_resamples + 1))
+        smallest = min(smallest, 1.0)
         if smallest < self.test.alpha:
             return []
         remedy = "there are too few units" if every else "raise n_resamples"

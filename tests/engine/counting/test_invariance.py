@@ -90,7 +90,7 @@ def test_threads_blocks_and_tiles(kind, distance, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_any_partition_for_any_number_of_threads(seed, monkeypatch):
-    """Blocks, tiles, shards and pieces as they fall, for up to 64 threads, which take pieces in another order each time."""
+    """Blocks, tiles, shards and pieces as they fall, for up to 64 threads, whose order is another each time."""
     rng, kind = np.random.default_rng(seed), KINDS[seed % len(KINDS)]
     distance, (rows, labels) = PRODUCTS[rng.integers(len(PRODUCTS))], example(kind, 260)
     wanted = bits(dh.Task(rows, labels, distance=distance, threads=1).profile)

@@ -18,17 +18,13 @@ from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
 from deadheat.support.arrays import Int64
 
-BLOCK_ROWS = (
-    384  # queries in a block: the side of a square that fits in cache (visit.cpp), and few enough for 64 threads
-)
+BLOCK_ROWS = 384  # queries in a block: the side of a square in cache (visit.cpp), and few enough for 64 threads
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
 ROWS_BYTES = 16 << 20  # of float32, that the rows of a block or a tile take at most, where they are long
 STREAMED_COLUMNS = 4096  # the same where blocks are counted one by one, along all columns
 BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
-SHARD_BYTES = (
-    144 << 20
-)  # what the blocks of a shard may take, however many there are, their rows ready to be multiplied
-PAIR_BYTES = 48  # and for each relevant pair
+SHARD_BYTES = 120 << 20  # what the blocks of a shard may take, with their rows ready to be multiplied,
+PAIR_BYTES = 48  # of each relevant pair,
 FEWEST_BINS, MOST_BINS, BIN_BYTES = 512, 2048, 2  # of each query, about two for each edge, of which a group has two
 MAKING_BYTES = 2 * 112  # in addition, and for each pair of the largest block, while two threads make theirs
 _CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is long enough

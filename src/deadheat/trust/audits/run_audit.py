@@ -198,7 +198,8 @@ def _precision(numbers: Float64) -> tuple[str, Callable[[Float64], Int64], int]:
     powers = (10.0**digits for digits in range(1, thresholds.MOST_DECIMALS + 1))
     scale = next((power for power in powers if (np.rint(broken * power) / power == broken).all()), 0.0)
     if scale and len(np.unique(broken)) >= thresholds.FEWEST_SCORES:
-        name, most = f"{math.log10(scale):.0f} decimals", 2.0**62  # far beyond numbers that have decimals
+        digits, most = round(math.log10(scale)), 2.0**62  # far beyond numbers that have decimals
+        name = "1 decimal" if digits == 1 else f"{digits} decimals"
         return name, lambda values: np.rint(np.clip(values * scale, -most, most)).astype(np.int64), 1
     return "float32", exact.by_size, 1 << 29  # of the 52 bits of a float64, those that float32 does not have
 
