@@ -145,7 +145,10 @@ ShortNumber IntegerRows::number(std::int64_t query, std::int64_t item) const {
     const std::int64_t *a = query_->data() + query * dim_, *b = item_memory_.data() + item * dim_;
     Integer sum = 0;
     if (kind_ == KeyKind::difference)
-        for (Index k = 0; k < dim_; ++k) sum -= a[k] < b[k] ? b[k] - a[k] : a[k] - b[k];
+        for (Index k = 0; k < dim_; ++k) {  // up to 2^64 − 2, which only words hold
+            const auto x = static_cast<Limb>(a[k]), y = static_cast<Limb>(b[k]);
+            sum -= static_cast<Integer>(a[k] < b[k] ? y - x : x - y);
+        }
     else if (residues_alone_)  // no sum has more than 64 bits
         for (std::int64_t k = 0, part = 0; k < dim_; ++k, sum = part) part += a[k] * b[k];
     else
