@@ -119,11 +119,13 @@ Pass::Others Pass::collect(Blocks &blocks, bool all, Groups64 groups, Threads &t
 
 /// Decide once whether the int8 filter is used.
 bool Pass::tries_int8(const Queries &queries, const std::atomic<bool> &stop) {
-    std::call_once(tried_int8_, [&] {
+    const std::lock_guard hold(trying_);  // no std::call_once: where what it calls throws, ThreadSanitizer waits for ever
+    if (!tried_int8_) {
         Numbers64 all;
         for (const auto &[number, of_block] : queries) all.insert(all.end(), of_block.begin(), of_block.end());
         few_pass_int8_ = few_pass_int8(problem_, all, stop);
-    });
+        tried_int8_ = true;
+    }
     return few_pass_int8_;
 }
 

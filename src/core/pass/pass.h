@@ -66,7 +66,9 @@ private:
     std::vector<OtherGroup> finish(Block &block, bool all, Groups64 groups) const;
 
     const Problem &problem_;
-    std::once_flag tried_int8_, made_ready_, made_last_;
+    std::mutex trying_;
+    bool tried_int8_ = false;
+    std::once_flag made_ready_, made_last_;
     bool few_pass_int8_ = false;
     std::vector<Ready> streamed_,
         sorted_;  // all columns, for the first level where blocks are streamed, for the last to sort
