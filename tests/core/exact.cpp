@@ -205,7 +205,7 @@ TEST(numbers_far_apart_are_exact) {
 
 // Representations ------------------------------------------------------------------------------------------------------
 
-/// What orders the closeness of pairs of one query: a number, or for a cosine a·|a| and what it is divided by.
+/// The closeness of a pair as it compares with others of the query: a number, or for a cosine a·|a| and its divisor.
 struct Key {
     Whole128 number, divisor;
 

@@ -16,8 +16,8 @@ struct Between {
     Index low, high;
 };
 
-/// Return between which ascending members a number lies, known to be from `low` to `high`: those from which it cannot be
-/// told apart, which is the one that it is equal to if numbers are `exact`. compare(g) compares the number with member g.
+/// Return between which ascending members a number lies, known to be from `low` to `high`: those from which it is not
+/// distinguished, which is the one that it is equal to if numbers are `exact`. compare(g) compares the number with member g.
 template <bool exact, class Compare>
 Between place_between(Index low, Index high, Compare compare) {
     while (low < high) {

@@ -28,7 +28,7 @@ extern "C" void run(int n_row, int n_thread, const double *scores, const double 
 
 @cache
 def kernel_on_host(card: Any) -> Callable[..., None]:
-    """What `counting.kernel_of` returns of a card."""
+    """Return what launches the kernel, as `counting.kernel_of` does."""
     compiler = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
     if compiler is None:
         pytest.skip("there is no C++ compiler")

@@ -55,14 +55,14 @@ def card(request) -> Card:
 
 @pytest.fixture(params=["float64", "float32"])
 def precision(request, monkeypatch, card) -> str:
-    """Whether float64 products are as fast as those in float32, or are made where these leave much open."""
+    """Set a card to multiply in float64 at once, or only where float32 leaves much open."""
     monkeypatch.setattr(card, "wide", request.param == "float64")
     return request.param
 
 
 @pytest.fixture(params=["kernel", "sorting"])
 def way(request, monkeypatch, card) -> str:
-    """How scores are counted."""
+    """Set the way in which scores are counted."""
     if request.param == "sorting" or card is ON_CPU:
         kernel = kernel_on_host if request.param == "kernel" else lambda card: None
         monkeypatch.setattr(counting, "kernel_of", kernel)
@@ -89,7 +89,7 @@ def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def same(card: Any, *given: Any, threads: int | None = None, **options: Any) -> bool:
-    """Whether a card gives the profile that the core gives."""
+    """Return whether a card gives the profile that the core gives."""
     return profiled(*given, **options, device=card, threads=threads) == profiled(*given, **options)
 
 
@@ -490,7 +490,16 @@ def test_the_card_of_tensors_is_opened(monkeypatch):
         def is_inference(self):
             return False
 
-    for given in (OnCard(), [OnCard()]):
+    class Row(OnCard):
+        ndim = 1
+
+        def __init__(self, row):
+            self._row = row
+
+        def __array__(self, dtype=None, copy=None):
+            return self._row
+
+    for given in (OnCard(), [OnCard()], [*map(Row, DUPLICATES[0])]):
         task = dh.Task(given, DUPLICATES[1])
         assert (opened.pop(), task.options.device) == ("cuda:3", ON_CPU)
     dh.Task(DUPLICATES[0], DUPLICATES[1])

@@ -104,7 +104,7 @@ def places_off() -> Fraction:
 
 
 def needed(wanted: Fraction, found: float, slack: Fraction) -> Fraction:
-    """How much of the slack beyond what is wanted has been used up."""
+    """Return the part of the slack that has been used up to reach what is wanted."""
     return 1 - (Fraction(found) - wanted) / slack
 
 
@@ -161,7 +161,7 @@ def least_of_single() -> Fraction:
 
 
 def least_of_limit() -> Fraction:
-    """What four products and a sum of float32 lose where they underflow, of numbers of at least 2^-50."""
+    """Underflow of four products and a sum in float32, of numbers of at least 2^-50."""
     return 5 * FLUSHED / held("LEAST_OF_LIMIT")
 
 
@@ -216,7 +216,7 @@ def of_int8(name: str) -> Fraction:
 
 
 def of_centre(name: str) -> Fraction:
-    """What two passes leave of the centre in a row that lies nearly along it; and the roundings of the spread."""
+    """The centre left by two passes in a row that lies nearly along it; and the roundings of the spread."""
     rng, most, dim = np.random.default_rng(7), Fraction(0), 24
     for _ in range(60):
         centre = 1 + rng.random(dim)
