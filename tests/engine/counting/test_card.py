@@ -429,7 +429,7 @@ def test_in_inference_mode(card, way, monkeypatch):
     """Whose tensors know nothing of gradients, nor how often they were written to."""
     in_pieces(monkeypatch)
     wanted = profiled(*DUPLICATES)
-    monkeypatch.setattr("deadheat.inputs.samples.card_of", lambda values: card.where)
+    monkeypatch.setattr("deadheat.inputs.samples.is_on_card", torch.is_tensor)
     with torch.inference_mode():
         rows = torch.tensor(DUPLICATES[0], device=card.where)
         assert profiled(rows, DUPLICATES[1], device=card, threads=3) == wanted
