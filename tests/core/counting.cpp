@@ -45,8 +45,7 @@ struct RandomTables {
           codes(n, 2 * width <= FEW_EDGES ? 1 : 512, 0),
           base(static_cast<std::size_t>(n)),
           scale(static_cast<std::size_t>(n)) {
-        const std::vector<double> absolute(base.size(), closed ? 0 : 0.125), relative(base.size(), INFINITE);
-        const Errors errors{absolute, relative, absolute};
+        const std::vector<Errors> errors(base.size(), {closed ? 0 : 0.125, INFINITE, closed ? 0 : 0.125});
         n_edge = build_edges<T>(cuts.low.view(), cuts.high.view(), errors, closed, edges.view());
         if (codes.columns > 1) build_bins<T, Code>(edges.view(), closed, base, scale, codes.view());
     }
@@ -183,9 +182,8 @@ bool touch(const Padded<T> &edges, Index i, Index below) {
 template <class T>
 void intervals_are_those_that_touch(Index n, Index m, Index width, double reach, Random &random) {
     RandomTables<T, std::uint16_t> tables(n, width, false, random);
-    const std::vector<double> absolute(tables.base.size(), reach), relative(tables.base.size(), INFINITE);
-    build_edges<T>(tables.cuts.low.view(), tables.cuts.high.view(), {absolute, relative, absolute}, false,
-                   tables.edges.view());
+    const std::vector<Errors> errors(tables.base.size(), {reach, INFINITE, reach});
+    build_edges<T>(tables.cuts.low.view(), tables.cuts.high.view(), errors, false, tables.edges.view());
     Padded<std::int32_t> opened(3, n * m, random.below(3));
     for (Index p = 0; p < n * m; ++p) {
         opened.set(0, p, static_cast<std::int32_t>(p / m)), opened.set(1, p, static_cast<std::int32_t>(p % m));

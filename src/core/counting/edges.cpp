@@ -91,24 +91,23 @@ struct Bins {
 template <class T>
 class Edges {
 public:
-    Edges(Matrix<const double> low, Matrix<const double> high, Errors errors, bool closed, Matrix<T> edges)
+    Edges(Matrix<const double> low, Matrix<const double> high, Span<const Errors> errors, bool closed, Matrix<T> edges)
         : low_(low), high_(high), errors_(errors), closed_(closed), edges_(edges) {}
 
     /// Fill a row; returns how many edges it has.
     Index row(Index i) {
-        const auto at = static_cast<std::size_t>(i);
+        const Errors &errors = errors_[static_cast<std::size_t>(i)];
         const double *low = low_.row(i), *high = high_.row(i);
         const Index n = std::find(low, low + low_.columns, INFINITE) - low;
         last_ = LOWEST_EDGE;
         for (Index begin = 0; begin < n; begin += RUN) {
             const Index some = std::min(RUN, n - begin);
             T *to = edges_.row(i) + 2 * begin;
-            if (errors_.relative[at] < 1)
-                widen(low + begin, high + begin, some, [&](double value) {
-                    return reach_at(value, errors_.absolute[at], errors_.relative[at], errors_.tiny[at]);
-                });
+            if (errors.relative < 1)
+                widen(low + begin, high + begin, some,
+                      [&](double value) { return reach_at(value, errors.absolute, errors.relative, errors.tiny); });
             else
-                widen(low + begin, high + begin, some, [&](double) { return errors_.absolute[at]; });
+                widen(low + begin, high + begin, some, [&](double) { return errors.absolute; });
             if (closed_ || some < RUN || !round_at_once(to)) round(some, to);
         }
         std::fill(edges_.row(i) + 2 * n, edges_.row(i) + edges_.columns, std::numeric_limits<T>::infinity());
@@ -118,7 +117,7 @@ public:
 private:
     static constexpr Index RUN = 32;  // intervals that are widened together
     Matrix<const double> low_, high_;
-    Errors errors_;
+    Span<const Errors> errors_;
     bool closed_;
     Matrix<T> edges_;
     double last_ = LOWEST_EDGE;  // edge before those of a run
@@ -165,7 +164,8 @@ private:
 }  // namespace
 
 template <class T>
-Index build_edges(Matrix<const double> low, Matrix<const double> high, Errors errors, bool closed, Matrix<T> edges) {
+Index build_edges(Matrix<const double> low, Matrix<const double> high, Span<const Errors> errors, bool closed,
+                  Matrix<T> edges) {
     Index most = 0;
     Edges<T> rows(low, high, errors, closed, edges);
     for (Index i = 0; i < low.rows; ++i) most = std::max(most, rows.row(i));
@@ -205,8 +205,8 @@ void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale,
     }
 }
 
-template Index build_edges(Matrix<const double>, Matrix<const double>, Errors, bool, Matrix<float>);
-template Index build_edges(Matrix<const double>, Matrix<const double>, Errors, bool, Matrix<double>);
+template Index build_edges(Matrix<const double>, Matrix<const double>, Span<const Errors>, bool, Matrix<float>);
+template Index build_edges(Matrix<const double>, Matrix<const double>, Span<const Errors>, bool, Matrix<double>);
 template void build_bins(Matrix<const float>, bool, Span<float>, Span<float>, Matrix<std::uint16_t>);
 template void build_bins(Matrix<const float>, bool, Span<float>, Span<float>, Matrix<std::uint32_t>);
 template void build_bins(Matrix<const double>, bool, Span<double>, Span<double>, Matrix<std::uint16_t>);

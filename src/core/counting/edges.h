@@ -8,14 +8,12 @@
 
 namespace deadheat {
 
-/// Error bounds of the scores of each row: a true score S is off by at most min(absolute, relative·|S| + tiny).
+/// Error bounds of the scores of a row: a true score S is off by at most min(absolute, relative·|S| + tiny).
 struct Errors {
-    Span<const double> absolute;
-    Span<const double> relative;  // infinite where it is not known
-    Span<const double> tiny;
+    double absolute, relative, tiny;  // relative is infinite where it is not known
 };
 
-/// Turn the intervals of each row into ascending edges for scores that may be off by `errors`.
+/// Turn the intervals of each row into ascending edges for scores that may be off by the row's `errors`.
 ///
 /// The slot of a score is the number of edges that it is not below. Slot 2g + 1 is between the edges of interval g,
 /// widened by the error: what is there may be in the interval. Slot 2g is surely above interval g − 1 and below
@@ -24,7 +22,8 @@ struct Errors {
 /// Rounding a lower edge to its type changes no comparison with a score of that type, or opens one more. An upper
 /// edge is rounded up: to the next number of that type where slots are `closed`, so that nothing else is tied.
 template <class T>
-Index build_edges(Matrix<const double> low, Matrix<const double> high, Errors errors, bool closed, Matrix<T> edges);
+Index build_edges(Matrix<const double> low, Matrix<const double> high, Span<const Errors> errors, bool closed,
+                  Matrix<T> edges);
 
 /// Spread bins over the edges of each row; a bin's code is the lowest slot that a score in it can have.
 ///

@@ -73,14 +73,11 @@ std::shared_ptr<const EdgeTable<T>> Counter::make_edges(int level, Index band) {
     const Level &of = scores.levels[at(level)];
     const Index n_row = cuts_.low.rows;
     auto made = std::make_shared<EdgeTable<T>>();
-    std::vector<double> absolute(at(n_row)), relative(at(n_row)), tiny(at(n_row));
-    for (Index i = 0; i < n_row; ++i) {
-        const Reach reach = scores.reach(level, queries_[at(i)], scores.bands[at(band)]);
-        absolute[at(i)] = reach.absolute, relative[at(i)] = reach.relative, tiny[at(i)] = reach.tiny;
-    }
+    std::vector<Errors> errors;
+    for (std::int64_t query : queries_) errors.push_back(scores.errors(level, query, scores.bands[at(band)]));
     made->closed = of.exact && (cuts_.each == 2 || cuts_.sharp);
     made->edges = Table<T>::unset(n_row, 2 * cuts_.low.columns + 1);
-    made->n_edge = build_edges<T>(cuts_.low, cuts_.high, {absolute, relative, tiny}, made->closed, made->edges);
+    made->n_edge = build_edges<T>(cuts_.low, cuts_.high, errors, made->closed, made->edges);
     const bool few = made->n_edge <= FEW_EDGES;
     const Index n_bin = few ? 1 : n_bins(made->n_edge);
     made->base.resize(at(n_row)), made->scale.resize(at(n_row));
@@ -185,7 +182,7 @@ Index Counter::count_same_pattern(const Square<T> &square, Matrix<std::int32_t> 
 // Rungs 2 and 3 ------------------------------------------------------------------------------------------------------
 
 template <class T>
-Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, const Finer &finer, Tally &tally) {
+Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, Tally &tally) {
     const auto table = edges<T>(square.level, square.band);
     const Index n_row = square.scores.rows, n_column = square.scores.columns;
     thread_local Buffer<std::int32_t> memory;
@@ -204,6 +201,7 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
     const bool exactly =
         problem_.rule == nullptr && problem_.exact != nullptr &&
         static_cast<double>(n_exact_) > std::max<double>(ENOUGH_SEEN, MOSTLY * static_cast<double>(n_refined_));
+    const bool many = static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column);
     if (exactly) {
         Table<std::int64_t> found(4, n);
         intervals_of_open<T>(opened, rows_of(Matrix<const T>(table->edges), square.row, n_row),
@@ -214,8 +212,8 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
                      problem_.weight[at(found(1, p) + square.column)]);
         if (!placing_.has_integers())
             tally.open.add(open);
-        else if (static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column) && problem_.exact->has_tiles())
-            decide_tile(square.row, square.column, open, finer, tally.counts);
+        else if (many && problem_.exact->has_tiles())
+            decide_tile(square, open, tally.counts);
         else
             placing_.count_integers(open, tally.counts);
         return n;
@@ -227,8 +225,10 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
         weights[p] = problem_.weight[at(columns[p])];
     }
     scores.resize(at(n));
-    const double share = static_cast<double>(n) / static_cast<double>(n_row * n_column);
-    if (!at_last) finer.scores(rows, columns, share > MANY_OPEN, scores);
+    if (!at_last && many)
+        square.finer->square_scores(square.side, rows, columns, scores);
+    else if (!at_last)
+        square.finer->pair_scores(square.side, rows, columns, scores);
     place(rows, columns, scores, guess, weights, tally);
     return n;
 }
@@ -262,9 +262,12 @@ void Counter::decide(OpenItems &open, Matrix<std::int32_t> tally, Decision *deci
     open = {};
 }
 
-/// Decide open items from the exact tile of a square whose first row and column are these.
-void Counter::decide_tile(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> tally) {
-    const auto [tile, transposed] = finer.integers();
+/// Decide open items from the exact tile of their square.
+template <class T>
+void Counter::decide_tile(const Square<T> &square, const OpenItems &open, Matrix<std::int32_t> tally) {
+    const Index row = square.row, column = square.column;
+    const auto [tile, transposed] =
+        square.finer->integers(square.side, row, column, square.scores.rows, square.scores.columns);
     const IntegerRows &rows = *problem_.exact->integers();
     placing_.count_integers(open, tally, [&, &whole = *tile, &across = transposed](std::size_t p) {
         const Index i = open.rows[p] - row, j = open.columns[p] - column;
@@ -273,8 +276,8 @@ void Counter::decide_tile(Index row, Index column, const OpenItems &open, const 
     });
 }
 
-template Index Counter::count(Square<float>, Matrix<const std::int32_t>, const Finer &, Tally &);
-template Index Counter::count(Square<double>, Matrix<const std::int32_t>, const Finer &, Tally &);
+template Index Counter::count(Square<float>, Matrix<const std::int32_t>, Tally &);
+template Index Counter::count(Square<double>, Matrix<const std::int32_t>, Tally &);
 template std::shared_ptr<const EdgeTable<float>> Counter::edges(int, Index);
 template std::shared_ptr<const EdgeTable<double>> Counter::edges(int, Index);
 

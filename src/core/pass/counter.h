@@ -18,6 +18,7 @@
 #include <mutex>
 
 #include "counting/tiles.h"
+#include "pass/finer.h"
 #include "pass/placing.h"
 
 namespace deadheat {
@@ -53,20 +54,14 @@ struct Square {
     Index row, column;  // the first query, in the block, and the first column
     int level;
     Index band;
+    std::size_t side;
+    Finer *finer;
 };
 
 /// Counts of one thread, and the items it leaves to exact arithmetic.
 struct Tally {
     Matrix<std::int32_t> counts;
     OpenItems open;
-};
-
-/// Finer scores of a square.
-struct Finer {
-    /// Float64 scores of items, (row in the block, column), from those of the whole square if `all`.
-    std::function<void(const Numbers64 &rows, const Numbers64 &columns, bool all, Span<double> scores)> scores;
-    /// The exact tile of the whole square, and whether it is that transposed.
-    std::function<std::pair<const IntegerTile *, bool>()> integers;
 };
 
 /// Counts the items of one block of queries between one sequence of cuts. Slot 2i of a row counts what is surely between
@@ -77,7 +72,7 @@ public:
 
     /// Count a square, `excluded` columns left out; returns how many items its level left open.
     template <class T>
-    Index count(Square<T> square, Matrix<const std::int32_t> excluded, const Finer &finer, Tally &tally);
+    Index count(Square<T> square, Matrix<const std::int32_t> excluded, Tally &tally);
     /// Place single items by scores of the last level; what these leave open is added to the tally.
     void place(const Numbers64 &rows, const Numbers64 &columns, const std::vector<double> &scores, const Numbers64 &guess,
                const Numbers64 &weights, Tally &tally);
@@ -97,7 +92,8 @@ private:
     Index filter(const Square<T> &square, Matrix<const std::int32_t> excluded, const EdgeTable<T> &table,
                  Matrix<std::int32_t> counts, Matrix<std::int32_t> opened);
     const Meetings *meetings();
-    void decide_tile(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> counts);
+    template <class T>
+    void decide_tile(const Square<T> &square, const OpenItems &open, Matrix<std::int32_t> counts);
     template <class T>
     Index count_same_pattern(const Square<T> &square, Matrix<std::int32_t> opened, Span<double> scores,
                              Matrix<std::int32_t> counts);

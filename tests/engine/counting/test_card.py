@@ -348,8 +348,8 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, card, precision):
             tile = counting_pass._scores(number, queries, range(*ends)).cpu().numpy()
             row, place = (index.ravel() for index in np.indices(tile.shape))
             truth = metric.scores.pair_scores(row, place + ends[0]).reshape(tile.shape)
-            slack = metric.scores.reach(last, queries, band)[:, :1]
-            assert (np.abs(tile - truth) <= metric.scores.reach(number, queries, band)[:, :1] + slack).all()
+            slack = metric.scores.errors(last, queries, band)[:, :1]
+            assert (np.abs(tile - truth) <= metric.scores.errors(number, queries, band)[:, :1] + slack).all()
 
 
 SETTINGS = """

@@ -168,7 +168,7 @@ class Score(NamedTuple):
             assert distance.spread
             found = distance.scores.pair_bounds(queries, np.array([column]), np.array([float(score)]))
             return Fraction(float(found[0]))
-        absolute, relative, tiny = distance.scores.reach(0, queries, int(column))[0].tolist()
+        absolute, relative, tiny = distance.scores.errors(0, queries, int(column))[0].tolist()
         return Fraction(absolute) if self.of == "size" else Fraction(relative) * abs(real) + Fraction(tiny)
 
 
