@@ -344,6 +344,24 @@ def test_norms_and_sums_of_short_rows():
             assert sum(map(abs, real)) <= Fraction(total)
 
 
+def test_smallest_sizes_are_not_rounded_up():
+    rng = np.random.default_rng(3)
+    for unit in (0.1, 0.75, 3.0, 2.0**40):
+        raw = rng.normal(size=(200, 3)) * np.ldexp(1.0, rng.integers(-20, 20, (200, 1)))
+        raw[:, 2] = 0.0
+        for row in raw:
+            rows = Rows.over(Array(row[None]), np.array([unit]))
+            real = min(map(abs, map(Fraction, row[:2].tolist()))) / Fraction(unit)
+            assert real * Fraction(1 - 2.0**-19) < Fraction(rows.least_size()) <= real
+
+
+def test_norms_that_underflow():
+    """The squares of such rows are 0, and their sums of sizes too where they are divided by a large number."""
+    for size, scale in ((5e-324, 1.0), (1e-200, 1e200), (5e-324, 1e300)):
+        (norm,) = scaling.norms(Array(np.array([[size, 0.0]])), scale)
+        assert Fraction(float(norm)) >= Fraction(size) / Fraction(scale) > 0
+
+
 def test_moved_squares():
     rng = np.random.default_rng(1)
     squares, steps = rng.integers(1, 10**6, 2000).astype(np.float64), rng.normal(size=2000)
