@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bounds.h"
+#include "counting/tiles.h"
 #include "ties/groups.h"
 
 namespace deadheat {
@@ -172,12 +173,11 @@ Index build_edges(Matrix<const double> low, Matrix<const double> high, Span<cons
     return most;
 }
 
-template <class T, class Code>
-void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale, Matrix<Code> codes) {
+template <class T>
+void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale, Matrix<std::uint16_t> codes) {
     const auto n_bin = static_cast<std::size_t>(codes.columns);
-    constexpr int MARK = 8 * sizeof(Code) - 1;
-    const std::uint32_t openable = closed ? 0 : 1;
-    std::vector<Code> after(n_bin);  // for bins with edges, how many edges there are up to the last of them
+    const std::int32_t openable = closed ? 0 : 1;
+    std::vector<std::int32_t> after(n_bin);  // for bins with edges, how many edges there are up to the last of them
     Bins<T> by_score, by_place;
     for (Index i = 0; i < edges.rows; ++i) {
         const T *row = edges.row(i);
@@ -190,16 +190,17 @@ void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale,
             if (2 * by_place.crowded() <= by_score.crowded()) bins = &by_place;
         }
         base[static_cast<std::size_t>(i)] = bins->base, scale[static_cast<std::size_t>(i)] = bins->scale;
-        std::fill(after.begin(), after.end(), Code(0));
-        if (start > 0) after[0] = static_cast<Code>(start);
+        std::fill(after.begin(), after.end(), 0);
+        if (start > 0) after[0] = static_cast<std::int32_t>(start);
         for (Index slot = start; slot < end; ++slot)
             after[static_cast<std::size_t>(bins->numbers[static_cast<std::size_t>(slot - start)])] =
-                static_cast<Code>(slot + 1);
-        Code *out = codes.row(i);
-        std::uint32_t slot = 0;
+                static_cast<std::int32_t>(slot + 1);
+        std::uint16_t *out = codes.row(i);
+        std::int32_t slot = 0;
         for (std::size_t k = 0; k < n_bin; ++k) {  // without a branch: whether a bin has an edge cannot be predicted
-            const std::uint32_t edges_up_to = after[k], has_edge = edges_up_to != 0;
-            out[k] = static_cast<Code>(slot | (has_edge | (slot & openable)) << MARK);
+            const std::int32_t edges_up_to = after[k], listed = std::min<std::int32_t>(slot, MOST_SLOT);
+            const bool unsure = (edges_up_to != 0) | ((slot & openable) != 0) | (listed == MOST_SLOT);
+            out[k] = static_cast<std::uint16_t>(listed | unsure << 15);
             slot = std::max(slot, edges_up_to);
         }
     }
@@ -208,8 +209,6 @@ void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale,
 template Index build_edges(Matrix<const double>, Matrix<const double>, Span<const Errors>, bool, Matrix<float>);
 template Index build_edges(Matrix<const double>, Matrix<const double>, Span<const Errors>, bool, Matrix<double>);
 template void build_bins(Matrix<const float>, bool, Span<float>, Span<float>, Matrix<std::uint16_t>);
-template void build_bins(Matrix<const float>, bool, Span<float>, Span<float>, Matrix<std::uint32_t>);
 template void build_bins(Matrix<const double>, bool, Span<double>, Span<double>, Matrix<std::uint16_t>);
-template void build_bins(Matrix<const double>, bool, Span<double>, Span<double>, Matrix<std::uint32_t>);
 
 }  // namespace deadheat

@@ -28,10 +28,11 @@ Index build_edges(Matrix<const double> low, Matrix<const double> high, Span<cons
 /// Spread bins over the edges of each row; a bin's code is the lowest slot that a score in it can have.
 ///
 /// The top bit of a code is set if the slot needs a closer look: an edge is in the bin, or the slot is open. Bin 0 is
-/// below all edges and the last bin above all. A score in a later bin than an edge is not below that edge. Where many edges
-/// are so close compared with their span that they share a bin, bins are as wide as numbers are precise: they are spread
-/// over the places of edges among all numbers of the type, and the scale is below 0 to say so.
-template <class T, class Code>
-void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale, Matrix<Code> codes);
+/// below all edges and the last bin above all. A slot of MOST_SLOT (tiles.h) or more is written as that, and needs a closer
+/// look. A score in a later bin than an edge is not below that edge. Where many edges are so close compared with their span
+/// that they share a bin, bins are as wide as numbers are precise: they are spread over the places of edges among all
+/// numbers of the type, and the scale is below 0 to say so.
+template <class T>
+void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale, Matrix<std::uint16_t> codes);
 
 }  // namespace deadheat

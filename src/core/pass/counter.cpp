@@ -21,22 +21,6 @@ Index n_bins(Index n_edge) {
 }
 
 template <class T>
-auto count_tile(std::uint16_t) {
-    if constexpr (sizeof(T) == 4)
-        return counting_loops().count_single;
-    else
-        return counting_loops().count_double;
-}
-
-template <class T>
-auto count_tile(std::uint32_t) {
-    if constexpr (sizeof(T) == 4)
-        return counting_loops().count_single_many;
-    else
-        return counting_loops().count_double_many;
-}
-
-template <class T>
 Matrix<T> rows_of(Matrix<T> matrix, Index first, Index n) {
     return {matrix.row(first), n, matrix.columns, matrix.stride};
 }
@@ -81,13 +65,8 @@ std::shared_ptr<const EdgeTable<T>> Counter::make_edges(int level, Index band) {
     const bool few = made->n_edge <= FEW_EDGES;
     const Index n_bin = few ? 1 : n_bins(made->n_edge);
     made->base.resize(at(n_row)), made->scale.resize(at(n_row));
-    if (made->n_edge < (1 << 15)) {
-        made->codes = Table<std::uint16_t>(n_row, n_bin);
-        if (!few) build_bins<T, std::uint16_t>(made->edges, made->closed, made->base, made->scale, made->codes);
-    } else {
-        made->long_codes = Table<std::uint32_t>(n_row, n_bin);
-        build_bins<T, std::uint32_t>(made->edges, made->closed, made->base, made->scale, made->long_codes);
-    }
+    made->codes = Table<std::uint16_t>(n_row, n_bin);
+    if (!few) build_bins<T>(made->edges, made->closed, made->base, made->scale, made->codes);
     return made;
 }
 
@@ -101,14 +80,16 @@ Index Counter::filter(const Square<T> &square, Matrix<const std::int32_t> exclud
     const auto part = [&](const auto &all) {
         return Span<const typename std::decay_t<decltype(all)>::value_type>(all).subspan(at(row), at(n_row));
     };
-    const auto count = [&](const auto &codes) {
-        using Code = typename std::decay_t<decltype(codes.memory)>::value_type;
-        return count_tile<T>(Code{})(square.scores, columns,
-                                     {edges, table.n_edge, table.closed, part(table.base), part(table.scale),
-                                      rows_of(Matrix<const Code>(codes), row, n_row)},
-                                     rows_of(tally, row, n_row), opened);
-    };
-    return table.codes.rows > 0 ? count(table.codes) : count(table.long_codes);
+    const RowTables<T> tables{edges,
+                              table.n_edge,
+                              table.closed,
+                              part(table.base),
+                              part(table.scale),
+                              rows_of(Matrix<const std::uint16_t>(table.codes), row, n_row)};
+    if constexpr (sizeof(T) == 4)
+        return counting_loops().count_single(square.scores, columns, tables, rows_of(tally, row, n_row), opened);
+    else
+        return counting_loops().count_double(square.scores, columns, tables, rows_of(tally, row, n_row), opened);
 }
 
 // The shortcut -------------------------------------------------------------------------------------------------------

@@ -35,7 +35,6 @@ struct EdgeTable {
     bool closed = false;  // what is between two edges is tied
     std::vector<T> base, scale;
     Table<std::uint16_t> codes;
-    Table<std::uint32_t> long_codes;  // in place of the others where there are many edges
 };
 
 /// Meetings of the queries of a block with a member of each group.
