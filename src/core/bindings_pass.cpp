@@ -21,6 +21,16 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace deadheat;
 
+namespace nanobind::detail {
+
+template <>
+struct type_caster<ClassColumns> : fields_caster<ClassColumns, Int64s, Int64s, Int64s> {};
+template <>
+struct type_caster<Entries> : fields_caster<Entries, Matrix<std::int64_t>, Matrix<std::int64_t>, Matrix<std::int64_t>,
+                                            Matrix<double>, Matrix<double>> {};
+
+}  // namespace nanobind::detail
+
 namespace {
 
 template <class T>
@@ -128,7 +138,13 @@ struct OwnedScores {
             Band made{nb::cast<Index>(band[0]), nb::cast<Index>(band[1]), {}};
             for (std::size_t level = 0; level < scores.levels.size(); ++level, ++row) {
                 const double *of = numbers.row(row);
-                made.of_level.push_back({of[0], of[1], of[2], of[3], of[4], of[5], of[6]});
+                made.of_level.push_back({.size = of[0],
+                                         .beside = of[1],
+                                         .relative = of[2],
+                                         .relative_tiny = of[3],
+                                         .square_relative = of[4],
+                                         .square_factor = of[5],
+                                         .square_tiny = of[6]});
             }
             scores.bands.push_back(made);
         }
@@ -138,13 +154,19 @@ struct OwnedScores {
         Fields level(from);
         const auto real = [&](const char *name) { return level.get<double>(name); };
         const auto reals = [&](const char *name) { return level.get<Span<const double>>(name); };
-        Level made{level.get<bool>("wide"),
-                   level.get<bool>("wide_rows"),
-                   level.get<bool>("exact"),
-                   level.get<Index>("chunk"),
-                   level.get<bool>("additive"),
-                   {reals("of_query"), reals("of_item"), reals("beside"), reals("offset"), real("part"), real("tiny"),
-                    real("relative"), real("relative_tiny")}};
+        Level made{.wide = level.get<bool>("wide"),
+                   .wide_rows = level.get<bool>("wide_rows"),
+                   .exact = level.get<bool>("exact"),
+                   .chunk = level.get<Index>("chunk"),
+                   .additive = level.get<bool>("additive"),
+                   .errors = {.of_query = reals("of_query"),
+                              .of_item = reals("of_item"),
+                              .beside = reals("beside"),
+                              .offset = reals("offset"),
+                              .part = real("part"),
+                              .tiny = real("tiny"),
+                              .relative = real("relative"),
+                              .relative_tiny = real("relative_tiny")}};
         level.done();
         return made;
     }
@@ -165,11 +187,15 @@ nb::object array_of(const Numbers64 &numbers) {
 }
 
 template <class T>
-Table<T> table_of(nb::handle array) {
-    const auto matrix = nb::cast<Matrix<const T>>(array);
+Table<T> table_of(Matrix<T> matrix) {
     Table<T> table(matrix.rows, matrix.columns);
     for (Index i = 0; i < matrix.rows; ++i) std::copy_n(matrix.row(i), matrix.columns, table.row(i));
     return table;
+}
+
+template <class T>
+Table<T> table_of(nb::handle array) {
+    return table_of(nb::cast<Matrix<T>>(array));
 }
 
 Numbers64 numbers_of(nb::handle array) {
@@ -262,19 +288,14 @@ struct OwnedPass {
         problem.weight = fields.get<Span<const std::int32_t>>("weight");
         problem.plain = fields.get<bool>("plain");
         problem.least_for_int8 = fields.get<Index>("least_for_int8");
-        problem.class_start = fields.get<Int64s>("class_start");
-        problem.class_keys = fields.get<Int64s>("class_keys");
-        problem.class_count = fields.get<Int64s>("class_count");
+        problem.class_columns = fields.get<ClassColumns>("class_columns");
         problem.query_class = fields.get<Int64s>("query_class");
         problem.gallery_class = fields.get<Int64s>("gallery_class");
         problem.column_of_item = fields.get<Int64s>("column_of_item");
         problem.itself = fields.get<Int64s>("itself");
         problem.ranked = fields.get<Span<const bool>>("ranked");
-        const nb::object junk = fields("junk"), items = fields("items"), starts = fields("items_start");
-        if (!junk.is_none()) {
-            problem.junk = nb::cast<Matrix<const bool>>(junk);
-            problem.items = {nb::cast<Int64s>(items), nb::cast<Int64s>(starts)};
-        }
+        const nb::object junk = fields("junk"), items = fields("items");
+        if (!junk.is_none()) problem.junk = nb::cast<Matrix<const bool>>(junk), problem.items = nb::cast<ItemLists>(items);
         const nb::object labels = fields("query_labels"), of_items = fields("item_labels");
         if (!labels.is_none()) {
             problem.query_labels = nb::cast<Matrix<const std::uint64_t>>(labels);
@@ -284,14 +305,14 @@ struct OwnedPass {
         fields.done();
         if (placed.is_none()) return;
         const nb::object query = placed.attr("query"), item = placed.attr("item");
-        patterns = {field<Matrix<const std::uint64_t>>(query, "masks"),
-                    field<Matrix<const std::uint64_t>>(item, "masks"),
-                    field<Span<const std::int32_t>>(query, "table"),
-                    field<Span<const std::int32_t>>(item, "table"),
-                    field<Span<const std::int32_t>>(item, "kind"),
-                    field<bool>(placed, "zeros"),
-                    field<bool>(placed, "differences"),
-                    field<Index>(placed, "levels")};
+        patterns = {.query = field<Matrix<const std::uint64_t>>(query, "masks"),
+                    .item = field<Matrix<const std::uint64_t>>(item, "masks"),
+                    .query_table = field<Span<const std::int32_t>>(query, "table"),
+                    .item_table = field<Span<const std::int32_t>>(item, "table"),
+                    .item_kind = field<Span<const std::int32_t>>(item, "kind"),
+                    .zeros = field<bool>(placed, "zeros"),
+                    .differences = field<bool>(placed, "differences"),
+                    .levels = field<Index>(placed, "levels")};
         problem.patterns = &patterns;
     }
 
@@ -314,7 +335,8 @@ Queries queries_of(nb::dict from) {
 std::vector<Range> ranges_of(nb::handle from) {
     const auto rows = nb::cast<Matrix<const std::int64_t>>(from);
     std::vector<Range> ranges;
-    for (Index i = 0; i < rows.rows; ++i) ranges.push_back({rows(i, 0), rows(i, 1), rows(i, 2), rows(i, 3)});
+    for (Index i = 0; i < rows.rows; ++i)
+        ranges.push_back({.start = rows(i, 0), .stop = rows(i, 1), .band = rows(i, 2), .block = rows(i, 3)});
     return ranges;
 }
 
@@ -360,24 +382,23 @@ void copy_back(const Table<T> &table, Matrix<T> out) {
 
 /// The groups of `group_exactly` of relevant entries, which are put into order; `exact` is None where no bound is above
 /// 0.
-nb::object group_of_entries(const OwnedScores &scores, nb::object exact, Int64s queries, nb::object columns,
-                            nb::object count, nb::object irrelevant, nb::object score, nb::object bound) {
+nb::object group_of_entries(const OwnedScores &scores, nb::object exact, Int64s queries, const Entries &entries) {
     Problem problem{};
     problem.scores = &scores.scores;
     problem.exact = exact.is_none() ? nullptr : &nb::cast<OwnedExact &>(exact).pairs;
-    RelevantItems relevant{table_of<std::int64_t>(columns), table_of<std::int64_t>(count),
-                           table_of<std::int64_t>(irrelevant), table_of<double>(score), table_of<double>(bound)};
+    RelevantItems relevant{table_of(entries.columns), table_of(entries.count), table_of(entries.irrelevant),
+                           table_of(entries.score), table_of(entries.bound)};
     TieGroups groups;
     {
         const nb::gil_scoped_release release;
         const FloatMode mode;
         group_exactly(problem, queries, relevant, NEVER, groups, false);
     }
-    copy_back(relevant.columns, nb::cast<Matrix<std::int64_t>>(columns));
-    copy_back(relevant.count, nb::cast<Matrix<std::int64_t>>(count));
-    copy_back(relevant.irrelevant, nb::cast<Matrix<std::int64_t>>(irrelevant));
-    copy_back(relevant.score, nb::cast<Matrix<double>>(score));
-    copy_back(relevant.bound, nb::cast<Matrix<double>>(bound));
+    copy_back(relevant.columns, entries.columns);
+    copy_back(relevant.count, entries.count);
+    copy_back(relevant.irrelevant, entries.irrelevant);
+    copy_back(relevant.score, entries.score);
+    copy_back(relevant.bound, entries.bound);
     return nb::make_tuple(array_of(groups.n_group), copy_of(groups.score), copy_of(groups.bound), copy_of(groups.total),
                           copy_of(groups.columns), copy_of(groups.of_entry));
 }
@@ -457,8 +478,7 @@ void bind_pass(nb::module_ &m) {
             "closeness",
             [](const OwnedExact &self, Pairs queries, Pairs items) { return self.pairs.closeness(queries, items, NEVER); },
             "queries"_a, "items"_a, Released());
-    m.def("group_exactly", &group_of_entries, "scores"_a, "exact"_a.none(), "queries"_a, "columns"_a, "count"_a,
-          "irrelevant"_a, "score"_a, "bound"_a);
+    m.def("group_exactly", &group_of_entries, "scores"_a, "exact"_a.none(), "queries"_a, "entries"_a);
     nb::class_<OwnedBlocks>(m, "Blocks")
         .def(
             "__getitem__",
@@ -516,16 +536,15 @@ void bind_pass(nb::module_ &m) {
             "counter"_a, "counts"_a, Released())
         .def(
             "place",
-            [](Block &self, std::size_t counter, Pairs rows, Pairs columns, Span<const double> scores, Pairs guess,
-               Pairs weights) {
+            [](Block &self, std::size_t counter, Pairs rows, Pairs columns, Span<const double> scores, Pairs guess) {
                 const std::lock_guard hold(self.counting);
                 auto tallies = self.own_tallies();
                 self.counters()[counter]->place({rows.begin(), rows.end()}, {columns.begin(), columns.end()},
                                                 {scores.begin(), scores.end()}, {guess.begin(), guess.end()},
-                                                {weights.begin(), weights.end()}, tallies[counter]);
+                                                self.problem().weights_of(columns), tallies[counter]);
                 self.decide(tallies);
             },
-            "counter"_a, "rows"_a, "columns"_a, "scores"_a, "guess"_a, "weights"_a, Released());
+            "counter"_a, "rows"_a, "columns"_a, "scores"_a, "guess"_a, Released());
     m.def("start_record", &record::start, "threads"_a);
     m.def("stop_record", [] {
         const std::vector<record::Part> parts = record::stop();
