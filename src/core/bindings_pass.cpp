@@ -70,6 +70,14 @@ T named(const std::string &name, std::initializer_list<std::pair<const char *, T
     throw nb::value_error(("unknown name " + name).c_str());
 }
 
+/// Return what some work returns that is done without the interpreter's lock, in the plain floating-point mode.
+template <class Work>
+auto released(const Work &work) {
+    const nb::gil_scoped_release release;
+    const FloatMode mode;
+    return work();
+}
+
 /// Rows that a source of Python's holds or reads.
 Source source_of(nb::object source) {
     const auto shape = nb::cast<nb::tuple>(source.attr("shape"));
@@ -187,15 +195,11 @@ nb::object array_of(const Numbers64 &numbers) {
 }
 
 template <class T>
-Table<T> table_of(Matrix<T> matrix) {
+Table<T> table_of(nb::handle array) {
+    const auto matrix = nb::cast<Matrix<const T>>(array);
     Table<T> table(matrix.rows, matrix.columns);
     for (Index i = 0; i < matrix.rows; ++i) std::copy_n(matrix.row(i), matrix.columns, table.row(i));
     return table;
-}
-
-template <class T>
-Table<T> table_of(nb::handle array) {
-    return table_of(nb::cast<Matrix<T>>(array));
 }
 
 Numbers64 numbers_of(nb::handle array) {
@@ -375,30 +379,14 @@ nb::object copy_of(const Table<T> &table) {
     return nb::cast(std::move(copy));
 }
 
-template <class T>
-void copy_back(const Table<T> &table, Matrix<T> out) {
-    for (Index i = 0; i < table.rows; ++i) std::copy_n(table.row(i), table.columns, out.row(i));
-}
-
 /// The groups of `group_exactly` of relevant entries, which are put into order; `exact` is None where no bound is above
 /// 0.
 nb::object group_of_entries(const OwnedScores &scores, nb::object exact, Int64s queries, const Entries &entries) {
     Problem problem{};
     problem.scores = &scores.scores;
     problem.exact = exact.is_none() ? nullptr : &nb::cast<OwnedExact &>(exact).pairs;
-    RelevantItems relevant{table_of(entries.columns), table_of(entries.count), table_of(entries.irrelevant),
-                           table_of(entries.score), table_of(entries.bound)};
     TieGroups groups;
-    {
-        const nb::gil_scoped_release release;
-        const FloatMode mode;
-        group_exactly(problem, queries, relevant, NEVER, groups, false);
-    }
-    copy_back(relevant.columns, entries.columns);
-    copy_back(relevant.count, entries.count);
-    copy_back(relevant.irrelevant, entries.irrelevant);
-    copy_back(relevant.score, entries.score);
-    copy_back(relevant.bound, entries.bound);
+    released([&] { group_exactly(problem, queries, entries, NEVER, groups, false); });
     return nb::make_tuple(array_of(groups.n_group), copy_of(groups.score), copy_of(groups.bound), copy_of(groups.total),
                           copy_of(groups.columns), copy_of(groups.of_entry));
 }
@@ -410,13 +398,8 @@ nb::object in_ranges(OwnedPass &self, QueriesArgument queries, nb::object ranges
     const auto of_blocks = queries_of(queries);
     const auto made = ranges_of(ranges);
     const CompactGroups into = groups_of(groups);
-    Pass::Others others;
     const auto workers = self.threads(threads, poll);
-    {
-        const nb::gil_scoped_release release;
-        others = (self.pass.*work)(of_blocks, made, into, *workers);
-    }
-    return others_of(others);
+    return others_of(released([&] { return (self.pass.*work)(of_blocks, made, into, *workers); }));
 }
 
 }  // namespace
@@ -449,11 +432,7 @@ void bind_pass(nb::module_ &m) {
             [](const OwnedScores &self, int level, Pairs queries, Pairs columns) -> nb::object {
                 const auto make = [&]<class T>(T) {
                     Fresh<T, 2> out({static_cast<Index>(queries.size()), static_cast<Index>(columns.size())});
-                    {
-                        const nb::gil_scoped_release release;
-                        const FloatMode mode;
-                        self.scores.tile<T>(level, queries, columns, out);
-                    }
+                    released([&] { self.scores.tile<T>(level, queries, columns, out); });
                     return nb::cast(std::move(out));
                 };
                 return self.scores.levels[static_cast<std::size_t>(level)].wide ? make(double{}) : make(float{});
@@ -491,12 +470,7 @@ void bind_pass(nb::module_ &m) {
             "collect",
             [](OwnedBlocks &self, bool all, nb::object groups) {
                 const CompactGroups into = groups_of(groups);
-                Pass::Others others;
-                {
-                    const nb::gil_scoped_release release;
-                    others = self.pass.pass.collect(self.blocks, all, into, *self.threads);
-                }
-                return others_of(others);
+                return others_of(released([&] { return self.pass.pass.collect(self.blocks, all, into, *self.threads); }));
             },
             "all"_a, "groups"_a);
     nb::class_<Block>(m, "Block")
@@ -513,12 +487,7 @@ void bind_pass(nb::module_ &m) {
         .def(
             "edges",
             [](Block &self, std::size_t counter, int level, Index band) {
-                std::shared_ptr<const EdgeTable<double>> table;
-                {
-                    const nb::gil_scoped_release release;
-                    const FloatMode mode;
-                    table = self.counters()[counter]->edges<double>(level, band);
-                }
+                const auto table = released([&] { return self.counters()[counter]->edges<double>(level, band); });
                 Fresh<double, 2> out({table->edges.rows, std::max<Index>(1, table->n_edge)});
                 for (Index i = 0; i < table->edges.rows; ++i)
                     std::copy_n(table->edges.row(i), out.shape[1], out.data.get() + i * out.shape[1]);
@@ -572,13 +541,8 @@ void bind_pass(nb::module_ &m) {
                         made.back().sections.push_back({ranges_of(section[0]), numbers_of(section[1])});
                 }
                 const CompactGroups into = groups_of(groups);
-                Pass::Others others;
                 const auto workers = self.threads(threads, poll);
-                {
-                    const nb::gil_scoped_release release;
-                    others = self.pass.count(made, all, into, *workers);
-                }
-                return others_of(others);
+                return others_of(released([&] { return self.pass.count(made, all, into, *workers); }));
             },
             "shards"_a, "all"_a, "groups"_a, "threads"_a, "poll"_a)
         .def("stream", &in_ranges<&Pass::stream>, "queries"_a, "ranges"_a, "groups"_a, "threads"_a, "poll"_a)
@@ -586,12 +550,7 @@ void bind_pass(nb::module_ &m) {
         .def(
             "relevant_items",
             [](const OwnedPass &self, Pairs queries) {
-                RelevantItems found;
-                {
-                    const nb::gil_scoped_release release;
-                    const FloatMode mode;
-                    found = relevant_items(self.problem, queries);
-                }
+                const RelevantItems found = released([&] { return relevant_items(self.problem, queries); });
                 return nb::make_tuple(copy_of(found.columns), copy_of(found.count), copy_of(found.irrelevant),
                                       copy_of(found.score), copy_of(found.bound));
             },

@@ -24,7 +24,7 @@ Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std
     if (problem.rule != nullptr) {
         decision_ = problem.rule->group(queries, relevant, groups_, cuts);
     } else {
-        group_exactly(problem, queries, relevant, stop, groups_);
+        group_exactly(problem, queries, relevant.entries(), stop, groups_);
         cuts.push_back(cuts_of(groups_));
         groups_.score = {}, groups_.bound = {};  // which the cuts are made of
     }

@@ -247,7 +247,7 @@ private:
             }
         const Numbers64 queries(n, query);
         scores_.pair_bounds(queries, {decided_.columns.row(0), n}, {decided_.score.row(0), n}, {decided_.bound.row(0), n});
-        group_exactly(problem_, {&query, 1}, decided_, stop_, exact_groups_, false);
+        group_exactly(problem_, {&query, 1}, decided_.entries(), stop_, exact_groups_, false);
     }
 
     const Problem &problem_;
