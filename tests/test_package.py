@@ -92,6 +92,31 @@ def test_nothing_is_compiled_with_fast_math() -> None:
         assert fast not in options
 
 
+def _long_signatures(source: str, most: int) -> list[str]:
+    """The functions, constructors and function pointers of C++ code that have more parameters than `most`."""
+    before, text = "", re.sub(r"//.*", "", source)
+    while before != text:  # arguments of templates, whose commas separate no parameters
+        before, text = text, re.sub(r"<[^<>()]*>", "", text)
+    lists = re.findall(r"(\w+|\(\*\w+\)|\[[^\[\]]*\]) ?\((?!\*)((?:[^()]|\([^()]*\))*)\)", text)
+    parameter = re.compile(r"\s*\w[\w:\s*&]*[\s*&]\(?&?\w+\b")  # a type and a name, which arguments of a call are not
+    sizes = [(name, each.split(",")) for name, each in lists]
+    return [f"{name}: {len(each)}" for name, each in sizes if len(each) > most and all(map(parameter.match, each))]
+
+
+def test_no_function_of_the_core_has_more_than_six_parameters() -> None:
+    """What belongs together is a structure with a name, so that a call says what it hands over."""
+    example = """
+        void few(int a, Map<int, int> b) { few(a, b, c); }  // few(int a, int b, int c)
+        Made::Made(int a, const T &b, T (&c)[2]) {}
+        struct Loops { void (*many)(Span<const float> a, int b, bool c = true); };
+        const auto f = [&](int a, int b, T *c) {};
+    """
+    assert _long_signatures(example, 2) == ["Made: 3", "(*many): 3", "[&]: 3"]
+    files = [path for path in (ROOT / "src/core").rglob("*") if path.suffix in {".h", ".cpp"}]
+    long = {path.name: found for path in files if (found := _long_signatures(path.read_text(encoding="utf-8"), 6))}
+    assert long == {}
+
+
 def test_the_stub_has_the_public_names_where_they_are() -> None:
     stub = ast.parse((ROOT / "src/deadheat/__init__.pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]

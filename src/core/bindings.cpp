@@ -43,9 +43,20 @@ struct type_caster<Profile> : fields_caster<Profile, Counts, Counts, Counts, Cou
 template <>
 struct type_caster<LineForm> : fields_caster<LineForm, Index, Index, bool, bool> {};
 template <>
-struct type_caster<Grades> : fields_caster<Grades, Matrix<const std::int64_t>, Matrix<const std::int64_t>> {};
+struct type_caster<Grades> : fields_caster<Grades, Matrix<const std::int64_t>, Matrix<const std::int64_t>, Reals> {};
+template <>
+struct type_caster<QueryRange> : fields_caster<QueryRange, Index, Index> {};
+template <>
+struct type_caster<HitRatio> : fields_caster<HitRatio, double, double, double> {};
+template <>
+struct type_caster<SlottedGroups> : fields_caster<SlottedGroups, Counts, Counts, Counts, Counts> {};
+template <>
+struct type_caster<SlotFunction> : fields_caster<SlotFunction, int, bool, bool> {};
 template <class T>
 struct type_caster<Discounts<T>> : fields_caster<Discounts<T>, Span<T>, Span<T>, Span<T>> {};
+template <>
+struct type_caster<KeyedGroups>
+    : fields_caster<KeyedGroups, Span<std::int64_t>, Span<std::int64_t>, Matrix<std::int64_t>, Matrix<std::int64_t>> {};
 template <>
 struct type_caster<MixedGroups> : fields_caster<MixedGroups, Counts, Classes, Classes> {};
 template <>
@@ -177,26 +188,26 @@ void bind_inputs(nb::module_ &m) {
 }
 
 void bind_measures(nb::module_ &m) {
-    m.def("average_precisions", &average_precisions, "first"_a, "last"_a, "groups"_a, "cutoff"_a, "out"_a, Loop());
+    m.def("average_precisions", &average_precisions, "queries"_a, "groups"_a, "cutoff"_a, "out"_a, Loop());
     m.def("precision_variances", &precision_variances, "closer"_a, "closer_relevant"_a, "tied"_a, "tied_relevant"_a,
           "slots"_a, "out"_a, Loop());
-    m.def("hits", &hits, "first"_a, "last"_a, "groups"_a, "cutoff"_a, "factor"_a, "size"_a, "share"_a, "out"_a, Loop());
-    m.def("first_hits", &first_hits, "first"_a, "last"_a, "groups"_a, "cutoff"_a, "reciprocal"_a, "out"_a, Loop());
-    m.def("inverse_penalties", &inverse_penalties, "first"_a, "last"_a, "groups"_a, "out"_a, Loop());
-    m.def("slot_expectations", first_last_hit_loops().slot_expectations, "closer"_a, "tied"_a, "tied_relevant"_a, "slots"_a,
-          "kind"_a, "centred"_a, "shift"_a, "squared"_a, "out"_a, Loop());
+    m.def("hits", &hits, "queries"_a, "groups"_a, "cutoff"_a, "ratio"_a, "out"_a, Loop());
+    m.def("first_hits", &first_hits, "queries"_a, "groups"_a, "cutoff"_a, "reciprocal"_a, "out"_a, Loop());
+    m.def("inverse_penalties", &inverse_penalties, "queries"_a, "groups"_a, "out"_a, Loop());
+    m.def("slot_expectations", first_last_hit_loops().slot_expectations, "groups"_a, "function"_a, "shift"_a, "out"_a,
+          Loop());
     m.def("reciprocal_moments", &reciprocal_moments, "closer"_a, "size"_a, "slots"_a, "mean"_a, "variance"_a, Loop());
     m.def("fill_discounts", &fill_discounts, "first"_a, "last"_a, "table"_a, Loop());
-    m.def("discounted_gains", &discounted_gains, "first"_a, "last"_a, "groups"_a, "cutoff"_a, "grades"_a, "gains"_a,
-          "table"_a, "out"_a, Loop());
+    m.def("discounted_gains", &discounted_gains, "queries"_a, "groups"_a, "cutoff"_a, "grades"_a, "table"_a, "out"_a,
+          Loop());
     m.def("ideal_gains", &ideal_gains, "relevant"_a, "gains"_a, "cutoff"_a, "table"_a, "out"_a, Loop());
     m.def("discount_spreads", &discount_spreads, "closer"_a, "tied"_a, "slots"_a, "discount"_a, "out"_a, Loop());
-    m.def("areas", &areas, "first"_a, "last"_a, "groups"_a, "out"_a, Loop());
+    m.def("areas", &areas, "queries"_a, "groups"_a, "out"_a, Loop());
 }
 
 void bind_analyses(nb::module_ &m) {
     m.def("arrange", &arrange, "samples"_a, "links"_a, "place"_a, "items"_a, Loop());
-    m.def("improve", &improve, "state"_a, "mixed"_a, "links"_a, "sum"_a, "turns"_a, "runs"_a, "least"_a, Loop());
+    m.def("improve", &improve, "state"_a, "mixed"_a, "links"_a, "sum"_a, "turns"_a, "runs"_a, Loop());
 }
 
 void bind_counting(nb::module_ &m) {

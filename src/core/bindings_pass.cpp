@@ -21,6 +21,16 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace deadheat;
 
+namespace nanobind::detail {
+
+template <>
+struct type_caster<ClassColumns> : fields_caster<ClassColumns, Int64s, Int64s, Int64s> {};
+template <>
+struct type_caster<Entries> : fields_caster<Entries, Matrix<std::int64_t>, Matrix<std::int64_t>, Matrix<std::int64_t>,
+                                            Matrix<double>, Matrix<double>> {};
+
+}  // namespace nanobind::detail
+
 namespace {
 
 template <class T>
@@ -58,6 +68,14 @@ T named(const std::string &name, std::initializer_list<std::pair<const char *, T
     for (const auto &[each, value] : known)
         if (name == each) return value;
     throw nb::value_error(("unknown name " + name).c_str());
+}
+
+/// Return what some work returns that is done without the interpreter's lock, in the plain floating-point mode.
+template <class Work>
+auto released(const Work &work) {
+    const nb::gil_scoped_release release;
+    const FloatMode mode;
+    return work();
 }
 
 /// Rows that a source of Python's holds or reads.
@@ -128,7 +146,13 @@ struct OwnedScores {
             Band made{nb::cast<Index>(band[0]), nb::cast<Index>(band[1]), {}};
             for (std::size_t level = 0; level < scores.levels.size(); ++level, ++row) {
                 const double *of = numbers.row(row);
-                made.of_level.push_back({of[0], of[1], of[2], of[3], of[4], of[5], of[6]});
+                made.of_level.push_back({.size = of[0],
+                                         .beside = of[1],
+                                         .relative = of[2],
+                                         .relative_tiny = of[3],
+                                         .square_relative = of[4],
+                                         .square_factor = of[5],
+                                         .square_tiny = of[6]});
             }
             scores.bands.push_back(made);
         }
@@ -138,13 +162,19 @@ struct OwnedScores {
         Fields level(from);
         const auto real = [&](const char *name) { return level.get<double>(name); };
         const auto reals = [&](const char *name) { return level.get<Span<const double>>(name); };
-        Level made{level.get<bool>("wide"),
-                   level.get<bool>("wide_rows"),
-                   level.get<bool>("exact"),
-                   level.get<Index>("chunk"),
-                   level.get<bool>("additive"),
-                   {reals("of_query"), reals("of_item"), reals("beside"), reals("offset"), real("part"), real("tiny"),
-                    real("relative"), real("relative_tiny")}};
+        Level made{.wide = level.get<bool>("wide"),
+                   .wide_rows = level.get<bool>("wide_rows"),
+                   .exact = level.get<bool>("exact"),
+                   .chunk = level.get<Index>("chunk"),
+                   .additive = level.get<bool>("additive"),
+                   .errors = {.of_query = reals("of_query"),
+                              .of_item = reals("of_item"),
+                              .beside = reals("beside"),
+                              .offset = reals("offset"),
+                              .part = real("part"),
+                              .tiny = real("tiny"),
+                              .relative = real("relative"),
+                              .relative_tiny = real("relative_tiny")}};
         level.done();
         return made;
     }
@@ -262,19 +292,14 @@ struct OwnedPass {
         problem.weight = fields.get<Span<const std::int32_t>>("weight");
         problem.plain = fields.get<bool>("plain");
         problem.least_for_int8 = fields.get<Index>("least_for_int8");
-        problem.class_start = fields.get<Int64s>("class_start");
-        problem.class_keys = fields.get<Int64s>("class_keys");
-        problem.class_count = fields.get<Int64s>("class_count");
+        problem.class_columns = fields.get<ClassColumns>("class_columns");
         problem.query_class = fields.get<Int64s>("query_class");
         problem.gallery_class = fields.get<Int64s>("gallery_class");
         problem.column_of_item = fields.get<Int64s>("column_of_item");
         problem.itself = fields.get<Int64s>("itself");
         problem.ranked = fields.get<Span<const bool>>("ranked");
-        const nb::object junk = fields("junk"), items = fields("items"), starts = fields("items_start");
-        if (!junk.is_none()) {
-            problem.junk = nb::cast<Matrix<const bool>>(junk);
-            problem.items = {nb::cast<Int64s>(items), nb::cast<Int64s>(starts)};
-        }
+        const nb::object junk = fields("junk"), items = fields("items");
+        if (!junk.is_none()) problem.junk = nb::cast<Matrix<const bool>>(junk), problem.items = nb::cast<ItemLists>(items);
         const nb::object labels = fields("query_labels"), of_items = fields("item_labels");
         if (!labels.is_none()) {
             problem.query_labels = nb::cast<Matrix<const std::uint64_t>>(labels);
@@ -284,14 +309,14 @@ struct OwnedPass {
         fields.done();
         if (placed.is_none()) return;
         const nb::object query = placed.attr("query"), item = placed.attr("item");
-        patterns = {field<Matrix<const std::uint64_t>>(query, "masks"),
-                    field<Matrix<const std::uint64_t>>(item, "masks"),
-                    field<Span<const std::int32_t>>(query, "table"),
-                    field<Span<const std::int32_t>>(item, "table"),
-                    field<Span<const std::int32_t>>(item, "kind"),
-                    field<bool>(placed, "zeros"),
-                    field<bool>(placed, "differences"),
-                    field<Index>(placed, "levels")};
+        patterns = {.query = field<Matrix<const std::uint64_t>>(query, "masks"),
+                    .item = field<Matrix<const std::uint64_t>>(item, "masks"),
+                    .query_table = field<Span<const std::int32_t>>(query, "table"),
+                    .item_table = field<Span<const std::int32_t>>(item, "table"),
+                    .item_kind = field<Span<const std::int32_t>>(item, "kind"),
+                    .zeros = field<bool>(placed, "zeros"),
+                    .differences = field<bool>(placed, "differences"),
+                    .levels = field<Index>(placed, "levels")};
         problem.patterns = &patterns;
     }
 
@@ -314,7 +339,8 @@ Queries queries_of(nb::dict from) {
 std::vector<Range> ranges_of(nb::handle from) {
     const auto rows = nb::cast<Matrix<const std::int64_t>>(from);
     std::vector<Range> ranges;
-    for (Index i = 0; i < rows.rows; ++i) ranges.push_back({rows(i, 0), rows(i, 1), rows(i, 2), rows(i, 3)});
+    for (Index i = 0; i < rows.rows; ++i)
+        ranges.push_back({.start = rows(i, 0), .stop = rows(i, 1), .band = rows(i, 2), .block = rows(i, 3)});
     return ranges;
 }
 
@@ -353,31 +379,14 @@ nb::object copy_of(const Table<T> &table) {
     return nb::cast(std::move(copy));
 }
 
-template <class T>
-void copy_back(const Table<T> &table, Matrix<T> out) {
-    for (Index i = 0; i < table.rows; ++i) std::copy_n(table.row(i), table.columns, out.row(i));
-}
-
 /// The groups of `group_exactly` of relevant entries, which are put into order; `exact` is None where no bound is above
 /// 0.
-nb::object group_of_entries(const OwnedScores &scores, nb::object exact, Int64s queries, nb::object columns,
-                            nb::object count, nb::object irrelevant, nb::object score, nb::object bound) {
+nb::object group_of_entries(const OwnedScores &scores, nb::object exact, Int64s queries, const Entries &entries) {
     Problem problem{};
     problem.scores = &scores.scores;
     problem.exact = exact.is_none() ? nullptr : &nb::cast<OwnedExact &>(exact).pairs;
-    RelevantItems relevant{table_of<std::int64_t>(columns), table_of<std::int64_t>(count),
-                           table_of<std::int64_t>(irrelevant), table_of<double>(score), table_of<double>(bound)};
     TieGroups groups;
-    {
-        const nb::gil_scoped_release release;
-        const FloatMode mode;
-        group_exactly(problem, queries, relevant, NEVER, groups, false);
-    }
-    copy_back(relevant.columns, nb::cast<Matrix<std::int64_t>>(columns));
-    copy_back(relevant.count, nb::cast<Matrix<std::int64_t>>(count));
-    copy_back(relevant.irrelevant, nb::cast<Matrix<std::int64_t>>(irrelevant));
-    copy_back(relevant.score, nb::cast<Matrix<double>>(score));
-    copy_back(relevant.bound, nb::cast<Matrix<double>>(bound));
+    released([&] { group_exactly(problem, queries, entries, NEVER, groups, false); });
     return nb::make_tuple(array_of(groups.n_group), copy_of(groups.score), copy_of(groups.bound), copy_of(groups.total),
                           copy_of(groups.columns), copy_of(groups.of_entry));
 }
@@ -389,13 +398,8 @@ nb::object in_ranges(OwnedPass &self, QueriesArgument queries, nb::object ranges
     const auto of_blocks = queries_of(queries);
     const auto made = ranges_of(ranges);
     const CompactGroups into = groups_of(groups);
-    Pass::Others others;
     const auto workers = self.threads(threads, poll);
-    {
-        const nb::gil_scoped_release release;
-        others = (self.pass.*work)(of_blocks, made, into, *workers);
-    }
-    return others_of(others);
+    return others_of(released([&] { return (self.pass.*work)(of_blocks, made, into, *workers); }));
 }
 
 }  // namespace
@@ -428,11 +432,7 @@ void bind_pass(nb::module_ &m) {
             [](const OwnedScores &self, int level, Pairs queries, Pairs columns) -> nb::object {
                 const auto make = [&]<class T>(T) {
                     Fresh<T, 2> out({static_cast<Index>(queries.size()), static_cast<Index>(columns.size())});
-                    {
-                        const nb::gil_scoped_release release;
-                        const FloatMode mode;
-                        self.scores.tile<T>(level, queries, columns, out);
-                    }
+                    released([&] { self.scores.tile<T>(level, queries, columns, out); });
                     return nb::cast(std::move(out));
                 };
                 return self.scores.levels[static_cast<std::size_t>(level)].wide ? make(double{}) : make(float{});
@@ -457,8 +457,7 @@ void bind_pass(nb::module_ &m) {
             "closeness",
             [](const OwnedExact &self, Pairs queries, Pairs items) { return self.pairs.closeness(queries, items, NEVER); },
             "queries"_a, "items"_a, Released());
-    m.def("group_exactly", &group_of_entries, "scores"_a, "exact"_a.none(), "queries"_a, "columns"_a, "count"_a,
-          "irrelevant"_a, "score"_a, "bound"_a);
+    m.def("group_exactly", &group_of_entries, "scores"_a, "exact"_a.none(), "queries"_a, "entries"_a);
     nb::class_<OwnedBlocks>(m, "Blocks")
         .def(
             "__getitem__",
@@ -471,12 +470,7 @@ void bind_pass(nb::module_ &m) {
             "collect",
             [](OwnedBlocks &self, bool all, nb::object groups) {
                 const CompactGroups into = groups_of(groups);
-                Pass::Others others;
-                {
-                    const nb::gil_scoped_release release;
-                    others = self.pass.pass.collect(self.blocks, all, into, *self.threads);
-                }
-                return others_of(others);
+                return others_of(released([&] { return self.pass.pass.collect(self.blocks, all, into, *self.threads); }));
             },
             "all"_a, "groups"_a);
     nb::class_<Block>(m, "Block")
@@ -493,12 +487,7 @@ void bind_pass(nb::module_ &m) {
         .def(
             "edges",
             [](Block &self, std::size_t counter, int level, Index band) {
-                std::shared_ptr<const EdgeTable<double>> table;
-                {
-                    const nb::gil_scoped_release release;
-                    const FloatMode mode;
-                    table = self.counters()[counter]->edges<double>(level, band);
-                }
+                const auto table = released([&] { return self.counters()[counter]->edges<double>(level, band); });
                 Fresh<double, 2> out({table->edges.rows, std::max<Index>(1, table->n_edge)});
                 for (Index i = 0; i < table->edges.rows; ++i)
                     std::copy_n(table->edges.row(i), out.shape[1], out.data.get() + i * out.shape[1]);
@@ -516,16 +505,15 @@ void bind_pass(nb::module_ &m) {
             "counter"_a, "counts"_a, Released())
         .def(
             "place",
-            [](Block &self, std::size_t counter, Pairs rows, Pairs columns, Span<const double> scores, Pairs guess,
-               Pairs weights) {
+            [](Block &self, std::size_t counter, Pairs rows, Pairs columns, Span<const double> scores, Pairs guess) {
                 const std::lock_guard hold(self.counting);
                 auto tallies = self.own_tallies();
                 self.counters()[counter]->place({rows.begin(), rows.end()}, {columns.begin(), columns.end()},
                                                 {scores.begin(), scores.end()}, {guess.begin(), guess.end()},
-                                                {weights.begin(), weights.end()}, tallies[counter]);
+                                                self.problem().weights_of(columns), tallies[counter]);
                 self.decide(tallies);
             },
-            "counter"_a, "rows"_a, "columns"_a, "scores"_a, "guess"_a, "weights"_a, Released());
+            "counter"_a, "rows"_a, "columns"_a, "scores"_a, "guess"_a, Released());
     m.def("start_record", &record::start, "threads"_a);
     m.def("stop_record", [] {
         const std::vector<record::Part> parts = record::stop();
@@ -553,13 +541,8 @@ void bind_pass(nb::module_ &m) {
                         made.back().sections.push_back({ranges_of(section[0]), numbers_of(section[1])});
                 }
                 const CompactGroups into = groups_of(groups);
-                Pass::Others others;
                 const auto workers = self.threads(threads, poll);
-                {
-                    const nb::gil_scoped_release release;
-                    others = self.pass.count(made, all, into, *workers);
-                }
-                return others_of(others);
+                return others_of(released([&] { return self.pass.count(made, all, into, *workers); }));
             },
             "shards"_a, "all"_a, "groups"_a, "threads"_a, "poll"_a)
         .def("stream", &in_ranges<&Pass::stream>, "queries"_a, "ranges"_a, "groups"_a, "threads"_a, "poll"_a)
@@ -567,12 +550,7 @@ void bind_pass(nb::module_ &m) {
         .def(
             "relevant_items",
             [](const OwnedPass &self, Pairs queries) {
-                RelevantItems found;
-                {
-                    const nb::gil_scoped_release release;
-                    const FloatMode mode;
-                    found = relevant_items(self.problem, queries);
-                }
+                const RelevantItems found = released([&] { return relevant_items(self.problem, queries); });
                 return nb::make_tuple(copy_of(found.columns), copy_of(found.count), copy_of(found.irrelevant),
                                       copy_of(found.score), copy_of(found.bound));
             },

@@ -10,7 +10,7 @@
 #include <array>
 #include <memory>
 
-#include "support/views.h"
+#include "counting/columns.h"
 
 namespace deadheat {
 
@@ -120,5 +120,8 @@ struct fields_caster {
 
     Tuple fields;
 };
+
+template <>
+struct type_caster<deadheat::ItemLists> : fields_caster<deadheat::ItemLists, deadheat::Int64s, deadheat::Int64s> {};
 
 }  // namespace nanobind::detail

@@ -92,7 +92,7 @@ def find_fields(
     firsts: NDArray[numpy.int64],
 ) -> tuple[int, int]: ...
 def average_precisions(
-    first: int, last: int, groups: tuple[NDArray[numpy.int64], ...], cutoff: int, out: NDArray[numpy.float64]
+    queries: tuple[int, int], groups: tuple[NDArray[numpy.int64], ...], cutoff: int, out: NDArray[numpy.float64]
 ) -> None: ...
 def precision_variances(
     closer: NDArray[numpy.int64],
@@ -103,35 +103,26 @@ def precision_variances(
     out: NDArray[numpy.float64],
 ) -> None: ...
 def hits(
-    first: int,
-    last: int,
+    queries: tuple[int, int],
     groups: tuple[NDArray[numpy.int64], ...],
     cutoff: int,
-    factor: float,
-    size: float,
-    share: float,
+    ratio: tuple[float, float, float],
     out: NDArray[numpy.float64],
 ) -> None: ...
 def first_hits(
-    first: int,
-    last: int,
+    queries: tuple[int, int],
     groups: tuple[NDArray[numpy.int64], ...],
     cutoff: int,
     reciprocal: bool,
     out: NDArray[numpy.float64],
 ) -> None: ...
 def inverse_penalties(
-    first: int, last: int, groups: tuple[NDArray[numpy.int64], ...], out: NDArray[numpy.float64]
+    queries: tuple[int, int], groups: tuple[NDArray[numpy.int64], ...], out: NDArray[numpy.float64]
 ) -> None: ...
 def slot_expectations(
-    closer: NDArray[numpy.int64],
-    tied: NDArray[numpy.int64],
-    tied_relevant: NDArray[numpy.int64],
-    slots: NDArray[numpy.int64],
-    kind: int,
-    centred: bool,
+    groups: tuple[NDArray[numpy.int64], ...],
+    function: tuple[int, bool, bool],
     shift: NDArray[numpy.float64],
-    squared: bool,
     out: NDArray[numpy.float64],
 ) -> None: ...
 def reciprocal_moments(
@@ -143,12 +134,10 @@ def reciprocal_moments(
 ) -> None: ...
 def fill_discounts(first: int, last: int, table: tuple[NDArray[numpy.float64], ...]) -> None: ...
 def discounted_gains(
-    first: int,
-    last: int,
+    queries: tuple[int, int],
     groups: tuple[NDArray[numpy.int64], ...],
     cutoff: int,
-    grades: tuple[NDArray[numpy.int64], ...],
-    gains: NDArray[numpy.float64],
+    grades: tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64]],
     table: tuple[NDArray[numpy.float64], ...],
     out: NDArray[numpy.float64],
 ) -> None: ...
@@ -166,7 +155,7 @@ def discount_spreads(
     discount: NDArray[numpy.float64],
     out: NDArray[numpy.float64],
 ) -> None: ...
-def areas(first: int, last: int, groups: tuple[NDArray[numpy.int64], ...], out: NDArray[numpy.float64]) -> None: ...
+def areas(queries: tuple[int, int], groups: tuple[NDArray[numpy.int64], ...], out: NDArray[numpy.float64]) -> None: ...
 def arrange(
     samples: NDArray[numpy.int64],
     links: tuple[NDArray[numpy.int64], NDArray[numpy.int32]],
@@ -190,17 +179,14 @@ def improve(
     ],
     turns: NDArray[numpy.int64],
     runs: bool,
-    least: float,
 ) -> int: ...
 def expand(
     arg0: NDArray[numpy.int64],
     arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.int64],
+    arg2: tuple[NDArray[numpy.int64], ...],
+    arg3: tuple[NDArray[numpy.int64], ...],
     arg4: NDArray[numpy.int64],
     arg5: NDArray[numpy.int64],
-    arg6: NDArray[numpy.int64],
-    arg7: NDArray[numpy.int64],
     /,
 ) -> None: ...
 def expand_groups(
@@ -231,10 +217,7 @@ def count_groups(
     arg0: NDArray[numpy.int64],
     arg1: NDArray[numpy.int64],
     arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.int64],
-    arg5: NDArray[numpy.int64],
-    arg6: NDArray[numpy.int64],
+    arg3: tuple[NDArray[numpy.int64], ...],
     /,
 ) -> int: ...
 
@@ -280,11 +263,9 @@ def group_exactly(
     scores: Scores,
     exact: object | None,
     queries: NDArray[numpy.int64],
-    columns: object,
-    count: object,
-    irrelevant: object,
-    score: object,
-    bound: object,
+    entries: tuple[
+        NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]
+    ],
 ) -> object: ...
 
 class Blocks:
@@ -307,7 +288,6 @@ class Block:
         columns: NDArray[numpy.int64],
         scores: NDArray[numpy.float64],
         guess: NDArray[numpy.int64],
-        weights: NDArray[numpy.int64],
     ) -> None: ...
 
 def start_record(threads: int) -> None: ...

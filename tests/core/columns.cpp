@@ -53,8 +53,8 @@ void columns_are_listed(Index n_query, Index n_column, Random &random) {
     const RandomItems all(n_query, n_column, random);
     Padded<std::int64_t> columns(n_query, n_column + 1, 1), count(n_query, n_column + 1, 2),
         others(n_query, n_column + 1, 0);
-    relevant_columns(all.of_query, all.class_starts, all.keys, all.sizes, all.weight, columns.view(), count.view(),
-                     others.view());
+    const Entries entries{columns.view(), count.view(), others.view(), {}, {}};
+    relevant_columns(all.of_query, {all.class_starts, all.keys, all.sizes}, all.weight, entries);
     const Numbers nothing(at(n_query), -1);
     Numbers rows, taken;
     const auto same_class = std::make_unique<bool[]>(at(n_query)), unlisted = std::make_unique<bool[]>(at(n_query));
@@ -65,15 +65,14 @@ void columns_are_listed(Index n_query, Index n_column, Random &random) {
     }
     const std::size_t n = rows.size();
     const Numbers before = count.numbers, others_before = others.numbers;
-    take_out(rows, taken, {same_class.get(), n}, columns.view(), count.view(), others.view(), {unlisted.get(), n});
+    take_out(rows, taken, {same_class.get(), n}, entries, {unlisted.get(), n});
     for (std::size_t p = 0; p < n; ++p) {
         bool is_listed = false;
         for (Index j = 0; j < columns.columns; ++j) is_listed |= columns.at(rows[p], j) == taken[p];
         CHECK(unlisted[p] == !is_listed);
     }
     count.numbers = before, others.numbers = others_before;
-    take_out_junk(all.left_out(), nothing, all.of_query, all.classes, {all.items, all.starts}, columns.view(), count.view(),
-                  others.view());
+    take_out_junk(all.left_out(), nothing, all.of_query, all.classes, {all.starts, all.items}, entries);
     for (Index i = 0; i < n_query; ++i)
         for (Index j = 0; j < columns.columns; ++j) {
             std::int64_t relevant = 0, irrelevant = 0;
@@ -90,7 +89,7 @@ template <class T>
 void junk_is_left_out(Index n_query, Index n_column, Random &random) {
     const RandomItems all(n_query, n_column, random);
     Padded<std::uint64_t> marked(n_query, (n_column + 63) / 64, 1);
-    columns_of_junk(all.left_out(), {all.items, all.starts}, marked.view());
+    columns_of_junk(all.left_out(), {all.starts, all.items}, marked.view());
     const Index first = n_column > 0 ? random.below(n_column) : 0;  // of a tile that begins within a word
     Padded<T> tile(n_query, n_column - first, 2);
     for (Index i = 0; i < n_query; ++i)
@@ -122,7 +121,7 @@ void columns_are_expanded(Index n_query, Index n_column, Random &random) {
         most = std::max(most, all.n_item - n_out);
     }
     Padded<std::int64_t> items(n_query, most, 1), numbers(n_query, most, 2);
-    expand(columns.view(), group.view(), all.items, all.starts, first, out, items.view(), numbers.view());
+    expand(columns.view(), group.view(), {all.starts, all.items}, {first, out}, items.view(), numbers.view());
     for (Index i = 0; i < n_query; ++i) {
         std::vector<std::pair<Index, Index>> wanted;
         for (Index c = 0; c < n_column; ++c)
@@ -165,7 +164,7 @@ TEST(groups_are_collected) {
             std::vector<std::int32_t> compact(n);
             const Numbers starts(offsets.begin(), offsets.end() - 1);
             const auto found =
-                collect_groups(queries, n_group, relevant.view(), counts.view(), counts.view(), 2, 1, starts, compact);
+                collect_groups(queries, n_group, relevant.view(), {counts.view(), counts.view(), 2, 1}, starts, compact);
             Padded<std::int64_t> others(3, static_cast<Index>(found.size()), 0);
             for (Index k = 0; k < others.columns; ++k)
                 others.set(0, k, found[at(k)].place), others.set(1, k, found[at(k)].tied),
@@ -228,7 +227,7 @@ TEST(scores_are_counted) {
                 std::fill(groups.numbers.begin(), groups.numbers.end(), 0);
                 std::fill(by_grade.numbers.begin(), by_grade.numbers.end(), 0);
                 const Index found =
-                    count_groups(keys.view(), grades.view(), values, n_group, n_ranked, groups.view(), by_grade.view());
+                    count_groups(keys.view(), grades.view(), values, {n_group, n_ranked, groups.view(), by_grade.view()});
                 CHECK(found == static_cast<Index>(wanted.size()));
                 for (Index g = 0; g < found; ++g) {
                     for (Index k = 0; k < 4; ++k) CHECK(groups.at(g, k) == wanted[at(g)][at(k)]);

@@ -74,7 +74,7 @@ void reaching_is_found(Index n, Index m, Index dim, bool both, Random &random) {
         column_limit[at(j)] = below(product(left, i, right, j) - row_offset[at(i)]);
     }
     Reaching found{2 * at(n * m)};
-    int8_loops().reaching(a, 0, {row_limit, row_offset}, b, 0, {column_limit, column_offset}, found);
+    int8_loops().reaching({a, 0, {row_limit, row_offset}}, {b, 0, {column_limit, column_offset}}, found);
     const Places of_row = places(found.of_row), of_column = places(found.of_column);
     bool none_missing = true, none_far = true;
     const auto look = [&](double score, double limit, bool listed, double off) {
@@ -111,7 +111,7 @@ TEST(nothing_reaches_what_is_far) {
     std::vector<float> most(60), zeros(60);
     for (Index i = 0; i < 60; ++i) most[at(i)] = static_cast<float>(0.9 * product(rows, i, rows, i));
     Reaching found{3600};
-    int8_loops().reaching(of, 0, {most, zeros}, of, 0, {most, zeros}, found);
+    int8_loops().reaching({of, 0, {most, zeros}}, {of, 0, {most, zeros}}, found);
     Places itself;
     for (std::int32_t i = 0; i < 60; ++i) itself.insert({i, i});
     CHECK(places(found.of_row) == itself);
@@ -125,8 +125,8 @@ TEST(a_square_that_is_not_the_first) {
     std::vector<float> limit(40, 0.5F), offset(40);
     Reaching all{22500}, part{1600};
     std::vector<float> of_all(150, 0.5F), none(150);
-    int8_loops().reaching(of, 0, {of_all, none}, of, 0, {{}, none}, all);
-    int8_loops().reaching(of, 48, {limit, offset}, of, 96, {{}, offset}, part);
+    int8_loops().reaching({of, 0, {of_all, none}}, {of, 0, {{}, none}}, all);
+    int8_loops().reaching({of, 48, {limit, offset}}, {of, 96, {{}, offset}}, part);
     Places expected;
     for (const auto &[i, j] : places(all.of_row))
         if (i >= 48 && i < 88 && j >= 96 && j < 136) expected.insert({i - 48, j - 96});
@@ -139,7 +139,7 @@ TEST(no_more_are_looked_for_than_matter) {
     const Int8Rows of = rounded_rows<float>(rows.view());
     std::vector<float> limit(480, -1.0F), offset(480);
     Reaching found{100};
-    int8_loops().reaching(of, 0, {limit, offset}, of, 0, {{}, offset}, found);
+    int8_loops().reaching({of, 0, {limit, offset}}, {of, 0, {{}, offset}}, found);
     CHECK(!found.all && found.of_row.size() > 200 && found.of_row.size() < 2 * 480 * 96);
 }
 

@@ -54,7 +54,7 @@ struct RandomProfile {
         }
     }
     Profile groups() const { return {offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant}; }
-    Grades grades() { return {by_grade.view(), of_query.view()}; }
+    Grades grades() { return {by_grade.view(), of_query.view(), GAINS}; }
 
     Padded<std::int64_t> by_grade, of_query;
     std::vector<std::int64_t> offsets = {0}, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant;
@@ -141,16 +141,16 @@ TEST(discounts_are_as_defined) {
 TEST(measures_are_as_defined) {
     Random random(51);
     is_as_defined([](const Profile &groups, const Grades &, std::int64_t cutoff,
-                     Matrix<double> out) { average_precisions(0, out.columns, groups, cutoff, out); },
+                     Matrix<double> out) { average_precisions({0, out.columns}, groups, cutoff, out); },
                   average_precision, false, random);
     is_as_defined([](const Profile &groups, const Grades &, std::int64_t cutoff,
-                     Matrix<double> out) { hits(0, out.columns, groups, cutoff, 2.0, 3.0, 1.0, out); },
+                     Matrix<double> out) { hits({0, out.columns}, groups, cutoff, {2.0, 3.0, 1.0}, out); },
                   [](const Ranking &ranking, Index relevant, Index last) {
                       return 2 * hit_count(ranking, last) / (3 + static_cast<double>(relevant));
                   },
                   false, random);
     is_as_defined([](const Profile &groups, const Grades &, std::int64_t cutoff,
-                     Matrix<double> out) { first_hits(0, out.columns, groups, cutoff, true, out); },
+                     Matrix<double> out) { first_hits({0, out.columns}, groups, cutoff, true, out); },
                   [](const Ranking &ranking, Index, Index last) {
                       const auto first = std::find_if(ranking.begin(), ranking.end(), [](int grade) { return grade > 0; });
                       const auto rank = first - ranking.begin() + 1;
@@ -166,7 +166,7 @@ TEST(discounted_gain_is_as_defined) {
         for (std::int64_t cutoff : {1, 2, 5, 100}) {
             RandomProfile profile(n_query, 3, 4, false, random);
             Padded<double> out(3, n_query, 2);
-            discounted_gains(0, n_query, profile.groups(), cutoff, profile.grades(), GAINS, table.view(), out.view());
+            discounted_gains({0, n_query}, profile.groups(), cutoff, profile.grades(), table.view(), out.view());
             std::vector<double> ideal(static_cast<std::size_t>(n_query));
             const std::vector<std::int64_t> cutoffs(ideal.size(), std::min<std::int64_t>(cutoff, 20));
             ideal_gains(profile.of_query.view(), GAINS, cutoffs, table.view(), ideal);
@@ -205,13 +205,13 @@ TEST(measures_of_long_profiles_are_in_order) {
                               !(out.at(2, query) > 1 + 1e-15));
                     CHECK(out.padding_is_untouched());
                 };
-                average_precisions(0, n_query, groups, cutoff, out.view()), check();
-                hits(0, n_query, groups, cutoff, 1.0, 0.0, 1.0, out.view());
-                first_hits(0, n_query, groups, cutoff, false, out.view()), check();
-                inverse_penalties(0, n_query, groups, out.view()), check();
-                areas(0, n_query, groups, out.view()), check();
+                average_precisions({0, n_query}, groups, cutoff, out.view()), check();
+                hits({0, n_query}, groups, cutoff, {1.0, 0.0, 1.0}, out.view());
+                first_hits({0, n_query}, groups, cutoff, false, out.view()), check();
+                inverse_penalties({0, n_query}, groups, out.view()), check();
+                areas({0, n_query}, groups, out.view()), check();
                 if (cutoff > 0)
-                    discounted_gains(0, n_query, groups, cutoff, profile.grades(), GAINS, table.view(), out.view()), check();
+                    discounted_gains({0, n_query}, groups, cutoff, profile.grades(), table.view(), out.view()), check();
             }
 }
 
@@ -257,7 +257,7 @@ TEST(single_groups_are_as_defined) {
     };
     discount_spreads(k, size, slots, table.numbers, out), is(spread);
     precision_variances(k, n, size, m, slots, out), is(variance);
-    first_last_hit_loops().slot_expectations(k, size, m, slots, 1, false, shift, false, out), is(first);
+    first_last_hit_loops().slot_expectations({k, size, m, slots}, {1, false, false}, shift, out), is(first);
 }
 
 }  // namespace

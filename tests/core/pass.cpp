@@ -123,13 +123,13 @@ std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
     Problem problem{};
     problem.scores = &scores, problem.exact = data.setting.exact ? nullptr : &exact;
     problem.n_column = data.n(), problem.weight = data.weight, problem.plain = true;
-    problem.class_start = data.starts, problem.class_keys = data.keys, problem.class_count = data.count;
+    problem.class_columns = {data.starts, data.keys, data.count};
     problem.query_class = problem.gallery_class = data.classes;
     problem.column_of_item = problem.itself = data.every;
     problem.ranked = {data.ranked.get(), at(data.n())};
     if (data.setting.junk) {
         problem.junk = {data.junk.get(), data.n(), data.n(), data.n()};
-        problem.items = {data.every, data.starts_of_items};
+        problem.items = {data.starts_of_items, data.every};
     }
     Pass pass(problem);
     Queries queries;

@@ -142,7 +142,7 @@ def test_expectations_of_the_first_or_last_hit(
     out = np.empty(len(groups))
     shift = np.random.default_rng(3).random(len(groups)) / 100
     k, _, *others = columns(groups) if groups else np.empty((5, 0), dtype=np.int64)
-    _core.slot_expectations(k, *others, kind, centred, shift, squared, out)
+    _core.slot_expectations((k, *others), (kind, centred, squared), shift, out)
     found = [
         loops.expectation(k, *rest, kind, centred, by, squared)
         for (k, _, *rest), by in zip(groups, shift.tolist(), strict=True)

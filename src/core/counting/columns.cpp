@@ -6,62 +6,53 @@
 
 namespace deadheat {
 
-void relevant_columns(Int64s classes, Int64s starts, Int64s keys, Int64s sizes, Span<const std::int32_t> weight,
-                      Matrix<std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant) {
+void relevant_columns(Int64s classes, const ClassColumns &of_class, Span<const std::int32_t> weight, const Entries &out) {
     const auto n_column = static_cast<Index>(weight.size());
-    for (Index i = 0; i < columns.rows; ++i) {
-        const Index number = classes[at(i)];
-        // a query without a class has no columns
-        const Index start = number < 0 ? 0 : starts[at(number)], n = number < 0 ? 0 : starts[at(number + 1)] - start;
+    for (Index i = 0; i < out.columns.rows; ++i) {
+        const Index number = classes[at(i)], n = of_class.width(number);
         for (Index j = 0; j < n; ++j) {
-            const Index column = keys[at(start + j)] - number * n_column;
-            columns(i, j) = column;
-            count(i, j) = sizes[at(start + j)];
-            irrelevant(i, j) = weight[at(column)] - sizes[at(start + j)];
+            const std::size_t entry = at(of_class.starts[at(number)] + j);
+            const Index column = of_class.keys[entry] - number * n_column;
+            out.columns(i, j) = column;
+            out.count(i, j) = of_class.sizes[entry];
+            out.irrelevant(i, j) = weight[at(column)] - of_class.sizes[entry];
         }
-        for (Index j = n; j < columns.columns; ++j) {
-            columns(i, j) = n_column;
-            count(i, j) = irrelevant(i, j) = 0;
+        for (Index j = n; j < out.columns.columns; ++j) {
+            out.columns(i, j) = n_column;
+            out.count(i, j) = out.irrelevant(i, j) = 0;
         }
     }
 }
 
-void take_out(Int64s rows, Int64s taken, Span<const bool> same_class, Matrix<const std::int64_t> columns,
-              Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant, Span<bool> unlisted) {
+void take_out(Int64s rows, Int64s taken, Span<const bool> same_class, const Entries &entries, Span<bool> unlisted) {
     for (std::size_t p = 0; p < rows.size(); ++p) {
         const Index i = rows[p];
-        const auto listed = columns[i];
+        const auto listed = entries.columns[i];
         const auto found = std::lower_bound(listed.begin(), listed.end(), taken[p]);
         unlisted[p] = found == listed.end() || *found != taken[p];
-        if (!unlisted[p]) --(same_class[p] ? count : irrelevant)(i, found - listed.begin());
+        if (!unlisted[p]) --(same_class[p] ? entries.count : entries.irrelevant)(i, found - listed.begin());
     }
 }
 
-void take_out_junk(Junk junk, Int64s itself, Int64s classes, Int64s class_of_item, ItemsOfColumns items,
-                   Matrix<const std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant) {
-    const auto n_column = static_cast<Index>(items.starts.size()) - 1;
-    for (Index i = 0; i < columns.rows; ++i) {
+void take_out_junk(Junk junk, Int64s itself, Int64s classes, Int64s class_of_item, ItemLists items_of_column,
+                   const Entries &entries) {
+    const Index n_column = items_of_column.size();
+    for (Index i = 0; i < entries.columns.rows; ++i) {
         const bool *is_junk = junk.mask.row(junk.queries[at(i)]);
-        for (Index j = 0; j < columns.columns && columns(i, j) < n_column; ++j) {
-            const Index column = columns(i, j);
-            for (Index k = items.starts[at(column)]; k < items.starts[at(column + 1)]; ++k) {
-                const Index item = items.items[at(k)];
-                if (!is_junk[item] || item == itself[at(i)]) continue;
-                --(class_of_item[at(item)] == classes[at(i)] ? count : irrelevant)(i, j);
-            }
-        }
+        for (Index j = 0; j < entries.columns.columns && entries.columns(i, j) < n_column; ++j)
+            for (const Index item : items_of_column[entries.columns(i, j)])
+                if (is_junk[item] && item != itself[at(i)])
+                    --(class_of_item[at(item)] == classes[at(i)] ? entries.count : entries.irrelevant)(i, j);
     }
 }
 
-void columns_of_junk(Junk junk, ItemsOfColumns items, Matrix<std::uint64_t> columns) {
-    const auto n_column = static_cast<Index>(items.starts.size()) - 1;
+void columns_of_junk(Junk junk, ItemLists items_of_column, Matrix<std::uint64_t> columns) {
     for (Index i = 0; i < columns.rows; ++i) {
         const bool *is_junk = junk.mask.row(junk.queries[at(i)]);
         for (Index word = 0; word < columns.columns; ++word) {
             std::uint64_t bits = 0;
-            for (Index c = 64 * word; c < std::min(64 * (word + 1), n_column); ++c)
-                for (Index k = items.starts[at(c)]; k < items.starts[at(c + 1)]; ++k)
-                    bits |= static_cast<std::uint64_t>(is_junk[items.items[at(k)]]) << (c & 63);
+            for (Index c = 64 * word; c < std::min(64 * (word + 1), items_of_column.size()); ++c)
+                for (const Index item : items_of_column[c]) bits |= static_cast<std::uint64_t>(is_junk[item]) << (c & 63);
             columns(i, word) = bits;
         }
     }
@@ -84,11 +75,10 @@ void leave_out(Matrix<const std::uint64_t> marked, Index column, Matrix<T> tile)
 template void leave_out(Matrix<const std::uint64_t>, Index, Matrix<float>);
 template void leave_out(Matrix<const std::uint64_t>, Index, Matrix<double>);
 
-void expand(Matrix<const std::int64_t> columns, Matrix<const std::int64_t> group, Int64s by_column, Int64s starts,
-            Int64s first_excluded, Int64s excluded, Matrix<std::int64_t> items, Matrix<std::int64_t> numbers) {
+void expand(Matrix<const std::int64_t> columns, Matrix<const std::int64_t> group, ItemLists items_of_column,
+            ItemLists excluded, Matrix<std::int64_t> items, Matrix<std::int64_t> numbers) {
     for (Index row = 0; row < columns.rows; ++row) {
-        const auto left_out =
-            excluded.subspan(at(first_excluded[at(row)]), at(first_excluded[at(row + 1)] - first_excluded[at(row)]));
+        const Int64s left_out = excluded[row];
         std::int64_t *out = items.row(row);
         Index place = 0, first = 0, last_group = -1;
         for (Index entry = columns.columns - 1; entry >= 0; --entry) {
@@ -99,9 +89,7 @@ void expand(Matrix<const std::int64_t> columns, Matrix<const std::int64_t> group
                 first = place;
                 last_group = number;
             }
-            const Index column = columns(row, entry);
-            for (Index k = starts[at(column)]; k < starts[at(column + 1)]; ++k) {
-                const Index item = by_column[at(k)];
+            for (const Index item : items_of_column[columns(row, entry)]) {
                 if (std::binary_search(left_out.begin(), left_out.end(), item)) continue;
                 out[place] = item;
                 numbers(row, place) = number;

@@ -60,14 +60,13 @@ void collect_of_query(const CountsOfQuery &counts, std::size_t place, Span<std::
 }  // namespace
 
 std::vector<OtherGroup> collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group,
-                                       Matrix<const std::int32_t> relevant, Matrix<const std::int32_t> within,
-                                       Matrix<const std::int32_t> nearer, Index step, Index lead,
+                                       Matrix<const std::int32_t> relevant, const CutCounts &counts,
                                        Span<const std::int64_t> starts, Span<std::int32_t> closer) {
     std::vector<OtherGroup> others;
+    const auto collect = counts.step == 2 ? collect_of_query<2> : collect_of_query<4>;
     for (Index i = 0; i < static_cast<Index>(n_group.size()); ++i) {
-        const CountsOfQuery counts{relevant.row(i), within[i], nearer[i], n_group[at(i)], lead};
-        const auto collect = step == 2 ? collect_of_query<2> : collect_of_query<4>;
-        collect(counts, at(starts[at(queries[at(i)])]), closer, others);
+        const CountsOfQuery mine{relevant.row(i), counts.within[i], counts.nearer[i], n_group[at(i)], counts.lead};
+        collect(mine, at(starts[at(queries[at(i)])]), closer, others);
     }
     return others;
 }

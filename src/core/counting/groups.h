@@ -13,14 +13,17 @@ struct OtherGroup {
     std::int64_t place, tied, tied_relevant;
 };
 
-/// From counts between cuts, farthest first, to compact groups, nearest first, where the query's begin: see
-/// profiles/profile.py.
-///
-/// Group g's cut "tied or closer" is after slot step · g of `within`, its cut "closer" after slot step · g + lead of
-/// `nearer`. Returns those that are not one relevant item alone.
+/// Counts of queries between their cuts, farthest first: group g's cut "tied or closer" is after slot step · g of `within`,
+/// its cut "closer" after slot step · g + lead of `nearer`.
+struct CutCounts {
+    Matrix<const std::int32_t> within, nearer;
+    Index step, lead;
+};
+
+/// From counts between cuts, and the relevant items of each group, to compact groups, nearest first, where the query's
+/// begin: see profiles/profile.py. Returns those that are not one relevant item alone.
 std::vector<OtherGroup> collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group,
-                                       Matrix<const std::int32_t> relevant, Matrix<const std::int32_t> within,
-                                       Matrix<const std::int32_t> nearer, Index step, Index lead,
+                                       Matrix<const std::int32_t> relevant, const CutCounts &counts,
                                        Span<const std::int64_t> starts, Span<std::int32_t> closer);
 
 /// Closer, closer_relevant, tied and tied_relevant of groups.

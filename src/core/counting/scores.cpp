@@ -89,8 +89,8 @@ std::int64_t count_row(const Levels &levels, Span<const std::int64_t> keys, Span
 }  // namespace
 
 Index count_groups(Matrix<const std::int64_t> keys, Matrix<const std::int64_t> grades, Span<const std::int64_t> grade_values,
-                   Span<std::int64_t> n_group, Span<std::int64_t> n_ranked, Matrix<std::int64_t> groups,
-                   Matrix<std::int64_t> by_grade) {
+                   const KeyedGroups &out) {
+    const auto &[n_group, n_ranked, groups, by_grade] = out;
     Levels levels;
     Index filled = 0;
     for (Index i = 0; i < keys.rows; ++i) {

@@ -8,14 +8,19 @@
 
 namespace deadheat {
 
+/// The tie groups of rows, those of one row after those of another: how many there are of each row, and how many items are
+/// ranked; of each group closer, closer_relevant, tied and tied_relevant, and its relevant items by grade.
+struct KeyedGroups {
+    Span<std::int64_t> n_group, n_ranked;
+    Matrix<std::int64_t> groups, by_grade;
+};
+
 /// Count the tie groups of each row, nearest first, and return how many there are in all.
 ///
 /// Of `keys`, larger is nearer and equal is tied; of `grades`, both (n_row, n_item), 0 is irrelevant and less is not
-/// ranked; `grade_values` are the positive ones, ascending. Filled are `n_group` and `n_ranked` (n_row,), and, zeros
-/// before and as long as there are relevant items, `groups` (·, 4), closer, closer_relevant, tied, tied_relevant, one
-/// row of groups after the other, and `by_grade` (·, n_grade), their relevant items by grade.
+/// ranked; `grade_values` are the positive ones, ascending. The matrices of `out` are zeros before, and have a row for each
+/// relevant item.
 Index count_groups(Matrix<const std::int64_t> keys, Matrix<const std::int64_t> grades, Span<const std::int64_t> grade_values,
-                   Span<std::int64_t> n_group, Span<std::int64_t> n_ranked, Matrix<std::int64_t> groups,
-                   Matrix<std::int64_t> by_grade);
+                   const KeyedGroups &out);
 
 }  // namespace deadheat

@@ -48,12 +48,12 @@ Int8Rows rounded_rows(Matrix<const T> rows) {
         const double of_whole = length + of_rest;
         size[i] = up(length), whole[i] = up(of_whole), rest[i] = up((of_rest + bounds::OF_WHOLE * of_whole) * OF_INT8);
     }
-    return {packed<float>({memory.data(), rows.rows, quads, quads}),
-            std::move(sum),
-            std::move(unit),
-            std::move(size),
-            std::move(whole),
-            std::move(rest)};
+    return {.panels = packed<float>({memory.data(), rows.rows, quads, quads}),
+            .sum = std::move(sum),
+            .unit = std::move(unit),
+            .size = std::move(size),
+            .whole = std::move(whole),
+            .rest = std::move(rest)};
 }
 
 template Int8Rows rounded_rows(Matrix<const float>);

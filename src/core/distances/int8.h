@@ -32,6 +32,13 @@ struct Int8Limits {
     Span<const float> limit, offset;
 };
 
+/// A side of a square: the rows from `first` on, a multiple of 48, one for each offset.
+struct Int8Side {
+    const Int8Rows &rows;
+    Index first;
+    Int8Limits limits;
+};
+
 /// Places in a square, row and column by turns: where a score may reach the limit of the row, and that of the column.
 struct Reaching {
     std::size_t most;  // places, after which no more are looked for
@@ -43,10 +50,8 @@ struct Int8Loops {
     /// The integers of a row in steps of `unit`, their sum, and the sum of the squares of what they leave.
     void (*round_single)(Span<const float> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest);
     void (*round_double)(Span<const double> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest);
-    /// Append what reaches a limit in the square from these rows and columns on, multiples of 48; no limits of columns: of
-    /// rows alone.
-    void (*reaching)(const Int8Rows &left, Index row, Int8Limits of_rows, const Int8Rows &right, Index column,
-                     Int8Limits of_columns, Reaching &found);
+    /// Append what reaches a limit in a square; no limits of columns: of rows alone.
+    void (*reaching)(const Int8Side &left, const Int8Side &right, Reaching &found);
     /// Return whether the processor multiplies bytes fast enough for this to pay.
     bool (*fast)();
 };

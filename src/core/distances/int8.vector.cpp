@@ -29,13 +29,6 @@ inline Ints add_products(Ints sums, Ints bytes, Ints others) {
 #endif
 }
 
-/// A square from some row and column on.
-struct Square {
-    const Int8Rows &left, &right;
-    Index row, column, n, m;
-    Int8Limits of_rows, of_columns;
-};
-
 Floats some_of(const float *from, Index there) {
     if (there >= N) return load(from);
     float some[N] = {};
@@ -44,29 +37,29 @@ Floats some_of(const float *from, Index there) {
 }
 
 /// Compare ROWS rows from i on, of which some may be missing, with the columns of a vector from j on.
-void compare(const Ints *sums, Index stride, const Square &of, Index i, Index j, Reaching &found) {
-    const Index there = std::min<Index>(of.m - j, N);
-    const bool both = !of.of_columns.limit.empty();
-    const auto at_columns = [&](const std::vector<float> &all) { return some_of(all.data() + of.column + j, there); };
-    const Floats unit = at_columns(of.right.unit), size = at_columns(of.right.size), rest = at_columns(of.right.rest),
-                 offset = some_of(of.of_columns.offset.data() + j, there),
-                 limit = both ? some_of(of.of_columns.limit.data() + j, there) : Floats{};
+void compare(const Ints *sums, const Int8Side &left, const Int8Side &right, Index i, Index j, Reaching &found) {
+    const Int8Limits of_rows = left.limits, of_columns = right.limits;
+    const auto n = static_cast<Index>(of_rows.limit.size()), m = static_cast<Index>(of_columns.offset.size());
+    const Index there = std::min<Index>(m - j, N);
+    const bool both = !of_columns.limit.empty();
+    const auto at_columns = [&](const std::vector<float> &all) { return some_of(all.data() + right.first + j, there); };
+    const Floats unit = at_columns(right.rows.unit), size = at_columns(right.rows.size), rest = at_columns(right.rows.rest),
+                 offset = some_of(of_columns.offset.data() + j, there),
+                 limit = both ? some_of(of_columns.limit.data() + j, there) : Floats{};
     std::int32_t more[N] = {};  // from n + 128 in place of n
-    for (Index k = 0; k < there; ++k) more[k] = 128 * of.right.sum[at(of.column + j + k)];
+    for (Index k = 0; k < there; ++k) more[k] = 128 * right.rows.sum[at(right.first + j + k)];
     const Bits every = static_cast<Bits>((std::uint64_t{1} << there) - 1);
-    for (Index r = 0; r < std::min<Index>(ROWS, of.n - i); ++r) {
-        const std::size_t row = at(of.row + i + r);
-        const Floats product = __builtin_convertvector(sums[r * stride] - load(more), Floats) * unit * of.left.unit[row],
-                     most = product + (of.left.rest[row] * size + of.left.whole[row] * rest);
-        const Bits of_row =
-            every & ~at_least<float, N>(repeat(of.of_rows.limit[at(i + r)]), most - offset);  // what is not a number, too
-        const Bits of_column = both ? every & ~at_least<float, N>(limit, most - of.of_rows.offset[at(i + r)]) : 0;
-        for (Bits left = of_row; left != 0; left &= left - 1)
-            found.of_row.insert(found.of_row.end(),
-                                {static_cast<std::int32_t>(i + r), static_cast<std::int32_t>(j) + std::countr_zero(left)});
-        for (Bits left = of_column; left != 0; left &= left - 1)
-            found.of_column.insert(found.of_column.end(), {static_cast<std::int32_t>(i + r),
-                                                           static_cast<std::int32_t>(j) + std::countr_zero(left)});
+    for (Index r = 0; r < std::min<Index>(ROWS, n - i); ++r) {
+        const std::size_t row = at(left.first + i + r);
+        const Floats product = __builtin_convertvector(sums[r * VECTORS] - load(more), Floats) * unit * left.rows.unit[row],
+                     most = product + (left.rows.rest[row] * size + left.rows.whole[row] * rest);
+        const auto append = [&](std::vector<std::int32_t> &to, Bits bits) {
+            for (bits &= every; bits != 0; bits &= bits - 1)
+                to.insert(to.end(),
+                          {static_cast<std::int32_t>(i + r), static_cast<std::int32_t>(j) + std::countr_zero(bits)});
+        };
+        append(found.of_row, ~at_least<float, N>(repeat(of_rows.limit[at(i + r)]), most - offset));  // a NaN, too
+        if (both) append(found.of_column, ~at_least<float, N>(limit, most - of_rows.offset[at(i + r)]));
     }
 }
 
@@ -88,14 +81,12 @@ void block(const std::int32_t *left, const std::int32_t *right, Index quads, Int
     }
 }
 
-void reaching(const Int8Rows &left, Index row, Int8Limits of_rows, const Int8Rows &right, Index column,
-              Int8Limits of_columns, Reaching &found) {
-    const Index n = static_cast<Index>(of_rows.limit.size()), m = static_cast<Index>(of_columns.offset.size());
-    const Index quads = left.panels.dim();
+void reaching(const Int8Side &left, const Int8Side &right, Reaching &found) {
+    const auto n = static_cast<Index>(left.limits.limit.size()), m = static_cast<Index>(right.limits.offset.size());
+    const Index quads = left.rows.panels.dim();
     if (n == 0) return;
-    const Square square{left, right, row, column, n, m, of_rows, of_columns};
     std::vector<std::int32_t> bytes(at((n + PANEL - 1) / PANEL * PANEL * quads));
-    std::memcpy(bytes.data(), left.panels.from_row(row), bytes.size() * sizeof(std::int32_t));
+    std::memcpy(bytes.data(), left.rows.panels.from_row(left.first), bytes.size() * sizeof(std::int32_t));
     for (std::int32_t &four : bytes) four ^= UNSIGNED;
     for (Index begin = 0; begin < n; begin += STRIP)
         for (Index j = 0; j < m; j += PANEL) {
@@ -103,13 +94,12 @@ void reaching(const Int8Rows &left, Index row, Int8Limits of_rows, const Int8Row
                 found.all = false;
                 return;
             }
-            const auto *columns = reinterpret_cast<const std::int32_t *>(right.panels.from_row(column + j));
+            const auto *columns = reinterpret_cast<const std::int32_t *>(right.rows.panels.from_row(right.first + j));
             for (Index i = begin; i < std::min(begin + STRIP, n); i += ROWS) {
                 const Index within = i % PANEL;
                 Ints sums[ROWS][VECTORS];
                 block(bytes.data() + (i - within) * quads + within, columns, quads, sums);
-                for (int v = 0; v < VECTORS && j + v * N < m; ++v)
-                    compare(&sums[0][v], VECTORS, square, i, j + v * N, found);
+                for (int v = 0; v < VECTORS && j + v * N < m; ++v) compare(&sums[0][v], left, right, i, j + v * N, found);
             }
         }
 }

@@ -48,39 +48,29 @@ void block(const T *left, const T *right, Index count, bool add, T *out, Index s
     }
 }
 
-/// The same where it sticks out of the tile: only so many rows and columns of it are there.
-template <class T, int N>
-void block_at_edge(const T *left, const T *right, Index count, bool add, T *out, Index stride, Index rows, Index columns) {
-    if (rows >= ROWS && columns >= N * LANES<T>) return block<T, N>(left, right, count, add, out, stride);
-    T whole[ROWS * N * LANES<T>];
-    block<T, N>(left, right, count, false, whole, N * LANES<T>);
-    for (Index r = 0; r < std::min<Index>(rows, ROWS); ++r)
-        for (Index c = 0; c < columns; ++c) {
-            const T sum = whole[r * N * LANES<T> + c];
-            out[r * stride + c] = add ? out[r * stride + c] + sum : sum;
-        }
-}
-
-/// The same by no more vectors than there are columns for.
+/// The same by no more vectors than there are columns for; of a block that sticks out, what is there is stored.
 template <int N, class T>
-void block_of(const T *left, const T *right, Index count, bool add, T *out, Index stride, Index rows, Index columns) {
+void block_of(const T *left, const T *right, Index count, bool add, Matrix<T> out) {
+    constexpr Index width = N * LANES<T>;
     if constexpr (N > 1)
-        if (columns <= (N - 1) * LANES<T>) return block_of<N - 1>(left, right, count, add, out, stride, rows, columns);
-    block_at_edge<T, N>(left, right, count, add, out, stride, rows, columns);
+        if (out.columns <= width - LANES<T>) return block_of<N - 1>(left, right, count, add, out);
+    if (out.rows >= ROWS && out.columns >= width) return block<T, N>(left, right, count, add, out.data, out.stride);
+    T whole[ROWS * width];
+    block<T, N>(left, right, count, false, whole, width);
+    for (Index r = 0; r < std::min<Index>(out.rows, ROWS); ++r)
+        for (Index c = 0; c < out.columns; ++c) out(r, c) = add ? out(r, c) + whole[r * width + c] : whole[r * width + c];
 }
 
-/// A strip of left rows and a panel of right ones, `columns` of which are there.
+/// A strip of left rows, from one on, and a panel of right ones.
 template <class T>
-void strip_times_panel(const Panels<T> &left, Index begin, Index end, const T *panel, Index columns, Index chunk, T *out,
-                       Index stride) {
+void strip_times_panel(const Panels<T> &left, Index begin, const T *panel, Index chunk, Matrix<T> out) {
     for (Index from = 0; from < left.dim(); from += chunk) {
         const Index count = std::min(chunk, left.dim() - from);
         const T *right = panel + from * WIDTH<T>;
-        for (Index i = begin; i < end; i += ROWS) {
-            const Index within = i % WIDTH<T>;
-            const T *rows = left.from_row(i - within) + from * WIDTH<T> + within;
-            T *to = out + (i - begin) * stride;
-            block_of<VECTORS>(rows, right, count, from > 0, to, stride, end - i, columns);
+        for (Index i = 0; i < out.rows; i += ROWS) {
+            const Index within = (begin + i) % WIDTH<T>;
+            const T *rows = left.from_row(begin + i - within) + from * WIDTH<T> + within;
+            block_of<VECTORS>(rows, right, count, from > 0, {out.row(i), out.rows - i, out.columns, out.stride});
         }
     }
 }
@@ -89,10 +79,10 @@ template <class T>
 void multiply(const Panels<T> &left, Index row, const Panels<T> &right, Index column, Index chunk, Matrix<T> out) {
     constexpr Index step = (STRIP + WIDTH<T> - 1) / WIDTH<T> * WIDTH<T>;
     for (Index begin = 0; begin < out.rows; begin += step) {
-        const Index end = std::min(begin + step, out.rows);
+        const Index rows = std::min(step, out.rows - begin);
         for (Index j = 0; j < out.columns; j += WIDTH<T>)
-            strip_times_panel(left, row + begin, row + end, right.from_row(column + j),
-                              std::min<Index>(WIDTH<T>, out.columns - j), chunk, out.row(begin) + j, out.stride);
+            strip_times_panel(left, row + begin, right.from_row(column + j), chunk,
+                              {out.row(begin) + j, rows, std::min<Index>(WIDTH<T>, out.columns - j), out.stride});
     }
 }
 

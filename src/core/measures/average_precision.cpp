@@ -123,10 +123,10 @@ struct Sums {
 
 }  // namespace
 
-void average_precisions(Index first, Index last, const Profile &groups, Count cutoff, Matrix<double> out) {
+void average_precisions(QueryRange queries, const Profile &groups, Count cutoff, Matrix<double> out) {
     MixedGroup before;
     double precisions_of_run[RUN];
-    for (Index query = first; query < last; ++query) {
+    for (Index query = queries.first; query < queries.last; ++query) {
         const Count c = groups.last_rank(query, cutoff), end = groups.offsets[query + 1];
         Sums sums;
         for (Count group = groups.offsets[query]; group < end && groups.closer[group] < c; group += RUN) {

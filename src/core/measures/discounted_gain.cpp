@@ -67,17 +67,16 @@ struct Sums {
 };
 
 /// The gains of the groups of one query, cut at rank c.
-Sums sums_of_query(Index query, Count c, const Profile &groups, const Grades &grades, Span<const double> gains,
-                   const DiscountTable &table) {
+Sums sums_of_query(Index query, Count c, const Profile &groups, const Grades &grades, const DiscountTable &table) {
     Sums sums;
     for (Count group = groups.offsets[query]; group < groups.offsets[query + 1]; ++group) {
         const Count k = groups.closer[group], size = groups.tied[group];
         if (k >= c) break;
-        if (size == 1 && gains.size() == 1) {  // nearly all
+        if (size == 1 && grades.gains.size() == 1) {  // nearly all
             sums.common.accumulate(table.discount[k + 1]);
             continue;
         }
-        const Items items{grades.tied[group], gains, table};
+        const Items items{grades.tied[group], grades.gains, table};
         const DoubleDouble best = items.gain(k, c, false);
         if (items.of_one_grade(size)) {
             sums.common = sums.common + best;
@@ -105,20 +104,20 @@ void fill_discounts(Index first, Index last, Discounts<double> table) {
     }
 }
 
-void discounted_gains(Index first, Index last, const Profile &groups, Count cutoff, const Grades &grades,
-                      Span<const double> gains, const DiscountTable &table, Matrix<double> out) {
+void discounted_gains(QueryRange queries, const Profile &groups, Count cutoff, const Grades &grades,
+                      const DiscountTable &table, Matrix<double> out) {
     Count before = -1;
     double ideal = 0.0;
-    for (Index query = first; query < last; ++query) {
+    for (Index query = queries.first; query < queries.last; ++query) {
         const Count c = groups.last_rank(query, cutoff), filled = std::min(groups.n_relevant[query], c);
-        if (gains.size() > 1 || filled != before)
-            ideal = Items{grades.relevant[query], gains, table}.gain(0, c, false).value();
+        if (grades.gains.size() > 1 || filled != before)
+            ideal = Items{grades.relevant[query], grades.gains, table}.gain(0, c, false).value();
         before = filled;
         const Values values{out};
         if (ideal == 0.0)
             values.store(query, NOT_A_NUMBER);
         else
-            sums_of_query(query, c, groups, grades, gains, table).store(query, ideal, values);
+            sums_of_query(query, c, groups, grades, table).store(query, ideal, values);
     }
 }
 

@@ -23,23 +23,11 @@ Doubles real(Counts counts) { return __builtin_convertvector(counts, Doubles); }
 
 Bits bits_of(Lanes lanes) { return signs<N>(__builtin_convertvector(lanes, Some<std::int32_t, N>)); }
 
-/// The function that is averaged.
-struct Function {
-    int kind;
-    bool centred, squared;
-};
-
-/// The groups that expectations are asked for, and where these go.
-struct Asked {
-    Span<const Count> closer, tied, tied_relevant, slots;
-    Span<const double> shift;
-    Span<double> out;
-};
-
 /// Groups, one a lane, each at a slot of its own.
 class Lockstep {
 public:
-    Lockstep(Function function, const Asked &asked) : function_(function), asked_(asked) {}
+    Lockstep(const SlottedGroups &groups, SlotFunction function, Span<const double> shift, Span<double> out)
+        : groups_(groups), function_(function), all_shifts_(shift), out_(out) {}
 
     void run() {
         for (take_next(EVERY); busy_ != 0;) {
@@ -53,8 +41,10 @@ public:
 private:
     static constexpr Bits EVERY = (Bits(1) << N) - 1;
 
-    Function function_;
-    Asked asked_;
+    SlottedGroups groups_;
+    SlotFunction function_;
+    Span<const double> all_shifts_;
+    Span<double> out_;
     std::size_t n_taken_ = 0, group_[N] = {};
     Count k_[N] = {}, size_[N] = {}, m_[N] = {}, slots_[N] = {};  // of the groups in the lanes
     double shift_[N] = {};
@@ -83,12 +73,12 @@ private:
     /// Put the next groups into some lanes.
     void take_next(Bits lanes) {
         busy_ &= ~lanes;
-        for (Bits left = lanes; left != 0 && n_taken_ < asked_.out.size(); left &= left - 1, ++n_taken_) {
+        for (Bits left = lanes; left != 0 && n_taken_ < out_.size(); left &= left - 1, ++n_taken_) {
             const int lane = std::countr_zero(left);
             group_[lane] = n_taken_;
-            k_[lane] = asked_.closer[n_taken_], size_[lane] = asked_.tied[n_taken_];
-            m_[lane] = asked_.tied_relevant[n_taken_], slots_[lane] = asked_.slots[n_taken_];
-            shift_[lane] = asked_.shift[n_taken_];
+            k_[lane] = groups_.closer[n_taken_], size_[lane] = groups_.tied[n_taken_];
+            m_[lane] = groups_.tied_relevant[n_taken_], slots_[lane] = groups_.slots[n_taken_];
+            shift_[lane] = all_shifts_[n_taken_];
             busy_ |= Bits(1) << lane;
         }
         begin(lanes);
@@ -131,16 +121,14 @@ private:
         store(found, values);
         for (Bits left = lanes; left != 0; left &= left - 1) {
             const int lane = std::countr_zero(left);
-            asked_.out[group_[lane]] = values[lane];
+            out_[group_[lane]] = values[lane];
         }
         take_next(lanes);
     }
 };
 
-void slot_expectations(Span<const Count> closer, Span<const Count> tied, Span<const Count> tied_relevant,
-                       Span<const Count> slots, int kind, bool centred, Span<const double> shift, bool squared,
-                       Span<double> out) {
-    Lockstep({kind, centred, squared}, {closer, tied, tied_relevant, slots, shift, out}).run();
+void slot_expectations(const SlottedGroups &groups, SlotFunction function, Span<const double> shift, Span<double> out) {
+    Lockstep(groups, function, shift, out).run();
 }
 
 }  // namespace

@@ -10,10 +10,10 @@ double real(Count count) { return static_cast<double>(count); }
 
 }  // namespace
 
-void areas(Index first, Index last, const Profile &groups, Matrix<double> out) {
+void areas(QueryRange queries, const Profile &groups, Matrix<double> out) {
     const auto &[offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant] = groups;
     const Values values{out};
-    for (Index query = first; query < last; ++query) {
+    for (Index query = queries.first; query < queries.last; ++query) {
         Count retrieved = 0, behind = 0, level = 0;
         for (Count group = offsets[query]; group < offsets[query + 1]; ++group) {
             const Count m = tied_relevant[group];
@@ -29,11 +29,11 @@ void areas(Index first, Index last, const Profile &groups, Matrix<double> out) {
     }
 }
 
-void hits(Index first, Index last, const Profile &groups, Count cutoff, double factor, double size, double share,
-          Matrix<double> out) {
+void hits(QueryRange queries, const Profile &groups, Count cutoff, HitRatio ratio, Matrix<double> out) {
     const auto &[offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant] = groups;
+    const auto &[factor, size, share] = ratio;
     const Values values{out};
-    for (Index query = first; query < last; ++query) {
+    for (Index query = queries.first; query < queries.last; ++query) {
         const Count c = groups.last_rank(query, cutoff), start = offsets[query];
         const double divisor = n_relevant[query] > 0 ? size + share * real(n_relevant[query]) : NOT_A_NUMBER;
         const auto beyond = std::lower_bound(closer.begin() + start, closer.begin() + offsets[query + 1], c);
@@ -56,9 +56,9 @@ void hits(Index first, Index last, const Profile &groups, Count cutoff, double f
     }
 }
 
-void first_hits(Index first, Index last, const Profile &groups, Count cutoff, bool reciprocal, Matrix<double> out) {
+void first_hits(QueryRange queries, const Profile &groups, Count cutoff, bool reciprocal, Matrix<double> out) {
     const Values values{out};
-    for (Index query = first; query < last; ++query) {
+    for (Index query = queries.first; query < queries.last; ++query) {
         const Count group = groups.offsets[query];
         if (group == groups.offsets[query + 1]) {
             values.store(query, groups.nothing(query));
@@ -73,9 +73,9 @@ void first_hits(Index first, Index last, const Profile &groups, Count cutoff, bo
     }
 }
 
-void inverse_penalties(Index first, Index last, const Profile &groups, Matrix<double> out) {
+void inverse_penalties(QueryRange queries, const Profile &groups, Matrix<double> out) {
     const Values values{out};
-    for (Index query = first; query < last; ++query) {
+    for (Index query = queries.first; query < queries.last; ++query) {
         const Count group = groups.offsets[query + 1] - 1, r = groups.n_relevant[query];
         if (group < groups.offsets[query] || groups.closer_relevant[group] + groups.tied_relevant[group] < r) {
             values.store(query, groups.nothing(query));

@@ -8,28 +8,42 @@
 namespace deadheat {
 
 /// Fill in AUC, from the pairs of a relevant item and an irrelevant one in front of it, or at the same distance.
-void areas(Index first, Index last, const Profile &groups, Matrix<double> out);
+void areas(QueryRange queries, const Profile &groups, Matrix<double> out);
 
-/// Fill in `factor` times the hits in the first `cutoff` ranks, over `size` + `share` · `n_relevant`.
-void hits(Index first, Index last, const Profile &groups, std::int64_t cutoff, double factor, double size, double share,
-          Matrix<double> out);
+/// A multiple of the number of hits: `factor` of it, over `size` + `share` · `n_relevant`.
+struct HitRatio {
+    double factor, size, share;
+};
+
+/// Fill in the ratio of the hits in the first `cutoff` ranks.
+void hits(QueryRange queries, const Profile &groups, std::int64_t cutoff, HitRatio ratio, Matrix<double> out);
 
 /// Fill in Hit@k or the reciprocal rank: only the first group matters. A mean over its slots is left NaN.
-void first_hits(Index first, Index last, const Profile &groups, std::int64_t cutoff, bool reciprocal, Matrix<double> out);
+void first_hits(QueryRange queries, const Profile &groups, std::int64_t cutoff, bool reciprocal, Matrix<double> out);
 
 /// Fill in mINP: only the last group matters, if nothing relevant is missing. A mean over its slots is left NaN.
-void inverse_penalties(Index first, Index last, const Profile &groups, Matrix<double> out);
+void inverse_penalties(QueryRange queries, const Profile &groups, Matrix<double> out);
+
+/// Groups by themselves, and how many slots of each count.
+struct SlottedGroups {
+    Span<const std::int64_t> closer, tied, tied_relevant, slots;
+};
+
+/// A function f of the slot i of the first of the relevant items of a group. Up to `slots`, f(i) is 1 for kind 0, one over
+/// the rank counted from the front for kind 1 and from the back (the slot of the last of the relevant items) for kind −1;
+/// beyond it 0. Where `centred`, it is the distance to f(1) instead: the variance is the same, and small differences keep
+/// their digits. Where `squared`, (f(i) − shift)² takes its place.
+struct SlotFunction {
+    int kind;
+    bool centred, squared;
+};
 
 struct FirstLastHitLoops {
-    /// Fill in the expectation of f(i), i the slot of the first of the relevant items of a group in random order.
+    /// Fill in the expectation of a function of the slot, in random order of each group.
     ///
-    /// P(i + 1) = P(i) (tied − tied_relevant − i + 1)/(tied − i), from P(1) = tied_relevant/tied. Up to `slots`, f(i) is 1
-    /// for kind 0, one over the rank counted from the front for kind 1 and from the back (the slot of the last of the
-    /// relevant items) for kind −1; beyond it 0. Where `centred`, it is the distance to f(1) instead: the variance is the
-    /// same, and small differences keep their digits. Where `squared`, the expectation is that of (f(i) − shift)².
-    void (*slot_expectations)(Span<const std::int64_t> closer, Span<const std::int64_t> tied,
-                              Span<const std::int64_t> tied_relevant, Span<const std::int64_t> slots, int kind, bool centred,
-                              Span<const double> shift, bool squared, Span<double> out);
+    /// P(i + 1) = P(i) (tied − tied_relevant − i + 1)/(tied − i), from P(1) = tied_relevant/tied.
+    void (*slot_expectations)(const SlottedGroups &groups, SlotFunction function, Span<const double> shift,
+                              Span<double> out);
 };
 
 DEADHEAT_DECLARE_LOOPS(FirstLastHitLoops, first_last_hit_loops)
@@ -39,8 +53,8 @@ DEADHEAT_DECLARE_LOOPS(FirstLastHitLoops, first_last_hit_loops)
 void reciprocal_moments(Span<const std::int64_t> closer, Span<const std::int64_t> size, Span<const std::int64_t> slots,
                         Span<double> mean, Span<double> variance);
 
-/// Fill in AP, cut at rank `cutoff`, divided by `n_relevant`, for the queries from `first` up to `last`.
-void average_precisions(Index first, Index last, const Profile &groups, std::int64_t cutoff, Matrix<double> out);
+/// Fill in AP, cut at rank `cutoff`, divided by `n_relevant`.
+void average_precisions(QueryRange queries, const Profile &groups, std::int64_t cutoff, Matrix<double> out);
 
 /// Fill in the variance of the sum of the precisions at the relevant ranks of each of some mixed groups, over its orders.
 void precision_variances(Span<const std::int64_t> closer, Span<const std::int64_t> closer_relevant,
@@ -57,17 +71,19 @@ struct Discounts {
 };
 using DiscountTable = Discounts<const double>;
 
-/// The relevant items by grade: of each group, (n_group, n_grade), and of each query.
+/// The relevant items by grade: of each group, (n_group, n_grade), and of each query; and the gains of the grades,
+/// ascending.
 struct Grades {
     Matrix<const std::int64_t> tied, relevant;
+    Span<const double> gains;
 };
 
 /// Fill in the table for the ranks behind `first`, a multiple of DISCOUNT_BLOCK, up to and with `last`; up to `first` it is.
 void fill_discounts(Index first, Index last, Discounts<double> table);
 
-/// Fill in nDCG, cut at rank `cutoff`, with the gains of the grades, ascending.
-void discounted_gains(Index first, Index last, const Profile &groups, std::int64_t cutoff, const Grades &grades,
-                      Span<const double> gains, const DiscountTable &table, Matrix<double> out);
+/// Fill in nDCG, cut at rank `cutoff`.
+void discounted_gains(QueryRange queries, const Profile &groups, std::int64_t cutoff, const Grades &grades,
+                      const DiscountTable &table, Matrix<double> out);
 
 /// Fill in the discounted gain of the best order of some queries, cut at the rank `cutoff` of each.
 void ideal_gains(Matrix<const std::int64_t> relevant, Span<const double> gains, Span<const std::int64_t> cutoff,

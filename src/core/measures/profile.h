@@ -27,6 +27,11 @@ struct Profile {
     double nothing(Index query) const { return n_relevant[query] > 0 ? 0.0 : NOT_A_NUMBER; }
 };
 
+/// The queries that one call fills in the values of.
+struct QueryRange {
+    Index first, last;
+};
+
 /// The lower, expected and upper value of each query, (3, n_query).
 struct Values {
     Matrix<double> out;

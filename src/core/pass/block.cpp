@@ -24,7 +24,7 @@ Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std
     if (problem.rule != nullptr) {
         decision_ = problem.rule->group(queries, relevant, groups_, cuts);
     } else {
-        group_exactly(problem, queries, relevant, stop, groups_);
+        group_exactly(problem, queries, relevant.entries(), stop, groups_);
         cuts.push_back(cuts_of(groups_));
         groups_.score = {}, groups_.bound = {};  // which the cuts are made of
     }
@@ -154,7 +154,7 @@ std::vector<OtherGroup> Block::collect(Span<const std::int64_t> starts, Span<std
     const Counter &first = *counters_.front(), &last = *counters_.back();
     const bool two = counters_.size() == 2;
     const Index each = first.cuts().each, step = two || each == 2 ? 2 : 4, lead = two ? 0 : each == 2 ? 1 : 2;
-    return collect_groups(queries_, groups_.n_group, groups_.total, first.counts, last.counts, step, lead, starts, closer);
+    return collect_groups(queries_, groups_.n_group, groups_.total, {first.counts, last.counts, step, lead}, starts, closer);
 }
 
 }  // namespace deadheat

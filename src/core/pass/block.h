@@ -17,6 +17,7 @@ public:
     /// Make the groups and the cuts of queries that have something relevant.
     Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop);
 
+    const Problem &problem() const { return problem_; }
     Span<const std::int64_t> queries() const { return queries_; }
     /// The level at which tiles are best computed.
     int level() const { return level_; }

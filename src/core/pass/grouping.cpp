@@ -15,12 +15,12 @@ constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t AT_ONCE = 1 << 15;  // entries that are compared exactly before anybody asks whether to go on
 
 /// Groups of one item each, if scores alone show that all are, and no column has irrelevant items next to a relevant one.
-bool group_distinct(RelevantItems &relevant, TieGroups &groups) {
+bool group_distinct(const Entries &relevant, TieGroups &groups) {
     const Index n_row = relevant.count.rows, width = relevant.count.columns;
     groups.n_group.assign(at(n_row), 0);
     groups.bound = Table<double>(n_row, 1);
     const auto zeros = std::make_unique<bool[]>(at(n_row));
-    if (!single_items(relevant.entries(), groups.n_group, groups.bound.memory, {zeros.get(), at(n_row)})) return false;
+    if (!single_items(relevant, groups.n_group, groups.bound.memory, {zeros.get(), at(n_row)})) return false;
     const Index most = std::max<Index>(1, *std::max_element(groups.n_group.begin(), groups.n_group.end()));
     groups.score = Table<double>(n_row, most, NOT_A_NUMBER);
     bool any_zero = false;
@@ -47,7 +47,7 @@ bool group_distinct(RelevantItems &relevant, TieGroups &groups) {
 /// Sort exactly every run of entries whose bounds overlap.
 class ExactSort {
 public:
-    ExactSort(const Problem &problem, Span<const std::int64_t> queries, RelevantItems &relevant, Flags starts)
+    ExactSort(const Problem &problem, Span<const std::int64_t> queries, const Entries &relevant, Flags starts)
         : exact_(*problem.exact),
           items_(problem.scores->item_of_column),
           queries_(queries),
@@ -89,7 +89,7 @@ private:
     void sort_run(Index i, Index entry, Span<std::int64_t> places, Compare compare) {
         const std::int64_t begin = places[0];
         sort_places(places, starts_.row(i) + entry, compare);
-        const auto move = [&]<class T>(Table<T> &table) {
+        const auto move = [&]<class T>(Matrix<T> table) {
             const std::vector<T> before(table.row(i) + entry, table.row(i) + entry + places.size());
             for (std::size_t p = 0; p < places.size(); ++p)
                 table.row(i)[entry + static_cast<Index>(p)] = before[at(places[p] - begin)];
@@ -100,12 +100,12 @@ private:
 
     const ExactPairs &exact_;
     Span<const std::int64_t> items_, queries_;
-    RelevantItems &relevant_;
+    Entries relevant_;
     Flags starts_;
 };
 
 /// The groups of sorted entries, given where each of them starts.
-void number_entries(const RelevantItems &relevant, Flags starts, TieGroups &groups) {
+void number_entries(const Entries &relevant, Flags starts, TieGroups &groups) {
     const Index n_row = starts.rows, width = starts.columns;
     Index most = 1;
     for (Index i = 0; i < n_row; ++i) {
@@ -129,7 +129,7 @@ void number_entries(const RelevantItems &relevant, Flags starts, TieGroups &grou
 
 }  // namespace
 
-void group_exactly(const Problem &problem, Span<const std::int64_t> queries, RelevantItems &relevant,
+void group_exactly(const Problem &problem, Span<const std::int64_t> queries, const Entries &relevant,
                    const std::atomic<bool> &stop, TieGroups &groups, bool briefly) {
     if (briefly && group_distinct(relevant, groups)) return;
     const Index n_row = relevant.count.rows, width = relevant.count.columns;
@@ -138,7 +138,7 @@ void group_exactly(const Problem &problem, Span<const std::int64_t> queries, Rel
     for (Index i = 0; i < n_row; ++i) order_numbers({relevant.score.row(i), at(width)}, order.row(i));
     const auto memory = std::make_unique<bool[]>(at(n_row * width));
     const Flags starts{memory.get(), n_row, width, width};
-    sort_rows(order, relevant.entries(), starts);
+    sort_rows(order, relevant, starts);
     Table<std::int64_t> runs(3, n_row * width / 2 + 1);
     const Index n_run = unsure_runs(starts, relevant.count, relevant.bound, runs);
     if (n_run > 0) ExactSort(problem, queries, relevant, starts).sort({runs.memory.data(), 3, n_run, runs.columns}, stop);

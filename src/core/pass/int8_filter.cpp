@@ -82,10 +82,11 @@ Int8Filter::Int8Filter(const Problem &problem, const Ready &left, const Ready &r
 bool Int8Filter::count(Index row, Index column, Index n, Index m) {
     if (!sides_[0].block->far || !sides_.back().block->far) return false;
     const bool both = sides_.size() > 1;
-    const Int8Limits of_rows{part(limits_[0].limit, row, n), both ? part(limits_[1].offset, row, n) : Span<const float>()},
-        of_columns{both ? part(limits_[1].limit, column, m) : Span<const float>(), part(limits_[0].offset, column, m)};
+    const Span<const float> none;
+    const Int8Limits of_rows{part(limits_[0].limit, row, n), both ? part(limits_[1].offset, row, n) : none},
+        of_columns{both ? part(limits_[1].limit, column, m) : none, part(limits_[0].offset, column, m)};
     Reaching found{at(n * m / MANY)};
-    int8_loops().reaching(left_, row, of_rows, right_, column, of_columns, found);
+    int8_loops().reaching({left_, row, of_rows}, {right_, column, of_columns}, found);
     if (!found.all) return false;  // mostly relevant items, perhaps
     Numbers64 rows[2], columns[2];
     for (std::size_t k = 0; k < sides_.size(); ++k) {
@@ -97,11 +98,8 @@ bool Int8Filter::count(Index row, Index column, Index n, Index m) {
         left_open_[k] = take_out_rows(rows[k], columns[k], first, n_row, n_column);
         if (!pays(rows[k].size(), left_open_[k].size(), n_row, n_column)) return side.block->far = false;
     }
-    for (std::size_t k = 0; k < sides_.size(); ++k) {
-        Numbers64 weights(columns[k].size());
-        for (std::size_t p = 0; p < weights.size(); ++p) weights[p] = problem_.weight[at(columns[k][p])];
-        sides_[k].block->count(rows[k], columns[k], weights, *sides_[k].tallies, sides_[k].lock);
-    }
+    for (std::size_t k = 0; k < sides_.size(); ++k)
+        sides_[k].block->count(rows[k], columns[k], problem_.weights_of(columns[k]), *sides_[k].tallies, sides_[k].lock);
     return true;
 }
 
@@ -126,7 +124,7 @@ bool few_pass_int8(const Problem &problem, Span<const std::int64_t> queries, con
     const Ready left = scores.ready_queries(0, some, true), right = scores.ready_columns(0, items, true);
     const std::vector<float> offset = offsets(scores, items);
     Reaching found{some.size() * columns.size()};
-    int8_loops().reaching(*left.int8, 0, {limit, {}}, *right.int8, 0, {{}, offset}, found);
+    int8_loops().reaching({*left.int8, 0, {limit, {}}}, {*right.int8, 0, {{}, offset}}, found);
     Numbers64 rows, places;
     listed(found.of_row, 0, 0, false, rows, places);
     for (std::int64_t &place : places) place = columns[at(place)];

@@ -95,14 +95,14 @@ struct Problem {
     const Rule *rule = nullptr;  // null where tied is what is equally far as a real number
     const Patterns *patterns = nullptr;
     Index n_column;
-    Span<const std::int32_t> weight;              // ranked items in each column
-    bool plain;                                   // whether that is 1 for all
-    Int64s class_start, class_keys, class_count;  // the columns of each class: see counting/columns.h
+    Span<const std::int32_t> weight;  // ranked items in each column
+    bool plain;                       // whether that is 1 for all
+    ClassColumns class_columns;
     Int64s query_class, gallery_class, column_of_item;
     Int64s itself;  // the item that each query is, −1 for none; empty where none is any
     Span<const bool> ranked;
-    Matrix<const bool> junk;  // by pairs; no rows where none is
-    ItemsOfColumns items;
+    Matrix<const bool> junk;                                // by pairs; no rows where none is
+    ItemLists items;                                        // in each column, where there is junk
     Matrix<const std::uint64_t> query_labels, item_labels;  // bits, of rows with several labels; or no rows
     Index least_for_int8 = 0;  // pairs of queries and columns, for which it pays to judge the filter: int8_filter.h
 
@@ -117,9 +117,12 @@ struct Problem {
         return shared != 0;
     }
     /// In how many columns the class of a query is.
-    Index width(std::int64_t query) const {
-        const std::int64_t number = query_class[at(query)];
-        return number < 0 ? 0 : class_start[at(number + 1)] - class_start[at(number)];
+    Index width(std::int64_t query) const { return class_columns.width(query_class[at(query)]); }
+    /// The ranked items in each of some columns.
+    Numbers64 weights_of(Span<const std::int64_t> columns) const {
+        Numbers64 weights;
+        for (std::int64_t column : columns) weights.push_back(weight[at(column)]);
+        return weights;
     }
 };
 

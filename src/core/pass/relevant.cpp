@@ -138,21 +138,19 @@ RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> qu
     for (Table<std::int64_t> *table : {&relevant.columns, &relevant.count, &relevant.irrelevant})
         *table = Table<std::int64_t>::unset(n_row, width);
     relevant.score = Table<double>::unset(n_row, width), relevant.bound = Table<double>(n_row, width);
-    relevant_columns(classes, problem.class_start, problem.class_keys, problem.class_count, problem.weight, relevant.columns,
-                     relevant.count, relevant.irrelevant);
+    const Entries entries = relevant.entries();
+    relevant_columns(classes, problem.class_columns, problem.weight, entries);
     const Itself own(problem, queries);
     const auto n_own = own.row.size();
     const auto same_class = std::make_unique<bool[]>(n_own), unlisted = std::make_unique<bool[]>(n_own);
     for (std::size_t p = 0; p < n_own; ++p)
         same_class[p] = problem.gallery_class[at(own.item[p])] == classes[at(own.row[p])];
-    take_out(own.row, own.column, {same_class.get(), n_own}, relevant.columns, relevant.count, relevant.irrelevant,
-             {unlisted.get(), n_own});
+    take_out(own.row, own.column, {same_class.get(), n_own}, entries, {unlisted.get(), n_own});
     if (problem.has_junk()) {
         Numbers64 itself(queries.size(), -1);
         if (!problem.itself.empty())
             for (std::size_t i = 0; i < queries.size(); ++i) itself[i] = problem.itself[at(queries[i])];
-        take_out_junk({queries, problem.junk}, itself, classes, problem.gallery_class, problem.items, relevant.columns,
-                      relevant.count, relevant.irrelevant);
+        take_out_junk({queries, problem.junk}, itself, classes, problem.gallery_class, problem.items, entries);
     }
     Numbers64 row, column;
     for (std::size_t p = 0; p < n_own; ++p)
@@ -174,6 +172,7 @@ RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> qu
 
 Singles next_to_junk(const Problem &problem, Span<const std::int64_t> queries) {
     Numbers64 row, column;
+    const Int64s keys = problem.class_columns.keys;
     const auto heaviest = std::max_element(problem.weight.begin(), problem.weight.end());
     if (!problem.has_junk() || heaviest == problem.weight.end() || *heaviest < 2) return {};
     for (std::size_t i = 0; i < queries.size(); ++i) {
@@ -184,7 +183,7 @@ Singles next_to_junk(const Problem &problem, Span<const std::int64_t> queries) {
             if (!(is_junk[item] || item == own) || !problem.ranked[at(item)]) continue;
             const std::int64_t of = problem.column_of_item[at(item)], key = number * problem.n_column + of;
             if (problem.weight[at(of)] < 2) continue;
-            if (number >= 0 && std::binary_search(problem.class_keys.begin(), problem.class_keys.end(), key)) continue;
+            if (number >= 0 && std::binary_search(keys.begin(), keys.end(), key)) continue;
             row.push_back(static_cast<std::int64_t>(i));
             column.push_back(of);
         }

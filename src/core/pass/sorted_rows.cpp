@@ -94,9 +94,9 @@ private:
         counts_.assign(at(n_column_), {});
         for (std::size_t column = 0; column < counts_.size(); ++column) counts_[column].ranked = problem_.weight[column];
         if (number < 0) return;
-        for (std::int64_t k = problem_.class_start[at(number)]; k < problem_.class_start[at(number + 1)]; ++k)
-            counts_[at(problem_.class_keys[at(k)] - number * n_column_)].relevant =
-                static_cast<std::int32_t>(problem_.class_count[at(k)]);
+        const auto &[starts, keys, sizes] = problem_.class_columns;
+        for (std::int64_t k = starts[at(number)]; k < starts[at(number + 1)]; ++k)
+            counts_[at(keys[at(k)] - number * n_column_)].relevant = static_cast<std::int32_t>(sizes[at(k)]);
     }
 
     /// The same for a query with several labels.
@@ -247,7 +247,7 @@ private:
             }
         const Numbers64 queries(n, query);
         scores_.pair_bounds(queries, {decided_.columns.row(0), n}, {decided_.score.row(0), n}, {decided_.bound.row(0), n});
-        group_exactly(problem_, {&query, 1}, decided_, stop_, exact_groups_, false);
+        group_exactly(problem_, {&query, 1}, decided_.entries(), stop_, exact_groups_, false);
     }
 
     const Problem &problem_;

@@ -12,7 +12,8 @@ namespace deadheat {
 
 using Flags = Matrix<bool>;
 
-/// Matrices that are reordered together; for entries, shape (n_row, width).
+/// The entries of a block, (n_row, width): of each its column, the relevant and the irrelevant items in it, its score, and
+/// how far that may be off.
 struct Entries {
     Matrix<std::int64_t> columns, count, irrelevant;
     Matrix<double> score, bound;

@@ -40,7 +40,6 @@ _MOST_ENTRIES = 1 << 29  # items of all mixed groups
 _SAME = 1e-13  # two orders that differ in value differ by more: 1/(R n^2) at least, for a mean of precisions
 _WORK = 2e7  # places and items of groups that are looked at in one call, about
 _ROUNDS = 50  # turns of all samples in one search; it ends much earlier, with no move left
-_LEAST = 1e-10  # of a sum over the queries: a gain below this may be rounding
 
 
 class Terms(NamedTuple):
@@ -302,7 +301,7 @@ def search(model: Model, measure: Measure, side: Side, tries: int, seed: int, th
 
 
 def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64) -> int:
-    """Move samples, and runs of samples of one class, to where they gain most, until nothing gains `_LEAST`.
+    """Move samples, and runs of samples of one class, to where they gain most, until nothing is gained but by rounding.
 
     `order`, and the `items` of the mixed groups in it, are changed in place. Samples take turns in the order of
     `turns`. When a round of single samples moves none, runs that begin with a sample are moved; when that moves none
@@ -316,7 +315,7 @@ def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64
     for _ in range(_ROUNDS):
         moved = 0
         for part in slices(len(turns), at_once):
-            moved += _core.improve(state, model.layout, model.links, terms, turns[part], runs, _LEAST)
+            moved += _core.improve(state, model.layout, model.links, terms, turns[part], runs)
         moves += moved
         if moved == 0 and runs:
             break

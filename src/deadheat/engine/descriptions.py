@@ -62,17 +62,14 @@ class PassDescription:
     group: Callable[..., Any] | None  # of a rule that is written in Python
     weight: Int32
     plain: bool
-    class_start: Int64
-    class_keys: Int64
-    class_count: Int64
+    class_columns: tuple[Int64, Int64, Int64]  # in CSR form, with how many items of the class are in each
     query_class: Int64
     gallery_class: Int64
     column_of_item: Int64
     ranked: Bool
     junk: NDArray[Any] | None
     itself: Int64
-    items: Int64 | None
-    items_start: Int64 | None
+    items: tuple[Int64, Int64] | None  # in each column, in CSR form; None without junk
     least_for_int8: int
     query_labels: NDArray[Any] | None  # bits, of rows with several labels
     item_labels: NDArray[Any] | None

@@ -71,7 +71,7 @@ class AveragePrecision(ClosedForms):
         if measure.choice == TRAPEZOID:
             return filled(_trapezoids(profile, measure.limit), out)
         groups, limit = kernel_arrays(profile, most_found(profile.n_relevant, measure)), measure.limit
-        return lambda first, last: _core.average_precisions(first, last, groups, limit, out)
+        return lambda first, last: _core.average_precisions((first, last), groups, limit, out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         """Return the deviation: a group's sum is a polynomial of degree two in a uniformly drawn slice of its slots."""
@@ -128,7 +128,7 @@ def _sums(profile: TieProfile, of: Int64, groups: tuple[Int64, ...], limit: int)
     sums, one = np.zeros((3, profile.n_query)), np.ones(profile.n_query, dtype=np.int64)
     if len(of):
         arrays = np.searchsorted(of, profile.offsets), *groups, profile.n_ranked, one
-        _core.average_precisions(0, profile.n_query, arrays, limit, sums)
+        _core.average_precisions((0, profile.n_query), arrays, limit, sums)
     return sums
 
 
@@ -161,7 +161,7 @@ class _OverHits:
         profile = self.profile
 
         def fill(first: int, last: int) -> None:
-            _core.average_precisions(first, last, self.groups, _EVERY_RANK, out)
+            _core.average_precisions((first, last), self.groups, _EVERY_RANK, out)
             sums, hits = out[:, first:last].copy(), self.hits[first:last]
             out[:, first:last] /= np.where(hits > 0, hits, 1.0)
             out[:, first:last][:, profile.n_relevant[first:last] == 0] = np.nan
@@ -176,7 +176,7 @@ class _OverHits:
     def deviation(self) -> Float64:
         """Return the deviation, by the law of total variance over the hits of the divided group."""
         profile, sums = self.profile, np.empty((3, self.profile.n_query))
-        _core.average_precisions(0, profile.n_query, self.groups, _EVERY_RANK, sums)
+        _core.average_precisions((0, profile.n_query), self.groups, _EVERY_RANK, sums)
         mixed = self.whole[profile.tied[self.whole] > profile.tied_relevant[self.whole]]
         k, n, tied, m = _arrays(profile, mixed)
         of_sum = sum_by_query(profile, mixed, _variances(k, n, tied, m, tied))
@@ -265,7 +265,7 @@ class _ByHits:
         k, n, slots = (np.full(len(some), number) for number in (self.k, self.n, self.slots))
         ranked, one = np.full(len(h), self.k + self.slots), np.ones(len(h), dtype=np.int64)
         groups = offsets_of(h > 0), k, n, slots, some, ranked, one
-        _core.average_precisions(0, len(h), groups, _EVERY_RANK, sums)
+        _core.average_precisions((0, len(h)), groups, _EVERY_RANK, sums)
         return sums
 
     def _near_bounds(self, lower: float, upper: float) -> tuple[Int64, Int64]:

@@ -60,8 +60,8 @@ class Hits(ClosedForms):
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         groups, limit = kernel_arrays(profile, most_found(profile.n_relevant, measure)), measure.limit
-        factor, size, share = self.factor, self.size * limit, self.share
-        return lambda first, last: _core.hits(first, last, groups, limit, factor, size, share, out)
+        ratio = self.factor, self.size * limit, self.share
+        return lambda first, last: _core.hits((first, last), groups, limit, ratio, out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         """Return the deviation, from hypergeometric hits; a group whose slots all count adds 0."""
@@ -113,7 +113,7 @@ class Area(ClosedForms):
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         groups = kernel_arrays(profile)
-        return lambda first, last: _core.areas(first, last, groups, out)
+        return lambda first, last: _core.areas((first, last), groups, out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         """Return the deviation, from the variance of a rank sum in each group."""

@@ -50,7 +50,7 @@ class DiscountedGain(ClosedForms):
 
         def fill(first: int, last: int) -> None:
             for start, stop, of_grades in _of_like_gains(gains, first, last):
-                _core.discounted_gains(start, stop, groups, limit, by_grade, of_grades, table, out)
+                _core.discounted_gains((start, stop), groups, limit, (*by_grade, of_grades), table, out)
 
         return fill
 

@@ -79,7 +79,7 @@ class FirstHit(HitPosition):
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         groups, limit, reciprocal = kernel_arrays(profile), measure.limit, self.reciprocal
-        return lambda first, last: _core.first_hits(first, last, groups, limit, reciprocal, out)
+        return lambda first, last: _core.first_hits((first, last), groups, limit, reciprocal, out)
 
     def group(self, profile: TieProfile, query: Int64) -> Int64:
         return profile.offsets[query]
@@ -100,7 +100,7 @@ class LastHit(HitPosition):
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         groups = kernel_arrays(profile)
-        return lambda first, last: _core.inverse_penalties(first, last, groups, out)
+        return lambda first, last: _core.inverse_penalties((first, last), groups, out)
 
     def group(self, profile: TieProfile, query: Int64) -> Int64:
         return profile.offsets[query + 1] - 1
@@ -171,8 +171,9 @@ def moments(
 
     def fill(centre: Float64, squared: bool, out: Float64) -> Float64:
         def work(first: int, last: int) -> None:
-            *some, of, into = (array[first:last] for array in (*groups, centre, out))
-            _core.slot_expectations(*some, value, deviation, of, squared, into)  # type: ignore[call-arg,arg-type]
+            k, tied, m, slots = (array[first:last] for array in groups)
+            function = value, deviation, squared
+            _core.slot_expectations((k, tied, m, slots), function, centre[first:last], out[first:last])
 
         in_threads(work, ranges, threads)
         return out

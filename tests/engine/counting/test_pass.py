@@ -226,7 +226,7 @@ class ByHand(CountingPass):
                 row, place, slot = row[is_open], place[is_open], slot[is_open]
             self.seen["exactly"] += len(row)
             exact = scores.pair_scores(block.queries[row], columns[place])
-            block.place(counter, row, columns[place], exact, slot >> 1, weight[columns[place]].astype(np.int64))
+            block.place(counter, row, columns[place], exact, slot >> 1)
 
 
 @pytest.mark.parametrize("rule", ["exact", "float16", dh.Tolerance(0.01)], ids=str)

@@ -43,26 +43,25 @@ class RankingProblem:
     def in_core(self, distance: Distance | None = None) -> Any:
         """Return the counting pass of the core; `distance` may be the same distance at other levels."""
         distance, relevance, candidates = distance or self.distance, self.relevance, self.relevance.candidates
-        items, items_start = (None, None) if candidates.junk is None else self.items_of_columns
         labels = (relevance.labels, relevance.gallery_labels) if isinstance(relevance, Sharing) else (None, None)
         described = PassDescription(
             scores=distance.scores, exact=distance.exact, patterns=distance.patterns,
             group=None if isinstance(self.rule, Exact) else _grouping(distance, self.rule),
-            weight=self.weight, plain=self.plain, class_start=self.class_start, class_keys=self.class_keys,
-            class_count=self.class_count, query_class=relevance.query_class, gallery_class=relevance.gallery_class,
+            weight=self.weight, plain=self.plain, class_columns=(self.class_start, self.class_keys, self.class_count),
+            query_class=relevance.query_class, gallery_class=relevance.gallery_class,
             column_of_item=distance.columns.column_of_item, ranked=candidates.ranked, junk=candidates.junk,
             itself=np.empty(0, dtype=np.int64) if candidates.itself is None else candidates.itself,
-            items=items, items_start=items_start, least_for_int8=LEAST_FOR_INT8,
+            items=None if candidates.junk is None else self.items_of_columns, least_for_int8=LEAST_FOR_INT8,
             query_labels=labels[0], item_labels=labels[1],
         )  # fmt: skip
         return _core.Pass(described)
 
     @cached_property
     def items_of_columns(self) -> tuple[Int64, Int64]:
-        """Ranked items by column, ascending in each, and the offsets at which the items of columns begin and end."""
+        """Ranked items of each column, ascending, in CSR form: offsets, and the items of one column after another's."""
         ranked, column_of_item = np.flatnonzero(self.relevance.candidates.ranked), self.distance.columns.column_of_item
         items = ranked[np.argsort(column_of_item[ranked], kind="stable")]
-        return items, offsets_of(self.weight)
+        return offsets_of(self.weight), items
 
     @cached_property
     def width(self) -> Int64:

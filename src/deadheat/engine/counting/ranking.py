@@ -105,7 +105,7 @@ class Rankings:
         columns, group = sorted_columns(self.metric, self._problem.rule, relevant)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
         excluded = self.candidates.excluded(queries)
-        _core.expand(columns, group, *self._problem.items_of_columns, *excluded, items, numbers)
+        _core.expand(columns, group, self._problem.items_of_columns, excluded, items, numbers)
         return Ranked(queries, items, numbers)
 
     @plain_floats

@@ -196,7 +196,7 @@ def count_keys(keys: Int64, grades: Int64, grade_values: Int64) -> KeyedGroups:
     n_query, most = len(keys), int(np.count_nonzero(grades > 0))
     n_group, n_ranked = np.empty((2, n_query), dtype=np.int64)
     groups, by_grade = np.zeros((most, 4), dtype=np.int64), np.zeros((most, len(grade_values)), dtype=np.int64)
-    filled = _core.count_groups(keys, grades, grade_values, n_group, n_ranked, groups, by_grade)
+    filled = _core.count_groups(keys, grades, grade_values, (n_group, n_ranked, groups, by_grade))
     return KeyedGroups(n_group, n_ranked, groups[:filled].copy(), by_grade[:filled].copy())
 
 

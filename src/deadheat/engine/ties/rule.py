@@ -126,5 +126,6 @@ class Exact(Ties):
 def group_by_score(distance: Distance, relevant: RelevantItems) -> TieGroups:
     """Sort by the exact closeness: by score, and by exact arithmetic where the bounds of scores overlap."""
     rows, columns, sizes, irrelevant, score, bound = relevant
-    found: Any = _core.group_exactly(distance.scores, distance.exact, rows, columns, sizes, irrelevant, score, bound)
+    entries = columns, sizes, irrelevant, score, bound
+    found: Any = _core.group_exactly(distance.scores, distance.exact, rows, entries)
     return TieGroups(rows, *found)

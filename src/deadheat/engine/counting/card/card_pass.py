@@ -120,7 +120,7 @@ class CardPass(CountingPass):
             if len(rows):
                 if scores is None:
                     scores = self.distance.scores.pair_scores(block.queries[rows], places)
-                block.place(counter, rows, places, scores, slots >> 1, self.problem.weight[places].astype(np.int64))
+                block.place(counter, rows, places, scores, slots >> 1)
         report(len(block.queries) * len(columns.columns))
 
     def _on_card(self, columns: ColumnRange, block: Any) -> list[Any]:
@@ -175,7 +175,7 @@ class CardPass(CountingPass):
         rows, entries = ((excluded >= columns.start) & (excluded < columns.stop)).nonzero(as_tuple=True)
         tile[rows, excluded[rows, entries].long() - columns.start] = -math.inf
         if junk is not None:
-            items, starts = self.problem.items_of_columns
+            starts, items = self.problem.items_of_columns
             here = items[starts[columns.start] : starts[columns.stop]]
             row, place = np.nonzero(junk[np.ix_(block.queries, here)])
             column = self.problem.distance.columns.column_of_item[here[place]] - columns.start
