@@ -89,7 +89,9 @@ def test_the_scoring_program_names_what_it_lacks(tmp_path: Path) -> None:
         (["IN", "OUT"], f"there must be a file {Path('IN', 'ref', 'labels.npy')}, but there is none"),
         (["IN"], "score.py takes two folders, INPUT and OUTPUT, but got 1"),
     ):
-        ran = subprocess.run([sys.executable, program, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        ran = subprocess.run(
+            [sys.executable, program, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
         assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"refused: {said}\n")
 
 
@@ -171,5 +173,7 @@ def test_a_file_with_too_few_rows_is_named_without_public_too(tmp_path: Path, mo
     np.savez("short.npz", embeddings=GOOD[:-1])
     said = "labels.npy: labels must have one entry per row of short.npz, but got 48 labels for 47 rows"
     assert calling.refused("leaderboard", "good.npz", "short.npz", "--labels", "labels.npy") == said
-    with pytest.raises(ValueError, match=r"^labels must have one entry per row of short\.npz, but got 48 labels for 47"):
+    with pytest.raises(
+        ValueError, match=r"^labels must have one entry per row of short\.npz, but got 48 labels for 47"
+    ):
         dh.Task("short.npz", "labels.npy")

@@ -556,6 +556,5 @@ def about_few(n: int, unit: str, where: str = "") -> tuple[str, ...]:
     """
     if unit not in ("class", "group") or n >= FEW_CLASSES:
         return ()
-    return (
-        f"Only {counted(n, unit)}{where}: with fewer than about {FEW_CLASSES} neither intervals nor p-values can be trusted.",
-    )
+    fewer = f"with fewer than about {FEW_CLASSES} neither intervals nor p-values can be trusted"
+    return (f"Only {counted(n, unit)}{where}: {fewer}.",)
