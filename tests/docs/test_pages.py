@@ -72,7 +72,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
     "docs/how-to/trec-eval.md": {"map  ": "no code; test_lines_as_trec_eval_prints_them compares it"},
     "docs/how-to/index-recall.md": {
         "deadheat index-recall": "tests/analyses/test_index_recall.py runs it on such files",
-        "index  ": "no code: the table of an example, with times of one machine",
+        "index  ": "no code: the table of an example, without its times",
     },
     "docs/performance.md": {"python -m benchmarks": "minutes to hours; tests/test_benchmarks.py runs it in small"},
     "docs/installation.md": {"python3 -m venv": INSTALLS},
