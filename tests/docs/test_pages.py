@@ -68,7 +68,11 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
         "from deadheat.integrations.pykeen": "tests/integrations/test_link_prediction_libraries.py"
     },
     "docs/how-to/receipts.md": {"ssh-keygen": SIGNING, "minisign": SIGNING},
-    "docs/how-to/competition.md": {"rank  ": "no code; test_the_board_of_a_competition compares it"},
+    "docs/how-to/competition.md": {
+        "rank  ": "no code; test_the_board_of_a_competition compares it",
+        "$ python examples": "tests/test_competition.py runs it",
+    },
+    "docs/how-to/ir-measures.md": {"$ python -m": "tests/integrations/test_ir_measures.py runs it, and compares"},
     "docs/how-to/trec-eval.md": {"map  ": "no code; test_lines_as_trec_eval_prints_them compares it"},
     "docs/how-to/index-recall.md": {
         "deadheat index-recall": "tests/analyses/test_index_recall.py runs it on such files",
@@ -88,13 +92,20 @@ def blocks(page: str, *languages: str) -> list[str]:
     return [code for language, code in _BLOCK.findall(PAGES[page]) if language in languages]
 
 
+def _typed(language: str, code: str) -> list[str]:
+    """The lines that somebody types: in a console those with a prompt."""
+    lines = code.splitlines()
+    return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")] if language == "console" else lines
+
+
 def idle(page: str) -> list[str]:
     """The blocks that are neither sessions nor `deadheat` commands alone, and those that are said not to be run."""
     starts = tuple(NOT_RUN.get(page, ()))
     return [
         code
-        for code in blocks(page, *_LANGUAGES - {"python", "console"})
-        if code.startswith(starts) or not all(line.startswith("deadheat ") for line in code.splitlines())
+        for language, code in _BLOCK.findall(PAGES[page])
+        if language != "python"
+        and (code.startswith(starts) or not all(line.startswith("deadheat ") for line in _typed(language, code)))
     ]
 
 
