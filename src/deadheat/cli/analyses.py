@@ -402,9 +402,9 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
         true, found = true.negated(), {path: each.negated() for path, each in found.items()}
     k, tolerance = options["k"], options["tolerance"]
     for path, each in found.items():
-        more = looks_swapped(true, each, k, tolerance)
-        if more is not None:
-            note(f"warning: {path} has {more}, unlike {truth}: is {truth} the ground truth? It goes first")
+        odd = looks_swapped(true, each, k, tolerance)
+        if odd is not None:
+            note(f"warning: {path} has {odd}, unlike {truth}: is {truth} the ground truth? It goes first")
     returned = dict(zip(names, (found[path].ids for path in files), strict=True))
     deliver(index_recall_of_truth(returned, true.ids, true.distances, k, tolerance=tolerance), options)
 
