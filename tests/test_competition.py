@@ -77,10 +77,22 @@ def test_a_collapsed_embedding_comes_last(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [*BAD, "nothing"])
 def test_codabench_refuses_in_one_line(name: str, tmp_path: Path) -> None:
     ran = on_codabench(tmp_path, *BAD.get(name, (None,))[:1])
-    assert ran.returncode == 1
+    assert ran.returncode == 2
     assert ran.stderr.startswith("refused: ")
     assert ran.stderr.count("\n") == 1
     assert not list((tmp_path / "output").iterdir())
+
+
+def test_the_scoring_program_names_what_it_lacks(tmp_path: Path) -> None:
+    program = EXAMPLES / "codabench" / "scoring_program" / "score.py"
+    for words, said in (
+        (["IN", "OUT"], f"there must be a file {Path('IN', 'ref', 'labels.npy')}, but there is none"),
+        (["IN"], "score.py takes two folders, INPUT and OUTPUT, but got 1"),
+    ):
+        ran = subprocess.run(
+            [sys.executable, program, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"refused: {said}\n")
 
 
 def evalai(path: Path) -> Any:
@@ -135,5 +147,33 @@ def test_a_public_board_without_a_platform(tmp_path: Path, monkeypatch: pytest.M
     assert all("\n" not in reason for reason in board["refused"].values())
     values = [value for each in board["public"] for value in each["measures"].values()]
     assert values == [round(value, 2) for value in values]
+    assert board["refused"]["short"].startswith("labels.npy: labels must have one entry per row of short.npz, but got")
     for words in (["good.npz"], ["good.npz", "--labels", "labels.npy", "--explain"]):
         assert calling.reason("leaderboard", *words, "--public").startswith("--public ")
+
+
+def test_a_board_without_a_submission_that_can_be_ranked_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("labels.npy", LABELS)
+    for name in ("short", "nan"):
+        np.savez(f"{name}.npz", embeddings=BAD[name][0])
+    ran = calling.run("leaderboard", "short.npz", "nan.npz", "--labels", "labels.npy", "--public")
+    assert ran.exit_code == 2
+    assert "2 submissions refused:" in ran.stdout
+    assert ran.stderr == "deadheat: no submission could be ranked: all 2 were refused\n"
+    alone = calling.run("leaderboard", "nan.npz", "--labels", "labels.npy", "--public", "--json", "-")
+    assert json.loads(alone.stdout)["public"] == []
+    assert (alone.exit_code, alone.stderr) == (2, "deadheat: no submission could be ranked: the only one was refused\n")
+
+
+def test_a_file_with_too_few_rows_is_named_without_public_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("labels.npy", LABELS)
+    np.savez("good.npz", embeddings=GOOD)
+    np.savez("short.npz", embeddings=GOOD[:-1])
+    said = "labels.npy: labels must have one entry per row of short.npz, but got 48 labels for 47 rows"
+    assert calling.refused("leaderboard", "good.npz", "short.npz", "--labels", "labels.npy") == said
+    with pytest.raises(
+        ValueError, match=r"^labels must have one entry per row of short\.npz, but got 48 labels for 47"
+    ):
+        dh.Task("short.npz", "labels.npy")

@@ -420,6 +420,26 @@ def test_gap_of_a_set_with_one_group_has_no_interval() -> None:
     assert json.loads(json.dumps(gap.to_dict()))["grouped"]["bound"] is None
 
 
+def test_the_interval_of_a_gap_says_so_if_a_set_has_few_units() -> None:
+    """17 and 12 classes make eight and six groups of two."""
+    sets = two_sets()
+    gap = generalization_gap(*sets, group_size=2)
+    assert gap.grouped.n_unit == (8, 6)
+    few = "with fewer than about 10 neither intervals nor p-values can be trusted."
+    assert gap.grouped.interval().notes == (f"Only 6 groups in test: {few}",)
+    assert generalization_gap(*reversed(sets), group_size=2).grouped.interval().notes == (
+        f"Only 6 groups in train: {few}",
+    )
+    assert (
+        generalization_gap(sets[0], sets[0], group_size=2)
+        .grouped.interval()
+        .notes[0]
+        .startswith("Only 8 groups in each")
+    )
+    assert gap.plain.interval().notes == (), "classes are enough"
+    assert few in str(gap.grouped.interval())
+
+
 def test_gap_as_text_and_dictionary() -> None:
     gap = generalization_gap(*two_sets(), group_size=3, draws=2)
     content = json.loads(json.dumps(gap.to_dict(confidence_level=0.9), allow_nan=False))

@@ -129,6 +129,36 @@ def test_precision_and_recall_are_those_of_the_ranking() -> None:
             assert recall.lower == recall.upper == found.macro.recall[radius]
 
 
+def test_queries_without_a_relevant_item_count_as_asked() -> None:
+    """The field's precision within radius 2 has 0 for such a query; each filler against means that are made by hand."""
+    _, bits, labels = drawn(5)
+    cut = len(bits) // 2
+    lone = np.arange(cut) % 3 == 0
+    of_queries = np.where(lone, 99, labels[:cut])
+    task = dh.Task(bits[:cut], of_queries, bits[cut:], labels[cut:], distance="hamming")
+    skipped = dh.hash_lookup(task)
+    assert skipped.n_singleton > 0
+    n, n_all = skipped.n_query, skipped.n_query + skipped.n_singleton
+    for singletons, fillers in {"zero": (0, 0, 0), "one": (1, 1, 1), "balanced": (0, 1, 0)}.items():
+        found = dh.hash_lookup(task, singletons=singletons)
+        for of_some, of_all, filler in zip(skipped.macro, found.macro, fillers, strict=True):
+            assert of_all == pytest.approx((n * of_some + (n_all - n) * filler) / n_all, rel=1e-15, abs=1e-16)
+        for name in ("n_query", "n_singleton", "best_radius"):
+            assert getattr(found, name) == getattr(skipped, name)
+        for one, other in zip((*found.micro, found.n_empty), (*skipped.micro, skipped.n_empty), strict=True):
+            assert_array_equal(one, other)
+        assert found.to_dict()["singletons"] == singletons
+        assert any("in these means" in note for note in found.notes())
+    n_item = len(bits) - cut  # all within the largest radius, so that `evaluate` has the same values at this cutoff
+    for singletons in ("skip", "zero", "one", "balanced"):
+        report = dh.evaluate(task, f"P@{n_item},Recall@{n_item}", singletons=singletons)
+        macro = dh.hash_lookup(task, singletons=singletons).macro
+        assert report[f"P@{n_item}"].expected == macro.precision[-1]
+        assert report[f"Recall@{n_item}"].expected == macro.recall[-1]
+    with pytest.raises(InvalidValueError, match="singletons must be one of"):
+        dh.hash_lookup(task, singletons="none")  # type: ignore[arg-type]
+
+
 # Codes ----------------------------------------------------------------------------------------------------------------
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
-from cli.calling import passed
+from cli.calling import passed, run
 from cli.calling import reason as refused
 from numpy.testing import assert_array_equal
 
@@ -292,6 +292,46 @@ def test_a_ground_truth_that_ends_inside_a_tie_is_said() -> None:
     assert json.loads(result.to_json())["n_cut"] == 1
 
 
+def test_a_truth_of_k_columns_says_nothing_of_ties_with_the_last() -> None:
+    result = dh.index_recall_of_truth([[0, 1], [0, 5]], [[0, 1], [0, 1]], [[0.0, 1], [0, 2]], 2)
+    assert (result.n_cut, result.n_only_k) == (2, 2)
+    said = (
+        "In 2 queries the ground truth ends with number 2, so that ties with it are unknown: if there are any, recall"
+    )
+    assert f"{said} is at least what is shown." in str(result)
+    assert "inside the tie" not in str(result)
+    assert json.loads(result.to_json())["n_only_k"] == 2
+    both = dh.index_recall_of_truth([[0, 1], [0, 5]], [[0, 1, 3], [0, 1]], [[0.0, 1, 1], [0, 2]], 2)
+    assert (both.n_cut, both.n_only_k) == (2, 1)
+    assert "In 1 query the ground truth ends inside the tie with number 2" in str(both)
+
+
+def test_swapped_files_are_noticed(files: None) -> None:
+    """A ground truth alone has the closest items, and mostly distances, and more items than an index returns."""
+    h5py = pytest.importorskip("h5py")
+    np.save("ten.npy", IDS[:, :10])
+    for name, ids, far in (("truth", IDS, NEAREST), ("found", *_rows_of("any"))):
+        with h5py.File(f"{name}.hdf5", "w") as file:
+            file["neighbors"], file["distances"] = ids, far.astype("<f4")
+    swapped = {
+        ("found.hdf5", "truth.hdf5"): "truth.hdf5 has closer items, unlike found.hdf5: is found.hdf5",
+        ("any.npy", "truth.hdf5"): "truth.hdf5 has distances, unlike any.npy: is any.npy",
+        ("any.npy", "ten.npy"): "ten.npy has more items for each query, unlike any.npy: is any.npy",
+    }
+    for (first, second), warned in swapped.items():
+        said = f"deadheat: warning: {warned} the ground truth? It goes first\n"
+        assert run("index-recall", first, second, "-k", 5).stderr == said
+        assert run("index-recall", second, first, "-k", 5).stderr == ""
+    with h5py.File("exact.hdf5", "w") as file:
+        file["neighbors"], file["distances"] = IDS[:, :6], np.nextafter(NEAREST[:, :6].astype("<f4"), np.float32(0))
+    assert run("index-recall", "truth.hdf5", "exact.hdf5", "-k", 5).stderr == ""  # only rounded otherwise
+    for name, ids, far in (("near", IDS, -NEAREST), ("few", *_rows_of("any"))):
+        with h5py.File(f"{name}.hdf5", "w") as file:
+            file["neighbors"], file["distances"] = ids, far if name == "near" else -far
+    assert run("index-recall", "near.hdf5", "few.hdf5", "-k", 5, "--similarity").stderr == ""
+    assert "few.hdf5 the ground" in run("index-recall", "few.hdf5", "near.hdf5", "-k", 5, "--similarity").stderr
+
+
 def test_a_truth_with_fewer_items_than_k() -> None:
     """Query 0 has two items, which were found; query 1 has three places, of which two tie."""
     returned, ids = [[4, 8, -1, -1], [1, 3, 9, 7]], [[4, 8, -1, -1], [1, 2, 3, 5]]
@@ -373,6 +413,13 @@ def binary(path: str, *arrays: np.ndarray) -> None:
     """As big-ann-benchmarks' xbin_write and usbin_write have them."""
     head = np.array(arrays[0].shape, dtype="<u4")
     Path(path).write_bytes(b"".join(part.tobytes() for part in (head, *arrays)))
+
+
+def _rows_of(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """What an index returned, with its distances ascending."""
+    far = np.take_along_axis(FAR, RETURNED[name], axis=1)
+    order = np.argsort(far, axis=1, kind="stable")
+    return np.take_along_axis(RETURNED[name], order, axis=1), np.take_along_axis(far, order, axis=1)
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
         ("collisions all.npz --json a.json --gallery-labels shelf.npz", "--gallery-labels goes with --gallery"),
         ("collisions all.npz --json a.json --exclude rows40.npy", "exclude must be left out without a gallery"),
         ("collisions all.npz --labels rows41.npy --plot a.png",
-         "rows41.npy: labels must have one entry per row of embeddings"),
+         "rows41.npy: labels must have one entry per row of all.npz, but got 41"),
         ("confidence all.npz", "--confidence FILE or --confidence-key NAME must say where the confidences are"),
         ("confidence all.npz --target-key blur", "--confidence FILE or --confidence-key NAME must say"),
         ("confidence all.npz --confidence-key tau",

@@ -6,6 +6,7 @@ What does not is in `NOT_RUN`, with the reason.
 from __future__ import annotations
 
 import doctest
+import glob
 import re
 import shlex
 import tomllib
@@ -67,11 +68,15 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
         "from deadheat.integrations.pykeen": "tests/integrations/test_link_prediction_libraries.py"
     },
     "docs/how-to/receipts.md": {"ssh-keygen": SIGNING, "minisign": SIGNING},
-    "docs/how-to/competition.md": {"rank  ": "no code; test_the_board_of_a_competition compares it"},
+    "docs/how-to/competition.md": {
+        "rank  ": "no code; test_the_board_of_a_competition compares it",
+        "$ python examples": "tests/test_competition.py runs it",
+    },
+    "docs/how-to/ir-measures.md": {"$ python -m": "tests/integrations/test_ir_measures.py runs it, and compares"},
     "docs/how-to/trec-eval.md": {"map  ": "no code; test_lines_as_trec_eval_prints_them compares it"},
     "docs/how-to/index-recall.md": {
         "deadheat index-recall": "tests/analyses/test_index_recall.py runs it on such files",
-        "index  ": "no code: the table of an example, with times of one machine",
+        "index  ": "no code: the table of an example, without its times",
     },
     "docs/performance.md": {"python -m benchmarks": "minutes to hours; tests/test_benchmarks.py runs it in small"},
     "docs/installation.md": {"python3 -m venv": INSTALLS},
@@ -87,13 +92,20 @@ def blocks(page: str, *languages: str) -> list[str]:
     return [code for language, code in _BLOCK.findall(PAGES[page]) if language in languages]
 
 
+def _typed(language: str, code: str) -> list[str]:
+    """The lines that somebody types: in a console those with a prompt."""
+    lines = code.splitlines()
+    return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")] if language == "console" else lines
+
+
 def idle(page: str) -> list[str]:
     """The blocks that are neither sessions nor `deadheat` commands alone, and those that are said not to be run."""
     starts = tuple(NOT_RUN.get(page, ()))
     return [
         code
-        for code in blocks(page, *_LANGUAGES - {"python", "console"})
-        if code.startswith(starts) or not all(line.startswith("deadheat ") for line in code.splitlines())
+        for language, code in _BLOCK.findall(PAGES[page])
+        if language != "python"
+        and (code.startswith(starts) or not all(line.startswith("deadheat ") for line in _typed(language, code)))
     ]
 
 
@@ -178,8 +190,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         np.savez(f"{name}.npz", embeddings=embeddings[:, :columns], labels=labels)
     for name in ("train", "test"):  # of enough classes for groups of them
         np.savez(f"{name}.npz", embeddings=rng.normal(size=(80, 6)), labels=np.arange(80) % 20)
+    Path("submissions").mkdir()
+    np.savez("submissions/alder.npz", embeddings=embeddings)
     dh.Task(embeddings, labels).profile.save("a-profile.npz")
     return tmp_path
+
+
+def expanded(words: list[str]) -> list[str]:
+    """The words as a shell passes them on: without quotes it expands a pattern, which the pages have in this folder."""
+    return [path for word in words for path in (sorted(glob.glob(word)) if word.startswith("submissions/") else [word])]
 
 
 def runnable(page: str) -> list[list[str]]:
@@ -194,7 +213,7 @@ assert {*SESSIONS} >= {"docs/command-line.md", "docs/tutorial.md"}
 @pytest.mark.parametrize("page", SESSIONS)
 def test_sessions_run(page: str, folder: Path) -> None:
     for words in runnable(page):
-        done = CliRunner().invoke(main, words)
+        done = CliRunner().invoke(main, expanded(words))
         assert done.exit_code == 0, f"deadheat {shlex.join(words)}: {done.output}"
         assert done.output.strip()
 
@@ -255,14 +274,11 @@ def test_the_board_of_a_competition(folder: Path) -> None:
     rows = rng.normal(size=(40, 16))[labels] + rng.normal(size=(200, 16))
     teams = {"alder": rows, "birch": rows[:, :12], "cedar": rows > 0, "zeros": np.zeros((200, 4)), "short": rows[:150]}
     np.save("labels.npy", labels)
-    Path("submissions").mkdir()
     for name, embeddings in teams.items():
         np.savez(f"submissions/{name}.npz", embeddings=embeddings)
     page = "docs/how-to/competition.md"
     (words,) = commands(*blocks(page, "console"))
-    place = words.index("submissions/*.npz")  # which a shell expands
-    words[place : place + 1] = sorted(map(str, Path("submissions").iterdir()))
-    board, printed = block(page, "rank  "), CliRunner().invoke(main, words).stdout
+    board, printed = block(page, "rank  "), CliRunner().invoke(main, expanded(words)).stdout
     assert [line.rstrip() for line in printed.splitlines()] == board.splitlines()
 
 

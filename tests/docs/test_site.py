@@ -36,6 +36,7 @@ WORDS = {  # that people search for, and a page that must be found
     "sparse": "how-to/sparse/",
     "Codabench": "how-to/competition/",
     "hashing": "how-to/hash-codes/",
+    "word spotting": "studies/words/",
 }
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict"]  # with --quiet, no warning is counted
 _LOADS = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}

@@ -38,6 +38,7 @@ from deadheat.reports.statistics.intervals import (
     MOST_RESAMPLES,
     Interval,
     Intervals,
+    about_few,
     class_sums,
     standard_error,
     welch_interval,
@@ -101,12 +102,15 @@ class Gap(PlainFloats):
         -------
         Intervals
             The difference ± Student's quantile, for the degrees of freedom after Welch and Satterthwaite, times the
-            root of the sum of both squared standard errors. `n` counts the groups, or classes, of both sets.
+            root of the sum of both squared standard errors. `n` counts the groups, or classes, of both sets; `notes`
+            says so if either has few.
             **Undefined:** NaN where a set has fewer than two.
         """
         worst, middle, best = self._intervals(confidence_level)
-        unit = "class" if isinstance(self.train, Result) else "group"
-        return Intervals(worst, middle, best, float(confidence_level), "t", sum(self.n_unit), unit).within(-1, 1)
+        unit, (n_train, n_test) = "class" if isinstance(self.train, Result) else "group", self.n_unit
+        where = " in each set" if n_train == n_test else " in train" if n_train < n_test else " in test"
+        few = about_few(min(self.n_unit), unit, where)
+        return Intervals(worst, middle, best, float(confidence_level), "t", n_train + n_test, unit, few).within(-1, 1)
 
     def margin(self, *, confidence_level: float = 0.95) -> float:
         """Return the margin of error t·se: half the width of `interval`, before its ends are cut to [-1, 1].

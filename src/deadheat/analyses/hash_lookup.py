@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from deadheat.engine.task import Task, rows_of
 from deadheat.engine.ties.rule import Exact
 from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.inputs import codes
+from deadheat.reports.averaging import Singletons
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program
+from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int32, Int64, slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
@@ -30,6 +32,13 @@ from deadheat.support.progress import Reporting, Workers, raise_if_cancelled
 _PAIRS_AT_ONCE = 1 << 20  # of queries and items whose distances are in memory together, in each thread
 _BITS_AT_ONCE = 1 << 22  # of codes that are unpacked together
 _SHOWN = 4  # radii in the table, from 0
+_OF_SINGLETON = {"zero": (0.0, 0.0, 0.0), "one": (1.0, 1.0, 1.0), "balanced": (0.0, 1.0, 0.0)}  # as fields of `Lookup`
+_TREATED = {
+    "skip": "Left out: {} without a relevant item.",
+    "zero": "Counted as 0 in these means: {} without a relevant item.",
+    "one": "Counted as 100 % in these means: {} without a relevant item.",
+    "balanced": "Counted as precision 0, recall 100 % and F1 0 in these means: {} without a relevant item.",
+}
 
 
 class CodeStatistics(NamedTuple):
@@ -75,18 +84,21 @@ class HashLookup(TabularResult):
     n_bits : int
         Radii are 0 to `n_bits`; the entries of all arrays by radius.
     macro : Lookup
-        Means over the queries with a relevant item: `precision`, `recall`, `f1`. A query without an item within the
-        radius, an empty ball, has precision 0 and F1 0. Precision against recall is the curve over radii.
+        Means over the queries with a relevant item, and over those without one where `singletons` counts them:
+        `precision`, `recall`, `f1`. A query without an item within the radius, an empty ball, has precision 0 and F1 0.
+        Precision against recall is the curve over radii.
     micro : Lookup
-        Of the items within the radius of all these queries together. Where all balls are empty, precision is 0.
+        Of the items within the radius of all queries with a relevant item together. Where all balls are empty,
+        precision is 0.
     n_empty : (n_bits + 1,) int64
         Queries with an empty ball, of those with a relevant item.
     n_query : int
-        Queries with a relevant item; the others count in no value.
+        Queries with a relevant item.
     n_singleton : int
-        Queries without one.
+        Queries without one; they count in `macro` alone, and as `singletons` says.
     statistics : CodeStatistics
         Of the gallery.
+    singletons : {"skip", "zero", "one", "balanced"}
     """
 
     n_bits: int
@@ -96,6 +108,7 @@ class HashLookup(TabularResult):
     n_query: int
     n_singleton: int
     statistics: CodeStatistics
+    singletons: Singletons = "skip"
 
     @property
     def empty(self) -> Float64:
@@ -128,7 +141,7 @@ class HashLookup(TabularResult):
             f"{count(of_codes.largest_bucket, 'item', 'items')}.",
         ]
         if self.n_singleton:
-            notes.insert(1, f"Left out: {count(self.n_singleton, 'query', 'queries')} without a relevant item.")
+            notes.insert(1, _TREATED[self.singletons].format(count(self.n_singleton, "query", "queries")))
         correlation = number(of_codes.largest_correlation, ".2f")
         constant = f", {count(of_codes.n_constant, 'bit', 'bits')} constant" if of_codes.n_constant else ""
         shares = f"{100 * ones.min():.1f} to {100 * ones.max():.1f} % of the codes"
@@ -136,7 +149,7 @@ class HashLookup(TabularResult):
         return notes
 
     def to_dict(self) -> dict[str, Any]:
-        of_queries = {"n_bits": self.n_bits, "n_query": self.n_query, "n_singleton": self.n_singleton}
+        of_queries = {name: getattr(self, name) for name in ("n_bits", "n_query", "n_singleton", "singletons")}
         of_all = {"best_radius": self.best_radius, "statistics": plain(self.statistics._asdict())}
         return {"deadheat": program(), **of_queries, **of_all, **plain(self.columns())}
 
@@ -150,20 +163,23 @@ class HashLookup(TabularResult):
 
 
 @plain_floats
-def hash_lookup(task: Task) -> HashLookup:
+def hash_lookup(task: Task, *, singletons: Singletons = "skip") -> HashLookup:
     """Return precision, recall and F1 of the items within each Hamming radius, and statistics of the codes.
 
     Parameters
     ----------
     task : Task
         Of codes: ``dh.Task(codes, labels, distance="hamming")``, with exact ties.
+    singletons : {"skip", "zero", "one", "balanced"}
+        The value of a query without a relevant item in the macro means, as in `deadheat.evaluate`: none; 0, as
+        published code for hash codes has it; 1; or 0 for precision and F1 and 1 for recall.
 
     Returns
     -------
     HashLookup
         **Ties:** none matters, since all items at one distance are within a radius or outside. **Undefined:** queries
-        without a relevant item count in no value, and are counted. An empty ball has precision 0 and F1 0, as is usual
-        for hash codes; `HashLookup.n_empty` says how many queries have one.
+        without a relevant item count in no value unless `singletons` gives them one, and are counted. An empty ball has
+        precision 0 and F1 0, as is usual for hash codes; `HashLookup.n_empty` says how many queries have one.
 
     Raises
     ------
@@ -199,6 +215,7 @@ def hash_lookup(task: Task) -> HashLookup:
     Gallery: 4 codes, 4 distinct, the most frequent of 1 item.
     A bit is set in 25.0 to 50.0 % of the codes; the largest correlation of two is 0.58.
     """
+    checks.choice(singletons, get_args(Singletons), "singletons")
     rows = rows_of(task, "hash lookup", several=True)
     pair, options = rows.pair, rows.options
     if options.distance != "hamming":
@@ -216,13 +233,14 @@ def hash_lookup(task: Task) -> HashLookup:
     if not asking.any():
         raise UndefinedError("no query has a relevant item, so that nothing can be found within a radius")
     ball, hits = within[asking], found[asking]
-    n_relevant = hits[:, -1:]
-    macro = Lookup(*(_means(values) for values in _lookup(ball, hits, n_relevant)))
+    n_relevant, n_singleton = hits[:, -1:], int((~asking).sum())
+    others = np.zeros((0, 3)) if singletons == "skip" else np.tile(_OF_SINGLETON[singletons], (n_singleton, 1))
+    macro = Lookup(*map(_means, _lookup(ball, hits, n_relevant), others.T))
     totals: list[Int64] = [each.sum(axis=0, dtype=np.int64) for each in (ball, hits, n_relevant)]
     micro = _lookup(*totals)
     n_empty = np.count_nonzero(ball == 0, axis=0)
     statistics = _statistics(gallery[candidates.ranked], n_bits)
-    return HashLookup(n_bits, macro, micro, n_empty, len(ball), int((~asking).sum()), statistics)
+    return HashLookup(n_bits, macro, micro, n_empty, len(ball), n_singleton, statistics, singletons)
 
 
 def _counts(
@@ -261,9 +279,9 @@ def _lookup(ball: Array, hits: Array, n_relevant: Array) -> Lookup:
     return Lookup(hits / np.maximum(ball, 1), hits / n_relevant, 2 * hits / (ball + n_relevant))
 
 
-def _means(values: Float64) -> Float64:
-    """Return the mean of each column, from sums that are rounded once."""
-    return np.array([exact_mean(column) for column in values.T])
+def _means(values: Float64, others: Float64) -> Float64:
+    """Return the mean of each column and the `others`, from sums that are rounded once."""
+    return np.array([exact_mean(np.append(column, others)) for column in values.T])
 
 
 def _statistics(gallery: NDArray[np.uint64], n_bits: int) -> CodeStatistics:

@@ -482,22 +482,31 @@ class TruthRecall(IndexRecall):
     n_cut : int
         Queries whose ground truth ends inside the tie with the k-th, so that more items may tie than it lists: an index
         that returned one of those has a higher recall than is shown.
+    n_only_k : int
+        Of these, the queries whose ground truth ends with the k-th itself, so that nothing says whether any others tie.
     n_few : int
         Queries with fewer than k true neighbours: their recall is over those that exist. Without any it is undefined.
     """
 
     tolerance: float
     n_cut: int
+    n_only_k: int
     n_few: int
 
     def notes(self) -> list[str]:
         """Return notes on the comparison, the effect of ties, and queries whose ground truth ends too early."""
         _, *others = super().notes()
         within = f", ties within {self.tolerance:g}" if self.tolerance else ""
-        queries, cut = count(self.n_query, "query", "queries"), count(self.n_cut, "query", "queries")
-        least = f"the ground truth ends inside the tie with number {self.k}: recall is at least what is shown."
+        queries, n_inside = count(self.n_query, "query", "queries"), self.n_cut - self.n_only_k
         notes = [f"{queries}, {self.k} nearest by the ground truth{within}.", *others]
-        notes += [f"In {cut} {least}"] if self.n_cut else []
+        if n_inside:
+            cut = f"In {count(n_inside, 'query', 'queries')} the ground truth ends inside the tie with number {self.k}"
+            notes.append(f"{cut}: recall is at least what is shown.")
+        if self.n_only_k:
+            ends = f"In {count(self.n_only_k, 'query', 'queries')} the ground truth ends with number {self.k}"
+            notes.append(
+                f"{ends}, so that ties with it are unknown: if there are any, recall is at least what is shown."
+            )
         if self.n_few:
             n_none = max(int(np.isnan(each.per_query).sum()) for each in self.recalls.values())
             none = f"; {n_none} without any {'is' if n_none == 1 else 'are'} left out" if n_none else ""
@@ -510,7 +519,7 @@ class TruthRecall(IndexRecall):
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
         return {**super().to_dict(), "n_base": None, "tolerance": self.tolerance, "n_cut": self.n_cut,
-                "n_few": self.n_few}  # fmt: skip
+                "n_only_k": self.n_only_k, "n_few": self.n_few}  # fmt: skip
 
 
 @plain_floats
@@ -571,11 +580,12 @@ def index_recall_of_truth(
         hits = place[place >= 0]
         found, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
         recalls[name] = Recall(name, _by_id(found, of_tied, tied, closer, places - closer), rows.lengths)
-    n_cut = int(np.count_nonzero(is_tied[np.arange(n_query), true.lengths - 1] & ~is_whole))
+    is_cut = is_tied[np.arange(n_query), true.lengths - 1] & ~is_whole
     n_tied = int(np.count_nonzero(tied > places - closer))
     n_few = int(np.count_nonzero(places < k))
-    by, n_cut = (_IDS_ALONE, 0) if distances is None else (_TRUTH, n_cut)
-    return TruthRecall(recalls, k, by, n_query, -1, n_tied, tolerance, n_cut, n_few)
+    by, is_cut = (_IDS_ALONE, is_cut & False) if distances is None else (_TRUTH, is_cut)
+    n_cut, n_only_k = (int(np.count_nonzero(which)) for which in (is_cut, is_cut & (true.lengths == k)))
+    return TruthRecall(recalls, k, by, n_query, -1, n_tied, tolerance, n_cut, n_only_k, n_few)
 
 
 def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.Rows, Float64, Bool]:

@@ -25,13 +25,13 @@ from deadheat.cli import options as shared
 from deadheat.cli import systems
 from deadheat.cli.files import FILE, INTEGER, LINES, PATH, REAL, Choice, Command, option
 from deadheat.cli.options import deliver, draw, plot, with_options
-from deadheat.cli.shell import bar
+from deadheat.cli.shell import bar, note
 from deadheat.engine.distances.registry import DISTANCES, named
 from deadheat.engine.task import Task
 from deadheat.engine.ties.registry import make as make_rule
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import Layout
-from deadheat.inputs.ground_truth import Neighbors, read_neighbors
+from deadheat.inputs.ground_truth import Neighbors, looks_swapped, read_neighbors
 from deadheat.inputs.samples import open_labels
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import report_of
@@ -391,17 +391,22 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
         true = Neighbors(true.ids, read_neighbors(options["distances"]).distances)
     if true.ids is None:
         raise click.UsageError(f"{truth} has no ids")
-    far = true.distances
-    if far is None and (options["distances"] or options["tolerance"] or options["similarity"]):
+    if true.distances is None and (options["distances"] or options["tolerance"] or options["similarity"]):
         more = "" if options["distances"] else "; --distances FILE names them"
         raise click.UsageError(f"{options['distances'] or truth} has no distances{more}")
-    returned = {name: read_neighbors(path).ids for name, path in zip(names, files, strict=True)}
-    lacking = next((path for path, ids in zip(files, returned.values(), strict=True) if ids is None), None)
+    found = {path: read_neighbors(path) for path in files}
+    lacking = next((path for path, each in found.items() if each.ids is None), None)
     if lacking is not None:
         raise click.UsageError(f"{lacking} has no ids")
     if options["similarity"]:
-        far = [-row for row in far] if isinstance(far, list) else -far
-    deliver(index_recall_of_truth(returned, true.ids, far, options["k"], tolerance=options["tolerance"]), options)
+        true, found = true.negated(), {path: each.negated() for path, each in found.items()}
+    k, tolerance = options["k"], options["tolerance"]
+    for path, each in found.items():
+        odd = looks_swapped(true, each, k, tolerance)
+        if odd is not None:
+            note(f"warning: {path} has {odd}, unlike {truth}: is {truth} the ground truth? It goes first")
+    returned = dict(zip(names, (found[path].ids for path in files), strict=True))
+    deliver(index_recall_of_truth(returned, true.ids, true.distances, k, tolerance=tolerance), options)
 
 
 @click.command(

@@ -175,10 +175,15 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     """Rank systems on the same queries, and say which are significantly ahead of which under any tie-breaking.
 
     FILEs are as `deadheat evaluate` takes them, one for each system, of the same samples in the same order; without
-    --gallery each query is left out of its own ranking. With --qrels they are TREC runs.
+    --gallery each query is left out of its own ranking. With --qrels they are TREC runs. With --public the exit status
+    is 2 if every FILE is refused.
     """
     if options["public"]:
-        deliver(_public(files, options), options)
+        public = _public(files, options)
+        deliver(public, options)
+        if not public.values:
+            came = "the only one was" if len(files) == 1 else f"all {len(files)} were"
+            raise click.ClickException(f"no submission could be ranked: {came} refused")
         return
     if len(files) < 2:
         raise click.UsageError(f"leaderboard takes at least two files, but got {len(files)}")

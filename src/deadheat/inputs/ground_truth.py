@@ -26,6 +26,7 @@ from deadheat.inputs.formats.keyed import opened_h5_file
 _HEAD = 8  # bytes
 _BINARY = {".ibin": ("<i4",), ".fbin": ("<f4",), ".bin": ("<i4", "<f4")}
 _ENDINGS = (".h5", ".hdf5", *_BINARY, ".npy", ".parquet")
+_ROUNDED = 1e-4  # of a distance in a file
 _NAMES = {"i": ("neighbors", "neighbors_id", "neighbor_ids", "ids"), "f": ("distances", "neighbors_distance")}
 
 
@@ -34,6 +35,11 @@ class Neighbors(NamedTuple):
 
     ids: Any  # (n_query, depth), or a list of rows
     distances: Any  # the same
+
+    def negated(self) -> Neighbors:
+        """Return the same with similarities as distances, or the reverse."""
+        far = self.distances
+        return Neighbors(self.ids, [-row for row in far] if isinstance(far, list) else None if far is None else -far)
 
 
 def read_neighbors(path: Path) -> Neighbors:
@@ -67,6 +73,30 @@ def read_neighbors(path: Path) -> Neighbors:
         came = "has neither" if odd is None else f"has an array of shape {odd}"
         raise FileError(path, f" must have ids or distances with a row for each query, but {came}")
     return Neighbors(found.get("i"), found.get("f"))
+
+
+def looks_swapped(true: Neighbors, found: Neighbors, k: int, tolerance: float) -> str | None:
+    """Return what `found` has and a ground truth alone should have, if anything: then the two are perhaps swapped.
+
+    No items are closer than the true ones, so that those of `found` are farther at the k-th place, or as far. Distances
+    of files are rounded; where they are of two kinds, such as squared in one file, no conclusion is certain.
+    """
+    if true.distances is None or found.distances is None:
+        if true.distances is not found.distances:
+            return "distances" if true.distances is None else None
+        more = len(found.ids) == len(true.ids) and min(map(len, found.ids)) > max(map(len, true.ids))
+        return "more items for each query" if more else None
+    if len(found.distances) != len(true.distances):
+        return None
+    far, other = (_farthest(each.distances, k) for each in (true, found))
+    margin = tolerance + _ROUNDED * np.abs(far)
+    with np.errstate(invalid="ignore"):  # infinite: fewer than k
+        return "closer items" if (other < far - margin).any() and not (other > far + margin).any() else None
+
+
+def _farthest(distances: Any, k: int) -> NDArray[np.float64]:
+    """Return the largest of the first k distances of each query; infinite where there are fewer."""
+    return np.array([np.max(row[:k]) if len(row) >= k else np.inf for row in distances], dtype=np.float64)
 
 
 def _named(held: list[str]) -> dict[str, str]:

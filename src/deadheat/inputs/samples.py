@@ -103,6 +103,7 @@ def open_samples(
     else:  # the labels first, because what is wrong with them is known sooner
         opened = open_labels(labels, labels_name, layout)
         source = open_rows(embeddings, name, layout)
+        name = str(embeddings) if is_path(embeddings) else name  # a file of their own is named, as it may be at fault
     opened = label_sets.as_sets(opened)
     if label_sets.are_several(opened) or (several and n_dim(opened) == 2):
         return Samples(source, label_sets.label_sets(opened, len(source), labels_name, name))

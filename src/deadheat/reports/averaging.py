@@ -19,7 +19,9 @@ from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.means import exact_mean, exact_total
 
-NO_LABELS = "No labels are known, so each query counts as independent; where queries come in classes, give labels."
+NO_LABELS = (
+    "No labels are known, so each query counts as independent; where queries come in classes, give labels=, one each."
+)
 
 
 Singletons = Literal["skip", "zero", "one", "balanced"]

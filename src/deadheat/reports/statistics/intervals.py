@@ -546,8 +546,8 @@ def counted(n: int, unit: str) -> str:
     return f"{n} {unit if n == 1 else UNITS[unit]}"
 
 
-def about_few(n: int, unit: str) -> tuple[str, ...]:
-    """Return a sentence if there are too few units to say much; else none.
+def about_few(n: int, unit: str, where: str = "") -> tuple[str, ...]:
+    """Return a sentence if there are too few units to say much; else none. `where` says which of several sets has them.
 
     Examples
     --------
@@ -556,6 +556,5 @@ def about_few(n: int, unit: str) -> tuple[str, ...]:
     """
     if unit not in ("class", "group") or n >= FEW_CLASSES:
         return ()
-    return (
-        f"Only {counted(n, unit)}: with fewer than about {FEW_CLASSES} neither intervals nor p-values can be trusted.",
-    )
+    fewer = f"with fewer than about {FEW_CLASSES} neither intervals nor p-values can be trusted"
+    return (f"Only {counted(n, unit)}{where}: {fewer}.",)
