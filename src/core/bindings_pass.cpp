@@ -187,8 +187,13 @@ public:
     }
     Numbers64 cuts_below(Index counter, const OpenItems &items) override {
         const nb::gil_scoped_acquire hold;
+        const auto all = [&](std::int32_t OpenItem::*field) {
+            Numbers64 numbers;
+            for (const OpenItem &item : items) numbers.push_back(item.*field);
+            return array_of(std::move(numbers));
+        };
         return numbers_of(
-            decide_(counter, array_of(items.rows), array_of(items.columns), array_of(items.low), array_of(items.high)));
+            decide_(counter, all(&OpenItem::row), all(&OpenItem::column), all(&OpenItem::low), all(&OpenItem::high)));
     }
 
 private:

@@ -247,8 +247,10 @@ void representations_agree(KeyKind kind, Padded<T> &left, Padded<T> &right, Want
                 CHECK(order == wanted(i, j, k, order));
                 CHECK(near == order || near == 0);
                 CHECK(roots.compare_shifted(j, roots, k, 0.0) == order);
-                if (const IntegerRows *rows = pairs.integers())
-                    CHECK(rows->compare(rows->number(i, j), rows->number(i, k)) == order);
+                if (const IntegerRows *rows = pairs.integers()) {
+                    IntegerPairs numbers(*rows);
+                    CHECK(rows->compare(numbers.number(i, j), numbers.number(i, k)) == order);
+                }
             }
         std::vector<std::int64_t> places = item;
         const auto greater = std::make_unique<bool[]>(places.size());

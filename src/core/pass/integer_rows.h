@@ -24,7 +24,8 @@ using Integer = SignedTwoLimbs;
 /// The exact closeness of a pair, as it compares with others of the same query.
 struct ShortNumber {
     Integer a;
-    std::int64_t item;  // whose square divides it, of a cosine
+    std::int64_t item;  // of a cosine: whose square divides it,
+    double about;       // and the quotient with its root, about
 };
 
 /// The numbers of all pairs of some queries and items.
@@ -38,7 +39,6 @@ public:
     /// Null where a row has too many bits, or rows are too many to be kept.
     static std::unique_ptr<IntegerRows> of(KeyKind kind, const Source &query, const Source &item, bool same);
 
-    ShortNumber number(std::int64_t query, std::int64_t item) const;
     bool has_tiles() const { return has_tiles_; }
     IntegerTile tile(Span<const std::int64_t> queries, Span<const std::int64_t> items) const;
     ShortNumber number(const IntegerTile &tile, Index row, Index place, std::int64_t item) const;
@@ -48,16 +48,34 @@ public:
     bool symmetric() const { return query_ == &item_memory_; }
 
 private:
+    friend class IntegerPairs;
     IntegerRows() = default;
-    Integer finished(Integer product, std::int64_t item) const;
+    ShortNumber finished(Integer product, std::int64_t item) const;
 
     KeyKind kind_ = KeyKind::product;
     Index dim_ = 0;
     bool residues_alone_ = false, has_tiles_ = true;
     std::vector<std::int64_t> query_memory_, item_memory_;
     const std::vector<std::int64_t> *query_ = nullptr;
-    std::vector<Integer> squares_;       // of items
+    std::vector<Integer> squares_;       // of items; of differences sums of sizes
     std::vector<double> inverse_norms_;  // about 1/√square of items, of cosines
+};
+
+/// Makes the numbers of pairs, one query after another: from what of it is not 0.
+class IntegerPairs {
+public:
+    explicit IntegerPairs(const IntegerRows &rows) : rows_(rows) {}
+    ShortNumber number(std::int64_t query, std::int64_t item);
+
+private:
+    struct Term {
+        std::int64_t number;
+        Index place;
+    };
+
+    const IntegerRows &rows_;
+    std::int64_t query_ = -1;
+    std::vector<Term> terms_;
 };
 
 }  // namespace deadheat
