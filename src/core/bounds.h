@@ -82,10 +82,12 @@ constexpr double MOST_OF_SQUARE = 0x1p-60;
 /// More than the roundings of a bound itself, as a part of it.
 constexpr double OF_BOUND = 1 + 0x1p-40;
 
-/// Dot2 (Ogita, Rump and Oishi 2005) of d terms in up to 32 sums: 2γ² with γ of d + 64 roundings, of Σ|a_k b_k|.
-constexpr double of_dot2(long long dim) {
-    const double roundings = static_cast<double>(dim + 64) * 0x1p-53, gamma = roundings / (1 - roundings);
-    return 2 * gamma * gamma;
-}
+/// Two numbers in two parts are compared by the difference of the values and that of the rests: a rounding of each and one
+/// of their sum, 3u of their sizes; here are 8u.
+constexpr double OF_PARTS = 0x1p-50;
+
+/// What a sum of Dot2 has lost is added up from rounded sizes, with less than 2^31 roundings: less than a part of 2^-20 of
+/// it.
+constexpr double OF_LOST = 1 + 0x1p-20;
 
 }  // namespace deadheat::bounds

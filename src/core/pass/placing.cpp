@@ -15,6 +15,11 @@ int compare(const Dot2Numbers &mine, Index i, const Dot2Numbers &yours, Index k)
 }
 int compare(const Roots &mine, Index i, const Roots &yours, Index k) { return mine.compare(i, yours, k); }
 
+bool equal(const Dot2Numbers &mine, Index i, const Dot2Numbers &yours, Index k) {
+    return Dot2Number::equal(mine[at(i)], yours[at(k)]);
+}
+bool equal(const Roots &mine, Index i, const Roots &yours, Index k) { return mine.compare(i, yours, k) == 0; }
+
 void add(Dot2Numbers &to, const Dot2Numbers &others) { to.insert(to.end(), others.begin(), others.end()); }
 void add(Roots &to, const Roots &others) { to.add(others); }
 
@@ -59,9 +64,12 @@ OpenItems Placing::place(KnownMembers<Numbers> &known, Span<const OpenItem> open
     for (std::size_t p = 0; p < open.size(); ++p) {
         const OpenItem &item = open[p];
         const std::int32_t *places = known.places.row(item.row);
-        const auto [low, high] = place_between<exact>(
+        auto [low, high] = place_between<exact>(
             item.low, item.high, [&](Index g) { return compare(numbers, static_cast<Index>(p), known.numbers, places[g]); });
-        if (exact || low == high)
+        bool decided = exact || low == high;
+        for (Index g = low; !decided && g < high; ++g)
+            if (equal(numbers, static_cast<Index>(p), known.numbers, places[g])) decided = true, low = g, high = g + 1;
+        if (decided)
             counts(item.row, low + high) += item.weight;
         else
             left.push_back(

@@ -345,25 +345,22 @@ def of_bound() -> Fraction:
     return most
 
 
-def of_dot2() -> Fraction:
-    """Products whose terms cancel, summed with what each step loses."""
-    rng, most, dim = np.random.default_rng(13), Fraction(0), 32
-    roundings = (dim + 64) * U
-    gamma = roundings / (1 - roundings)
-    for _ in range(300):
-        left, right = rng.standard_normal((2, dim)).tolist()
-        right[-1] = -after(dot(left[:-1], right[:-1]) / Fraction(left[-1]))
-        value = rest = 0.0
-        for a, b in zip(left, right, strict=True):
-            term, total = a * b, value + a * b
-            rest += after(Fraction(a) * Fraction(b) - Fraction(term)) + after(
-                Fraction(value) + Fraction(term) - Fraction(total)
-            )
-            value = total
-        sizes = sum(abs(Fraction(a) * Fraction(b)) for a, b in zip(left, right, strict=True))
-        error = abs(Fraction(value) + Fraction(rest) - dot(left, right))
-        most = max(most, error / (2 * gamma**2 * sizes))
+def of_parts() -> Fraction:
+    """The difference of two numbers in two parts."""
+    rng, most = np.random.default_rng(13), Fraction(0)
+    for _ in range(TRIES):
+        (a, a_rest), (b, b_rest) = (_split(Fraction(int(n), 2**104)) for n in _whole(rng, 2))
+        values, rests = a - b, a_rest - b_rest
+        real = Fraction(a) - Fraction(b) + Fraction(a_rest) - Fraction(b_rest)
+        sizes = abs(Fraction(values)) + abs(Fraction(rests))
+        most = max(most, abs(Fraction(values + rests) - real) / (held("OF_PARTS") * sizes))
     return most
+
+
+def of_lost() -> Fraction:
+    """Sizes each of which is lost when it is added to the first: as many as a sum has roundings."""
+    assert 1.0 + float(U) == 1.0
+    return 2**31 * U / (held("OF_LOST") - 1)
 
 
 # All of them ---------------------------------------------------------------------------------------------------------
@@ -393,7 +390,8 @@ ATTACKS: dict[str, tuple[Callable[[], Fraction], float]] = {  # and the part tha
     "LOST": (lost, 0),
     "MOST_OF_SQUARE": (most_of_square, 0.3),
     "OF_BOUND": (of_bound, 1e-5),
-    "of_dot2": (of_dot2, 1e-5),
+    "OF_PARTS": (of_parts, 0.05),
+    "OF_LOST": (of_lost, 0.1),
 }
 
 
