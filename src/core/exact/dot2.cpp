@@ -15,7 +15,7 @@ constexpr int HIGHEST = 1020;  // exponent of a number that is scaled to 1: the 
 constexpr int LOWEST = -450;   // exponent of numbers whose products end above 2^-1022, as do sums of these
 
 /// The sum of two parts as the nearest float and the rest.
-Dot2Number of_parts(double value, double rest, double error) {
+inline Dot2Number of_parts(double value, double rest, double error) {
     const TwoParts sum = two_sum(value, rest);
     return {sum.value, sum.rest, error * bounds::OF_BOUND};
 }
@@ -30,7 +30,7 @@ Dot2Number inverse_root(Dot2Number square) {
 }
 
 /// A number times another whose error is a part of itself.
-Dot2Number times(Dot2Number a, Dot2Number b) {
+inline Dot2Number times(Dot2Number a, Dot2Number b) {
     const TwoParts product = two_product(a.value, b.value);
     const double size = std::fabs(product.value);
     return of_parts(product.value, product.rest + (a.value * b.rest + a.rest * b.value),
@@ -38,7 +38,7 @@ Dot2Number times(Dot2Number a, Dot2Number b) {
 }
 
 /// 2a − b
-Dot2Number twice_less(Dot2Number a, Dot2Number b) {
+inline Dot2Number twice_less(Dot2Number a, Dot2Number b) {
     const TwoParts values = two_sum(2 * a.value, -b.value), rests = two_sum(2 * a.rest, -b.rest);
     const TwoParts rest = two_sum(values.rest, rests.value);
     return of_parts(values.value, rest.value, (2 * a.error + b.error) + (std::fabs(rests.rest) + std::fabs(rest.rest)));

@@ -1,10 +1,8 @@
 #include "pass/integer_rows.h"
 
 #include <bit>
-#include <cmath>
 #include <cstdlib>
 
-#include "bounds.h"
 #include "distances/products.h"
 #include "distances/tiles.h"
 
@@ -228,13 +226,9 @@ ShortNumber IntegerRows::number(const IntegerTile &tile, Index row, Index place,
     return finished((Integer{high} << 64) + low, item);
 }
 
-int IntegerRows::compare(const ShortNumber &one, const ShortNumber &other) const {
-    const Integer a = one.a, b = other.a;
-    if (kind_ != KeyKind::cosine || a == 0 || b == 0 || (a < 0) != (b < 0)) return (a > b) - (a < b);
-    const Integer x = squares_[at(one.item)], y = squares_[at(other.item)];
-    if (x == y) return (a > b) - (a < b);
-    if (std::fabs(one.about - other.about) > bounds::OF_COSINE * std::fabs(one.about))
-        return one.about > other.about ? 1 : -1;
+int IntegerRows::compare_cosines(const ShortNumber &one, const ShortNumber &other) const {
+    const Integer a = one.a, b = other.a, x = squares_[at(one.item)], y = squares_[at(other.item)];
+    if (x == y || a == 0 || b == 0 || (a < 0) != (b < 0)) return (a > b) - (a < b);
     const int order = Product(size_of(a), y).compare(Product(size_of(b), x));
     return a < 0 ? -order : order;
 }

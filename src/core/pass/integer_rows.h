@@ -11,8 +11,10 @@
 // the sum.
 #pragma once
 
+#include <cmath>
 #include <memory>
 
+#include "bounds.h"
 #include "exact/sums.h"
 #include "pass/source.h"
 #include "support/memory.h"
@@ -43,13 +45,19 @@ public:
     IntegerTile tile(Span<const std::int64_t> queries, Span<const std::int64_t> items) const;
     ShortNumber number(const IntegerTile &tile, Index row, Index place, std::int64_t item) const;
     /// −1, 0 or 1, as one number is less than, equal to or greater than another of the same query.
-    int compare(const ShortNumber &one, const ShortNumber &other) const;
+    int compare(const ShortNumber &one, const ShortNumber &other) const {
+        if (kind_ != KeyKind::cosine) return (one.a > other.a) - (one.a < other.a);
+        if (std::fabs(one.about - other.about) <= bounds::OF_COSINE * std::fabs(one.about))
+            return compare_cosines(one, other);
+        return one.about > other.about ? 1 : -1;
+    }
     /// True if the tile of items and queries is that of queries and items, transposed.
     bool symmetric() const { return query_ == &item_memory_; }
 
 private:
     friend class IntegerPairs;
     IntegerRows() = default;
+    int compare_cosines(const ShortNumber &one, const ShortNumber &other) const;
     ShortNumber finished(Integer product, std::int64_t item) const;
 
     KeyKind kind_ = KeyKind::product;
