@@ -238,13 +238,11 @@ struct OwnedExact {
     nb::object query, item;
     ExactPairs pairs;
 
-    /// `without` a representation, to measure what it is worth: "integers", "tiles" or "double-double".
+    /// `without` a representation, to measure what it is worth: "integers" or "double-double".
     OwnedExact(const std::string &kind, nb::object of_query, nb::object of_item, const std::string &without)
         : query(of_query), item(of_item), pairs(key_kind(kind), source_of(query), source_of(item), of_query.is(of_item)) {
-        pairs.left_out = named<LeftOut>(without, {{"", LeftOut::nothing},
-                                                  {"integers", LeftOut::integers},
-                                                  {"tiles", LeftOut::tiles},
-                                                  {"double-double", LeftOut::double_double}});
+        pairs.left_out = named<LeftOut>(
+            without, {{"", LeftOut::nothing}, {"integers", LeftOut::integers}, {"double-double", LeftOut::double_double}});
     }
 };
 

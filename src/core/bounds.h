@@ -52,16 +52,6 @@ constexpr double LEFT_OF_CENTRE = 0x1p-30, OF_SPREAD = 1 + 0x1p-20;
 /// less than 4u off make less than 16u; two of them are compared.
 constexpr double OF_COSINE = 0x1p-48;
 
-/// The product of two norms of rows of integers: (d + 4)u, for d below 2^30.
-constexpr double OF_NORMS = 1 + 0x1p-20;
-
-/// The float64 value of an exact product with so many roundings, of rows with this product of norms, is closer than half of
-/// 2^64 to it if this is at most 2^62: the residue modulo 2^64 then fixes the product.
-constexpr double within_residue(long long roundings, double norms) {
-    return static_cast<double>(roundings + 4) * 0x1p-53 * norms;
-}
-constexpr double MOST_WITHIN_RESIDUE = 0x1p62;
-
 /// Estimates of long integers, from their first 64 bits, are off by 2u, products, quotients and roots of a few of them by
 /// less than 2^-48; differences of two or three by twice as much of the sum of their sizes, and a rounding of each.
 constexpr double OF_ESTIMATES = 0x1p-46;

@@ -214,11 +214,7 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
                 intervals_of_open<T>(opened(2, p), table->edges.row(i), Matrix<const double>(cuts_.low)[i]);
             open.push_back({i, j, static_cast<std::int32_t>(from), static_cast<std::int32_t>(to), problem_.weight[at(j)]});
         }
-        if (!placing_.has_integers()) return n;
-        if (static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column) && problem_.exact->has_tiles())
-            decide_tile(square.row, square.column, open, finer, tally.counts);
-        else
-            placing_.count_integers(open, tally.counts);
+        placing_.count_integers(few, tally.counts);
         return n;
     }
     Numbers64 rows(at(n)), columns(at(n)), guess(at(n)), weights(at(n));
@@ -229,7 +225,7 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
     }
     scores.resize(at(n));
     const double share = static_cast<double>(n) / static_cast<double>(n_row * n_column);
-    if (!at_last) finer.scores(rows, columns, share > MANY_OPEN, scores);
+    if (!at_last) finer(rows, columns, share > MANY_OPEN, scores);
     place(rows, columns, scores, guess, weights, tally);
     return n;
 }
@@ -262,17 +258,6 @@ void Counter::decide(OpenItems &open, Matrix<std::int32_t> tally, Decision *deci
     }
     placing_.count(open, tally, stop);
     open = {};
-}
-
-/// Decide open items from the exact tile of a square whose first row and column are these.
-void Counter::decide_tile(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> tally) {
-    const auto [tile, transposed] = finer.integers();
-    const IntegerRows &rows = *problem_.exact->integers();
-    placing_.count_integers(open, tally, [&, &whole = *tile, &across = transposed](const OpenItem &of) {
-        const Index i = of.row - row, j = of.column - column;
-        const std::int64_t item = problem_.scores->item_of_column[at(of.column)];
-        return rows.number(whole, across ? j : i, across ? i : j, item);
-    });
 }
 
 template Index Counter::count(Square<float>, Matrix<const std::int32_t>, const Finer &, Tally &);

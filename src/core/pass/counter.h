@@ -61,13 +61,8 @@ struct Tally {
     OpenItems open;
 };
 
-/// Finer scores of a square.
-struct Finer {
-    /// Float64 scores of items, (row in the block, column), from those of the whole square if `all`.
-    std::function<void(const Numbers64 &rows, const Numbers64 &columns, bool all, Span<double> scores)> scores;
-    /// The exact tile of the whole square, and whether it is that transposed.
-    std::function<std::pair<const IntegerTile *, bool>()> integers;
-};
+/// Float64 scores of items, (row in the block, column), of a square, from those of the whole square if `all`.
+using Finer = std::function<void(const Numbers64 &rows, const Numbers64 &columns, bool all, Span<double> scores)>;
 
 /// Counts the items of one block of queries between one sequence of cuts. Slot 2i of a row counts what is surely between
 /// interval i − 1 and interval i; where two cuts share an interval, slot 2i + 1 counts what is between them.
@@ -97,7 +92,6 @@ private:
     Index filter(const Square<T> &square, Matrix<const std::int32_t> excluded, const EdgeTable<T> &table,
                  Matrix<std::int32_t> counts, Matrix<std::int32_t> opened);
     const Meetings *meetings();
-    void decide_tile(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> counts);
     template <class T>
     Index count_same_pattern(const Square<T> &square, Matrix<std::int32_t> opened, Span<double> scores,
                              Matrix<std::int32_t> counts);

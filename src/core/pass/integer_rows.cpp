@@ -3,18 +3,14 @@
 #include <bit>
 #include <cstdlib>
 
-#include "distances/products.h"
-#include "distances/tiles.h"
-
 namespace deadheat {
 
 namespace {
 
 constexpr int MOST_BITS = 63;                   // of a number, without its sign
 constexpr int MOST_SUM_BITS = 125;              // of a sum of products, so that twice one less another has 127
-constexpr int MOST_RESIDUE_BITS = 62;           // of a sum that its residue modulo 2^64 is
+constexpr int MOST_WORD_BITS = 62;              // of a sum in one word
 constexpr std::size_t KEPT_NUMBERS = 8u << 20;  // in all rows
-constexpr Index CHUNK = 16;  // dimensions whose products are added up first: few roundings follow each other
 
 /// The exponents between which the bits of some numbers lie: each is below 2^high and a multiple of 2^low.
 struct BitRange {
@@ -71,22 +67,6 @@ struct RawRows {
     }
 };
 
-Matrix<const std::uint64_t> words_of(const std::vector<std::int64_t> &integers, Index dim) {
-    return {reinterpret_cast<const std::uint64_t *>(integers.data()), static_cast<Index>(integers.size()) / dim, dim, dim};
-}
-
-/// The norm of the longest row.
-double longest(const std::vector<std::int64_t> &integers, Index dim) {
-    double most = 0;
-    for (std::size_t begin = 0; begin < integers.size(); begin += at(dim)) {
-        double square = 0;
-        for (std::size_t k = begin; k < begin + at(dim); ++k)
-            square += static_cast<double>(integers[k]) * static_cast<double>(integers[k]);
-        most = std::max(most, square);
-    }
-    return std::sqrt(most);
-}
-
 Integer size_of(Integer number) { return number < 0 ? -number : number; }
 
 /// a²·b, six limbs of it, for sizes below 2^127.
@@ -138,17 +118,13 @@ std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, 
     if (!differences && std::max(sum_bits, 2 * item_bits + of_sum) > MOST_SUM_BITS) return nullptr;
     std::unique_ptr<IntegerRows> rows(new IntegerRows());
     rows->kind_ = kind, rows->dim_ = item.dim;
-    rows->residues_alone_ = sum_bits <= MOST_RESIDUE_BITS;
+    rows->one_word_ = sum_bits <= MOST_WORD_BITS;
     rows->item_memory_ = of_item.integers(item.dim, kind == KeyKind::cosine, items.low);
     if (same && (one_unit || kind == KeyKind::cosine)) {
         rows->query_ = &rows->item_memory_;
     } else {
         rows->query_memory_ = of_query.integers(item.dim, !one_unit, queries.low);
         rows->query_ = &rows->query_memory_;
-    }
-    if (!differences && !rows->residues_alone_) {  // Σ|a·b| ≤ ‖a‖‖b‖, rounded up
-        const double sizes = longest(*rows->query_, item.dim) * longest(rows->item_memory_, item.dim) * bounds::OF_NORMS;
-        rows->has_tiles_ = bounds::within_residue(product_roundings(item.dim, CHUNK), sizes) <= bounds::MOST_WITHIN_RESIDUE;
     }
     if (kind == KeyKind::product) return rows;
     for (Index i = 0; i < item.n; ++i) {
@@ -184,7 +160,7 @@ ShortNumber IntegerPairs::number(std::int64_t query, std::int64_t item) {
         sum = -rows_.squares_[at(item)];
         for (const auto &[number, place] : terms_)
             sum += static_cast<std::int64_t>(size(row[place], 0) - size(number, row[place]));
-    } else if (rows_.residues_alone_) {  // no sum has more than 64 bits
+    } else if (rows_.one_word_) {
         std::int64_t part = 0;
         for (const auto &[number, place] : terms_) part += number * row[place];
         sum = part;
@@ -192,38 +168,6 @@ ShortNumber IntegerPairs::number(std::int64_t query, std::int64_t item) {
         for (const auto &[number, place] : terms_) sum += Integer{number} * row[place];
     }
     return rows_.finished(sum, item);
-}
-
-IntegerTile IntegerRows::tile(Span<const std::int64_t> queries, Span<const std::int64_t> items) const {
-    const auto gathered = [&](const std::vector<std::int64_t> &from, Span<const std::int64_t> index) {
-        std::vector<std::int64_t> rows(index.size() * at(dim_));
-        for (std::size_t p = 0; p < index.size(); ++p)
-            std::copy_n(from.data() + index[p] * dim_, dim_, rows.data() + p * at(dim_));
-        return rows;
-    };
-    const auto left = gathered(*query_, queries), right = gathered(item_memory_, items);
-    const auto n = static_cast<Index>(queries.size()), m = static_cast<Index>(items.size());
-    IntegerTile tile{Table<std::uint64_t>(n, m), {}};
-    const auto loop = kind_ == KeyKind::difference ? tile_loops().integer_differences : tile_loops().integer_products;
-    loop(words_of(left, dim_), words_of(right, dim_), tile.residues);
-    if (residues_alone_) return tile;
-    tile.values = Table<double>(n, m);
-    const std::vector<double> a(left.begin(), left.end()), b(right.begin(), right.end());
-    const Matrix<const double> rows{a.data(), n, dim_, dim_}, others{b.data(), m, dim_, dim_};
-    if (kind_ == KeyKind::difference)
-        tile_loops().cityblock_double(rows, others, tile.values);
-    else
-        product_of_matrices<double>(rows, others, CHUNK, tile.values);
-    return tile;
-}
-
-ShortNumber IntegerRows::number(const IntegerTile &tile, Index row, Index place, std::int64_t item) const {
-    const std::uint64_t residue = tile.residues(row, place);
-    if (residues_alone_) return finished(static_cast<std::int64_t>(residue), item);
-    // what is off by less than 2^62 + 2^60, with the roundings here, is closest to the right multiple of 2^64
-    const auto low = static_cast<std::int64_t>(residue);
-    const auto high = std::llrint((tile.values(row, place) - static_cast<double>(low)) / 0x1p64);
-    return finished((Integer{high} << 64) + low, item);
 }
 
 int IntegerRows::compare_cosines(const ShortNumber &one, const ShortNumber &other) const {

@@ -100,9 +100,17 @@ void Placing::know(KnownMembers<Numbers> &known, Span<const OpenItem> open, cons
 }
 
 void Placing::count_integers(const OpenItems &open, Matrix<std::int32_t> counts) {
-    IntegerPairs pairs(*problem_.exact->integers());
-    count_integers(open, counts,
-                   [&](const OpenItem &item) { return pairs.number(queries_[at(item.row)], item_of(item.column)); });
+    if (open.empty()) return;
+    const IntegerRows &rows = *problem_.exact->integers();
+    const ShortNumber *members = integer_members();
+    IntegerPairs pairs(rows);
+    for (const OpenItem &item : open) {
+        const ShortNumber *of_row = members + item.row * cuts_.low.columns;
+        const ShortNumber mine = pairs.number(queries_[at(item.row)], item_of(item.column));
+        const Between place =
+            place_between<true>(item.low, item.high, [&](Index g) { return rows.compare(mine, of_row[g]); });
+        counts(item.row, place.low + place.high) += item.weight;
+    }
 }
 
 /// The members of all groups as short integers.

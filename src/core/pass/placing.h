@@ -26,18 +26,6 @@ public:
     void count(const OpenItems &open, Matrix<std::int32_t> counts, const std::atomic<bool> &stop);
     /// Return whether rows are short integers: then `count_integers` will do, for any thread.
     bool has_integers() const { return problem_.exact->integers() != nullptr; }
-    /// The same; number(item) is that of an item.
-    template <class Number>
-    void count_integers(const OpenItems &open, Matrix<std::int32_t> counts, Number number) {
-        const ShortNumber *members = integer_members();
-        const IntegerRows &rows = *problem_.exact->integers();
-        for (const OpenItem &item : open) {
-            const ShortNumber *of_row = members + item.row * cuts_.low.columns, mine = number(item);
-            const Between place =
-                place_between<true>(item.low, item.high, [&](Index g) { return rows.compare(mine, of_row[g]); });
-            counts(item.row, place.low + place.high) += item.weight;
-        }
-    }
     void count_integers(const OpenItems &open, Matrix<std::int32_t> counts);
 
 private:

@@ -62,7 +62,7 @@ private:
         for (column_ = 0; column_ < right.n; column_ += columns)
             for (row_ = 0; row_ < left_->n; row_ += rows) {
                 n_ = std::min(rows, left_->n - row_), m_ = std::min(columns, right.n - column_);
-                wide_.clear(), tile_.reset();
+                wide_.clear();
                 if (filter && filter->count(row_, column_, n_, m_)) {
                     for (std::size_t k = 0; k < sides_.size(); ++k) count_rows<T>(static_cast<int>(k), filter->left_open(k));
                     continue;
@@ -86,10 +86,7 @@ private:
         Buffer<T> memory(some.size() * at(n_column));
         const Matrix<T> products{memory.data(), own.n, n_column, n_column};
         scores_.products<T>(level_, own, 0, other, number == 0 ? column_ : row_, products);
-        for (Index k = 0; k < own.n; ++k) {
-            tile_.reset();
-            count_part<T>(number, some[at(k)], {products.row(k), 1, n_column, n_column});
-        }
+        for (Index k = 0; k < own.n; ++k) count_part<T>(number, some[at(k)], {products.row(k), 1, n_column, n_column});
     }
 
     /// Count the rows of the square from one on, for one side, whose products these are.
@@ -98,24 +95,13 @@ private:
         const Side &side = sides_[at(number)];
         const Index row = number == 0 ? row_ : column_, column = side.start + (number == 0 ? column_ : row_);
         scores_.finish<T>(scores_.item_of_column.subspan(at(column), at(part.columns)), part);
-        Finer finer;
-        finer.scores = [&](const Numbers64 &of_rows, const Numbers64 &columns, bool all, Span<double> out) {
+        const Finer finer = [&](const Numbers64 &of_rows, const Numbers64 &columns, bool all, Span<double> out) {
             if (all)
                 from_square(number, of_rows, columns, row, column, out);
             else
                 from_pairs(*side.block, of_rows, columns, out);
         };
-        finer.integers = [&] { return integers(number, row + first, column, part.rows, part.columns); };
         side.block->count<T>({part, row + first, column, level_, side.band}, finer, *side.tallies, side.lock);
-    }
-
-    /// The exact tile of the square; the other side has the same, transposed, where the rows are the same.
-    std::pair<const IntegerTile *, bool> integers(int number, Index row, Index column, Index n, Index m) {
-        const IntegerRows &rows = *problem_.exact->integers();
-        if (number == 1 && tile_ && rows.symmetric()) return {&*tile_, true};
-        const auto queries = sides_[at(number)].block->queries().subspan(at(row), at(n));
-        tile_ = rows.tile(queries, scores_.item_of_column.subspan(at(column), at(m)));
-        return {&*tile_, false};
     }
 
     void from_pairs(const Block &block, const Numbers64 &rows, const Numbers64 &columns, Span<double> out) const {
@@ -150,7 +136,6 @@ private:
     std::map<int, Ready> made_;
     Index row_ = 0, column_ = 0, n_ = 0, m_ = 0;  // of the square in hand
     Buffer<double> wide_;                         // its products of the last level
-    std::optional<IntegerTile> tile_;             // and its exact tile
 };
 
 }  // namespace

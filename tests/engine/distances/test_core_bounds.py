@@ -259,30 +259,6 @@ def of_cosine() -> Fraction:
     return most
 
 
-def of_norms() -> Fraction:
-    """Norms of rows of the most dimensions, by their number of roundings: more than can be multiplied here."""
-    return (2**30 + 4) * U / (held("OF_NORMS") - 1)
-
-
-def within_residue() -> Fraction:
-    """Products of long integers in float64 at the sizes that are allowed, against half of 2^64."""
-    rng, most, dim = np.random.default_rng(9), Fraction(0), 32
-    bits = 56
-    for _ in range(300):
-        rows = rng.integers(2 ** (bits - 1), 2**bits, (2, dim)).astype(object)
-        real = sum(int(a) * int(b) for a, b in zip(*rows, strict=True))
-        found = np.cumsum(rows[0].astype(np.float64) * rows[1].astype(np.float64))[-1]
-        sizes = root(Fraction(sum(int(a) ** 2 for a in rows[0]))) * root(Fraction(sum(int(b) ** 2 for b in rows[1])))
-        allowed = (dim + 4) * U * sizes  # with a rounding of each integer among the spare ones
-        most = max(most, abs(Fraction(float(found)) - real) / allowed)
-    return most
-
-
-def most_within_residue() -> Fraction:
-    """Off by that much on either side, values of one residue are still apart."""
-    return 2 * held("MOST_WITHIN_RESIDUE") / 2**64
-
-
 def of_estimates() -> Fraction:
     """The first 64 bits of long integers as floats: a²·y of one against b²·x of another."""
     rng, most = np.random.default_rng(10), Fraction(0)
@@ -382,9 +358,6 @@ ATTACKS: dict[str, tuple[Callable[[], Fraction], float]] = {  # and the part tha
     "LEFT_OF_CENTRE": (lambda: of_centre("LEFT_OF_CENTRE"), 1e-9),
     "OF_SPREAD": (lambda: of_centre("OF_SPREAD"), 1e-12),
     "OF_COSINE": (of_cosine, 0.1),
-    "OF_NORMS": (of_norms, 0.1),
-    "within_residue": (within_residue, 0.01),
-    "MOST_WITHIN_RESIDUE": (most_within_residue, 0.5),
     "OF_ESTIMATES": (of_estimates, 0.01),
     "OF_DOUBLE": (of_double, 1e-3),
     "LOST": (lost, 0),
