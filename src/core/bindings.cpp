@@ -4,6 +4,8 @@
 // rest. Every loop runs without the interpreter's lock, and in the plain floating-point mode.
 #include "casters.h"
 
+#include <nanobind/stl/array.h>
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -37,7 +39,7 @@ using Classes = Span<const std::int32_t>;
 using Reals = Span<const double>;
 
 template <>
-struct type_caster<Groups> : fields_caster<Groups, Counts, Counts, Counts, Counts, Counts, Counts, Counts> {};
+struct type_caster<Profile> : fields_caster<Profile, Counts, Counts, Counts, Counts, Counts, Counts, Counts> {};
 template <>
 struct type_caster<LineForm> : fields_caster<LineForm, Index, Index, bool, bool> {};
 template <>
@@ -199,14 +201,7 @@ void bind_analyses(nb::module_ &m) {
 
 void bind_counting(nb::module_ &m) {
     m.def("expand", &expand, Loop());
-    m.def(
-        "expand_groups",
-        [](Span<const std::int64_t> starts, Span<const std::int64_t> lengths, Span<const std::int32_t> closer,
-           Matrix<const std::int64_t> others, Span<std::int64_t> all_closer, Span<std::int64_t> closer_relevant,
-           Span<std::int64_t> tied, Span<std::int64_t> tied_relevant) {
-            expand_groups(starts, lengths, closer, others, {all_closer, closer_relevant, tied, tied_relevant});
-        },
-        Loop());
+    m.def("expand_groups", &expand_groups, Loop());
     m.def("rank_group", &rank_group, Loop());
     nb::class_<LabelledItems>(m, "LabelledItems")
         .def(nb::init<Matrix<const std::uint64_t>, Matrix<const std::uint64_t>, bool>(), "codes"_a, "labels"_a, "one"_a,

@@ -204,7 +204,7 @@ private:
 class PythonRule : public Rule {
 public:
     explicit PythonRule(nb::object group) : group_(std::move(group)) {}
-    std::unique_ptr<Decision> group(Span<const std::int64_t> queries, Relevant &relevant, TieGroups &groups,
+    std::unique_ptr<Decision> group(Span<const std::int64_t> queries, RelevantItems &relevant, TieGroups &groups,
                                     std::vector<Cuts> &cuts) const override {
         const nb::gil_scoped_acquire hold;
         const nb::object found =
@@ -321,7 +321,7 @@ std::vector<Range> ranges_of(nb::handle from) {
     return ranges;
 }
 
-Groups64 groups_of(nb::handle from) {
+CompactGroups groups_of(nb::handle from) {
     return {nb::cast<Int64s>(from[0]), nb::cast<Span<std::int32_t>>(from[1]), nb::cast<Span<std::int64_t>>(from[2]),
             nb::cast<Span<std::int64_t>>(from[3]), nb::cast<int>(from[4])};
 }
@@ -368,8 +368,8 @@ nb::object group_of_entries(const OwnedScores &scores, nb::object exact, Int64s 
     Problem problem{};
     problem.scores = &scores.scores;
     problem.exact = exact.is_none() ? nullptr : &nb::cast<OwnedExact &>(exact).pairs;
-    Relevant relevant{table_of<std::int64_t>(columns), table_of<std::int64_t>(count), table_of<std::int64_t>(irrelevant),
-                      table_of<double>(score), table_of<double>(bound)};
+    RelevantItems relevant{table_of<std::int64_t>(columns), table_of<std::int64_t>(count),
+                           table_of<std::int64_t>(irrelevant), table_of<double>(score), table_of<double>(bound)};
     TieGroups groups;
     {
         const nb::gil_scoped_release release;
@@ -391,7 +391,7 @@ nb::object in_ranges(OwnedPass &self, QueriesArgument queries, nb::object ranges
                      Poll poll) {
     const auto of_blocks = queries_of(queries);
     const auto made = ranges_of(ranges);
-    const Groups64 into = groups_of(groups);
+    const CompactGroups into = groups_of(groups);
     Pass::Others others;
     const auto workers = self.threads(threads, poll);
     {
@@ -442,13 +442,14 @@ void bind_pass(nb::module_ &m) {
             },
             "level"_a, "queries"_a, "columns"_a)
         .def(
-            "reach",
+            "errors",
             [](const OwnedScores &self, int level, Pairs queries, Index band) {
                 Fresh<double, 2> out({static_cast<Index>(queries.size()), 3});
                 for (std::size_t i = 0; i < queries.size(); ++i) {
-                    const Reach reach =
-                        self.scores.reach(level, queries[i], self.scores.bands[static_cast<std::size_t>(band)]);
-                    out.data[3 * i] = reach.absolute, out.data[3 * i + 1] = reach.relative, out.data[3 * i + 2] = reach.tiny;
+                    const Errors errors =
+                        self.scores.errors(level, queries[i], self.scores.bands[static_cast<std::size_t>(band)]);
+                    double *to = &out.data[3 * i];
+                    to[0] = errors.absolute, to[1] = errors.relative, to[2] = errors.tiny;
                 }
                 return out;
             },
@@ -472,7 +473,7 @@ void bind_pass(nb::module_ &m) {
         .def(
             "collect",
             [](OwnedBlocks &self, bool all, nb::object groups) {
-                const Groups64 into = groups_of(groups);
+                const CompactGroups into = groups_of(groups);
                 Pass::Others others;
                 {
                     const nb::gil_scoped_release release;
@@ -554,7 +555,7 @@ void bind_pass(nb::module_ &m) {
                     for (nb::handle section : nb::cast<nb::list>(shard[1]))
                         made.back().sections.push_back({ranges_of(section[0]), numbers_of(section[1])});
                 }
-                const Groups64 into = groups_of(groups);
+                const CompactGroups into = groups_of(groups);
                 Pass::Others others;
                 const auto workers = self.threads(threads, poll);
                 {
@@ -569,13 +570,12 @@ void bind_pass(nb::module_ &m) {
         .def(
             "relevant_items",
             [](const OwnedPass &self, Pairs queries) {
-                RelevantItems items;
+                RelevantItems found;
                 {
                     const nb::gil_scoped_release release;
                     const FloatMode mode;
-                    items = relevant_items(self.problem, queries);
+                    found = relevant_items(self.problem, queries);
                 }
-                const Relevant &found = items.relevant;
                 return nb::make_tuple(copy_of(found.columns), copy_of(found.count), copy_of(found.irrelevant),
                                       copy_of(found.score), copy_of(found.bound));
             },

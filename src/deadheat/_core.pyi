@@ -1,6 +1,6 @@
 """The compiled loops of deadheat; what calls them documents them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import overload
 
 import numpy
@@ -208,10 +208,7 @@ def expand_groups(
     arg1: NDArray[numpy.int64],
     arg2: NDArray[numpy.int32],
     arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.int64],
-    arg5: NDArray[numpy.int64],
-    arg6: NDArray[numpy.int64],
-    arg7: NDArray[numpy.int64],
+    arg4: Sequence[NDArray[numpy.int64]],
     /,
 ) -> None: ...
 def rank_group(
@@ -273,7 +270,7 @@ class Scores:
         self, queries: NDArray[numpy.int64], columns: NDArray[numpy.int64], scores: NDArray[numpy.float64]
     ) -> NDArray[numpy.float64]: ...
     def tile(self, level: int, queries: NDArray[numpy.int64], columns: NDArray[numpy.int64]) -> object: ...
-    def reach(self, level: int, queries: NDArray[numpy.int64], band: int) -> NDArray[numpy.float64]: ...
+    def errors(self, level: int, queries: NDArray[numpy.int64], band: int) -> NDArray[numpy.float64]: ...
 
 class ExactPairs:
     def __init__(self, kind: str, query: object, item: object, without: str = "") -> None: ...

@@ -13,7 +13,7 @@ using namespace deadheat::tests;
 
 using Ranking = std::vector<int>;  // the grade of each item, nearest first; 0 is irrelevant
 using Value = std::function<double(const Ranking &, Index relevant, Index last)>;
-using Fill = std::function<void(const Groups &, const Grades &, std::int64_t cutoff, Matrix<double> out)>;
+using Fill = std::function<void(const Profile &, const Grades &, std::int64_t cutoff, Matrix<double> out)>;
 
 constexpr Index N_GRADE = 2;
 const std::vector<double> GAINS = {1.0, 3.0};
@@ -53,7 +53,7 @@ struct RandomProfile {
             rankings.push_back(ranking);
         }
     }
-    Groups groups() const { return {offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant}; }
+    Profile groups() const { return {offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant}; }
     Grades grades() { return {by_grade.view(), of_query.view()}; }
 
     Padded<std::int64_t> by_grade, of_query;
@@ -140,16 +140,16 @@ TEST(discounts_are_as_defined) {
 
 TEST(measures_are_as_defined) {
     Random random(51);
-    is_as_defined([](const Groups &groups, const Grades &, std::int64_t cutoff,
+    is_as_defined([](const Profile &groups, const Grades &, std::int64_t cutoff,
                      Matrix<double> out) { average_precisions(0, out.columns, groups, cutoff, out); },
                   average_precision, false, random);
-    is_as_defined([](const Groups &groups, const Grades &, std::int64_t cutoff,
+    is_as_defined([](const Profile &groups, const Grades &, std::int64_t cutoff,
                      Matrix<double> out) { hits(0, out.columns, groups, cutoff, 2.0, 3.0, 1.0, out); },
                   [](const Ranking &ranking, Index relevant, Index last) {
                       return 2 * hit_count(ranking, last) / (3 + static_cast<double>(relevant));
                   },
                   false, random);
-    is_as_defined([](const Groups &groups, const Grades &, std::int64_t cutoff,
+    is_as_defined([](const Profile &groups, const Grades &, std::int64_t cutoff,
                      Matrix<double> out) { first_hits(0, out.columns, groups, cutoff, true, out); },
                   [](const Ranking &ranking, Index, Index last) {
                       const auto first = std::find_if(ranking.begin(), ranking.end(), [](int grade) { return grade > 0; });
@@ -198,7 +198,7 @@ TEST(measures_of_long_profiles_are_in_order) {
                 constexpr Index n_query = 3;
                 RandomProfile profile(n_query, n_group, size, true, random);
                 Padded<double> out(3, n_query, 1);
-                const Groups groups = profile.groups();
+                const Profile groups = profile.groups();
                 const auto check = [&] {
                     for (Index query = 0; query < n_query; ++query)
                         CHECK(!(out.at(0, query) > out.at(1, query)) && !(out.at(1, query) > out.at(2, query)) &&

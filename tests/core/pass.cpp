@@ -146,7 +146,7 @@ std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
     std::int64_t room = 0;
     for (std::size_t i = 0; i < n; ++i) starts[i] = room, room += problem.width(static_cast<std::int64_t>(i));
     std::vector<std::int32_t> closer(at(room));
-    const Groups64 into{starts, closer, n_group, n_relevant};
+    const CompactGroups into{starts, closer, n_group, n_relevant};
     Threads threads(data.setting.threads, [] {});
     std::thread other([&] {
         if (!data.setting.twice) return;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bounds.h"
+#include "counting/tiles.h"
 #include "ties/groups.h"
 
 namespace deadheat {
@@ -91,24 +92,23 @@ struct Bins {
 template <class T>
 class Edges {
 public:
-    Edges(Matrix<const double> low, Matrix<const double> high, Errors errors, bool closed, Matrix<T> edges)
+    Edges(Matrix<const double> low, Matrix<const double> high, Span<const Errors> errors, bool closed, Matrix<T> edges)
         : low_(low), high_(high), errors_(errors), closed_(closed), edges_(edges) {}
 
     /// Fill a row; returns how many edges it has.
     Index row(Index i) {
-        const auto at = static_cast<std::size_t>(i);
+        const Errors &errors = errors_[static_cast<std::size_t>(i)];
         const double *low = low_.row(i), *high = high_.row(i);
         const Index n = std::find(low, low + low_.columns, INFINITE) - low;
         last_ = LOWEST_EDGE;
         for (Index begin = 0; begin < n; begin += RUN) {
             const Index some = std::min(RUN, n - begin);
             T *to = edges_.row(i) + 2 * begin;
-            if (errors_.relative[at] < 1)
-                widen(low + begin, high + begin, some, [&](double value) {
-                    return reach_at(value, errors_.absolute[at], errors_.relative[at], errors_.tiny[at]);
-                });
+            if (errors.relative < 1)
+                widen(low + begin, high + begin, some,
+                      [&](double value) { return reach_at(value, errors.absolute, errors.relative, errors.tiny); });
             else
-                widen(low + begin, high + begin, some, [&](double) { return errors_.absolute[at]; });
+                widen(low + begin, high + begin, some, [&](double) { return errors.absolute; });
             if (closed_ || some < RUN || !round_at_once(to)) round(some, to);
         }
         std::fill(edges_.row(i) + 2 * n, edges_.row(i) + edges_.columns, std::numeric_limits<T>::infinity());
@@ -118,7 +118,7 @@ public:
 private:
     static constexpr Index RUN = 32;  // intervals that are widened together
     Matrix<const double> low_, high_;
-    Errors errors_;
+    Span<const Errors> errors_;
     bool closed_;
     Matrix<T> edges_;
     double last_ = LOWEST_EDGE;  // edge before those of a run
@@ -165,19 +165,19 @@ private:
 }  // namespace
 
 template <class T>
-Index build_edges(Matrix<const double> low, Matrix<const double> high, Errors errors, bool closed, Matrix<T> edges) {
+Index build_edges(Matrix<const double> low, Matrix<const double> high, Span<const Errors> errors, bool closed,
+                  Matrix<T> edges) {
     Index most = 0;
     Edges<T> rows(low, high, errors, closed, edges);
     for (Index i = 0; i < low.rows; ++i) most = std::max(most, rows.row(i));
     return most;
 }
 
-template <class T, class Code>
-void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale, Matrix<Code> codes) {
+template <class T>
+void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale, Matrix<std::uint16_t> codes) {
     const auto n_bin = static_cast<std::size_t>(codes.columns);
-    constexpr int MARK = 8 * sizeof(Code) - 1;
-    const std::uint32_t openable = closed ? 0 : 1;
-    std::vector<Code> after(n_bin);  // for bins with edges, how many edges there are up to the last of them
+    const std::int32_t openable = closed ? 0 : 1;
+    std::vector<std::int32_t> after(n_bin);  // for bins with edges, how many edges there are up to the last of them
     Bins<T> by_score, by_place;
     for (Index i = 0; i < edges.rows; ++i) {
         const T *row = edges.row(i);
@@ -190,26 +190,25 @@ void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale,
             if (2 * by_place.crowded() <= by_score.crowded()) bins = &by_place;
         }
         base[static_cast<std::size_t>(i)] = bins->base, scale[static_cast<std::size_t>(i)] = bins->scale;
-        std::fill(after.begin(), after.end(), Code(0));
-        if (start > 0) after[0] = static_cast<Code>(start);
+        std::fill(after.begin(), after.end(), 0);
+        if (start > 0) after[0] = static_cast<std::int32_t>(start);
         for (Index slot = start; slot < end; ++slot)
             after[static_cast<std::size_t>(bins->numbers[static_cast<std::size_t>(slot - start)])] =
-                static_cast<Code>(slot + 1);
-        Code *out = codes.row(i);
-        std::uint32_t slot = 0;
+                static_cast<std::int32_t>(slot + 1);
+        std::uint16_t *out = codes.row(i);
+        std::int32_t slot = 0;
         for (std::size_t k = 0; k < n_bin; ++k) {  // without a branch: whether a bin has an edge cannot be predicted
-            const std::uint32_t edges_up_to = after[k], has_edge = edges_up_to != 0;
-            out[k] = static_cast<Code>(slot | (has_edge | (slot & openable)) << MARK);
+            const std::int32_t edges_up_to = after[k], listed = std::min<std::int32_t>(slot, MOST_SLOT);
+            const bool unsure = (edges_up_to != 0) | ((slot & openable) != 0) | (listed == MOST_SLOT);
+            out[k] = static_cast<std::uint16_t>(listed | unsure << 15);
             slot = std::max(slot, edges_up_to);
         }
     }
 }
 
-template Index build_edges(Matrix<const double>, Matrix<const double>, Errors, bool, Matrix<float>);
-template Index build_edges(Matrix<const double>, Matrix<const double>, Errors, bool, Matrix<double>);
+template Index build_edges(Matrix<const double>, Matrix<const double>, Span<const Errors>, bool, Matrix<float>);
+template Index build_edges(Matrix<const double>, Matrix<const double>, Span<const Errors>, bool, Matrix<double>);
 template void build_bins(Matrix<const float>, bool, Span<float>, Span<float>, Matrix<std::uint16_t>);
-template void build_bins(Matrix<const float>, bool, Span<float>, Span<float>, Matrix<std::uint32_t>);
 template void build_bins(Matrix<const double>, bool, Span<double>, Span<double>, Matrix<std::uint16_t>);
-template void build_bins(Matrix<const double>, bool, Span<double>, Span<double>, Matrix<std::uint32_t>);
 
 }  // namespace deadheat

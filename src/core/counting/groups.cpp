@@ -11,7 +11,7 @@ namespace deadheat {
 namespace {
 
 /// The groups of one query, written as they end.
-struct Groups {
+struct Written {
     Matrix<std::int64_t> arrays;
     Index total;
     Index closer = 0, closer_relevant = 0, tied = 0, tied_relevant = 0;
@@ -73,24 +73,23 @@ std::vector<OtherGroup> collect_groups(Span<const std::int64_t> queries, Span<co
 }
 
 void expand_groups(Span<const std::int64_t> starts, Span<const std::int64_t> lengths, Span<const std::int32_t> closer,
-                   Matrix<const std::int64_t> others, GroupArrays out) {
+                   Matrix<const std::int64_t> others, const ProfileArrays &out) {
     const auto places = others[0];
-    std::size_t first = 0;  // of the query's groups in what is written
-    for (std::size_t q = 0; q < starts.size(); first += at(lengths[q++])) {
-        const std::size_t begin = at(starts[q]), n = at(lengths[q]);
-        std::copy_n(closer.begin() + starts[q], n, out.closer.begin() + static_cast<Index>(first));
-        for (std::size_t k = 0; k < n; ++k) out.closer_relevant[first + k] = static_cast<std::int64_t>(k);
-        std::fill_n(out.tied.begin() + static_cast<Index>(first), n, 1);
-        std::fill_n(out.tied_relevant.begin() + static_cast<Index>(first), n, 1);
-        auto other = std::lower_bound(places.begin(), places.end(), starts[q]) - places.begin();
-        if (other == others.columns || at(places[at(other)]) >= begin + n) continue;
-        for (; other < others.columns && at(places[at(other)]) < begin + n; ++other) {
-            const std::size_t place = first + at(places[at(other)]) - begin;
-            out.tied[place] = others(1, other), out.tied_relevant[place] = others(2, other);
+    Index first = 0;  // of the query's groups in what is written
+    for (std::size_t q = 0; q < starts.size(); first += lengths[q++]) {
+        const Index begin = starts[q], n = lengths[q];
+        std::int64_t *closer_relevant = out[1].data() + first, *tied = out[2].data() + first;
+        std::int64_t *tied_relevant = out[3].data() + first;
+        std::copy_n(closer.begin() + begin, n, out[0].begin() + first);
+        std::iota(closer_relevant, closer_relevant + n, std::int64_t{0});
+        std::fill_n(tied, n, 1), std::fill_n(tied_relevant, n, 1);
+        auto other = std::lower_bound(places.begin(), places.end(), begin) - places.begin();
+        if (other == others.columns || places[at(other)] >= begin + n) continue;
+        for (; other < others.columns && places[at(other)] < begin + n; ++other) {
+            const Index place = places[at(other)] - begin;
+            tied[place] = others(1, other), tied_relevant[place] = others(2, other);
         }
-        std::int64_t seen = 0;
-        for (std::size_t place = first; place < first + n; seen += out.tied_relevant[place++])
-            out.closer_relevant[place] = seen;
+        std::exclusive_scan(tied_relevant, tied_relevant + n, closer_relevant, std::int64_t{0});
     }
 }
 
@@ -103,7 +102,7 @@ Index rank_group(Matrix<const double> scores, Matrix<const double> bounds, Span<
         const double *score = scores.row(row), *bound = bounds.row(row);
         std::iota(order.begin(), order.end(), 0);
         std::stable_sort(order.begin(), order.end(), [score](Index a, Index b) { return score[a] > score[b]; });
-        Groups groups{arrays, total};
+        Written groups{arrays, total};
         Index last = -1;
         for (Index item : order) {
             if (item == row) continue;

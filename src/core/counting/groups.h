@@ -1,16 +1,12 @@
 // The tie groups of a profile, from counts between cuts, or from the scores of a small group of items.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "support/views.h"
 
 namespace deadheat {
-
-/// The four arrays of a profile.
-struct GroupArrays {
-    Span<std::int64_t> closer, closer_relevant, tied, tied_relevant;
-};
 
 /// A compact group that is not one relevant item alone.
 struct OtherGroup {
@@ -27,9 +23,12 @@ std::vector<OtherGroup> collect_groups(Span<const std::int64_t> queries, Span<co
                                        Matrix<const std::int32_t> nearer, Index step, Index lead,
                                        Span<const std::int64_t> starts, Span<std::int32_t> closer);
 
-/// Write the whole arrays of some compact groups, one query's after another's; `others` ascend by their places.
+/// Closer, closer_relevant, tied and tied_relevant of groups.
+using ProfileArrays = std::array<Span<std::int64_t>, 4>;
+
+/// Write the arrays of some compact groups, one query's after another's; `others` ascend by their places.
 void expand_groups(Span<const std::int64_t> starts, Span<const std::int64_t> lengths, Span<const std::int32_t> closer,
-                   Matrix<const std::int64_t> others, GroupArrays out);
+                   Matrix<const std::int64_t> others, const ProfileArrays &out);
 
 /// Write the tie groups of each row, nearest first; returns how many, or −1 if two neighbours are undecided.
 ///

@@ -64,7 +64,7 @@ private:
 };
 
 /// Counts the rows of one tile.
-template <class T, class Code>
+template <class T>
 class Counting {
     static constexpr int N = LANES<T>;
     using Scores = Some<T, N>;
@@ -73,7 +73,7 @@ class Counting {
     static constexpr T BELOW_ALL = -std::numeric_limits<T>::infinity();
 
 public:
-    Counting(TileColumns columns, RowTables<T, Code> tables, Matrix<std::int32_t> counts, Matrix<std::int32_t> opened)
+    Counting(TileColumns columns, RowTables<T> tables, Matrix<std::int32_t> counts, Matrix<std::int32_t> opened)
         : columns_(columns), tables_(tables), counts_(counts), opened_(opened) {
         const std::size_t n = columns.weight.size(), room = n + 4 * 16;  // vectors are read and written whole
         for (auto *places : {&near_, &open_, &open_slots_, &sure_, &sure_places_, &look_slots_, &look_places_})
@@ -101,7 +101,7 @@ public:
 
 private:
     TileColumns columns_;
-    RowTables<T, Code> tables_;
+    RowTables<T> tables_;
     Matrix<std::int32_t> counts_, opened_;
     std::vector<Place> near_, open_, open_slots_, sure_, sure_places_, look_slots_, look_places_;
     std::vector<T> scores_, near_scores_, look_scores_;
@@ -241,24 +241,22 @@ private:
     }
 
     /// The codes of the bins of some scores, with the mark in the top bit of 32.
-    Ints codes_of(Scores scores, Scores base, Scores scale, Scores top, const Code *codes) {
+    Ints codes_of(Scores scores, Scores base, Scores scale, Scores top, const std::uint16_t *codes) {
         Scores x = (scores - base) * scale + T(1);
         x = x > T(0) ? x : Scores{};
         x = x < top ? x : top;
         const Ints bins = __builtin_convertvector(x, Ints);
-        if constexpr (sizeof(Code) == 4) return gather<std::int32_t, N>(reinterpret_cast<const std::int32_t *>(codes), bins);
         const Ints pairs = gather<std::int32_t, N>(reinterpret_cast<const std::int32_t *>(codes), bins >> 1);
         return pairs << (((bins & 1) ^ 1) << 4) >> 16;  // the mark spreads, and is masked out with the sign
     }
 
     /// Count some scores by the codes of their bins, after a closer look where these say so; returns how many are open.
     Index count_by_bin(const T *scores, const std::int32_t *weights, Index n_item, Index i) {
-        const Code *codes = tables_.codes.row(i);
+        const std::uint16_t *codes = tables_.codes.row(i);
         const auto row = static_cast<std::size_t>(i);
         const bool by_place = tables_.scale[row] < 0;
         const Scores base = Scores{} + tables_.base[row], scale = Scores{} + std::fabs(tables_.scale[row]);
         const Scores top = Scores{} + static_cast<T>(tables_.codes.columns - 1);
-        constexpr std::int32_t SLOT = sizeof(Code) == 4 ? 0x7FFFFFFF : 0x7FFF;
         Ints places = places_from<N>(0);
         Index n_sure = 0, n_look = 0;
         for (Index begin = 0; begin < n_item; begin += N, places += N) {
@@ -269,7 +267,7 @@ private:
             append<T, N>(some, unsure, look_scores_.data(), n_look);
             append<std::int32_t, N>(places, unsure, look_places_.data(), n_look);
             if (!columns_.plain) append<std::int32_t, N>(places, unsure ^ EVERY, sure_places_.data(), n_sure);
-            n_look = append<std::int32_t, N>(code & SLOT, unsure, look_slots_.data(), n_look);
+            n_look = append<std::int32_t, N>(code & MOST_SLOT, unsure, look_slots_.data(), n_look);
             n_sure = append<std::int32_t, N>(code, unsure ^ EVERY, sure_.data(), n_sure);
         }
         const Index n_open = look_closer(n_look, i, n_sure);
@@ -334,10 +332,10 @@ private:
     }
 };
 
-template <class T, class Code>
-Index count_tile(Matrix<T> tile, TileColumns columns, RowTables<T, Code> tables, Matrix<std::int32_t> counts,
+template <class T>
+Index count_tile(Matrix<T> tile, TileColumns columns, RowTables<T> tables, Matrix<std::int32_t> counts,
                  Matrix<std::int32_t> opened) {
-    return Counting<T, Code>(columns, tables, counts, opened).tile(tile);
+    return Counting<T>(columns, tables, counts, opened).tile(tile);
 }
 
 // Transposing -----------------------------------------------------------------------------------------------------------
@@ -362,10 +360,8 @@ void transpose(Matrix<const T> tile, Matrix<T> out) {
 }  // namespace
 
 extern const CountingLoops counting_loops = {
-    count_tile<float, std::uint16_t>,
-    count_tile<float, std::uint32_t>,
-    count_tile<double, std::uint16_t>,
-    count_tile<double, std::uint32_t>,
+    count_tile<float>,
+    count_tile<double>,
     transpose<float>,
     transpose<double>,
 };

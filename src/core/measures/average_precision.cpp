@@ -55,7 +55,7 @@ constexpr Count MOST = Count{1} << 51;  // beyond which a count is not converted
 double small(Count count) { return std::bit_cast<double>(count | 0x4330000000000000) - 0x1p52; }
 
 /// The precisions at the next RUN groups, if each is one item within rank c; the usual case, without a branch.
-bool single_items(const Groups &groups, Count group, Count c, double *precision) {
+bool single_items(const Profile &groups, Count group, Count c, double *precision) {
     const Count *k = groups.closer.data() + group, *n = groups.closer_relevant.data() + group;
     const Count *size = groups.tied.data() + group;
     Count others = 0, counts = 0, room = 0;  // room is negative as soon as one group is beyond c
@@ -90,7 +90,7 @@ struct Sums {
     }
 
     /// The groups from `group` to `end` that begin within rank c, whatever they are; `before` is the last mixed one.
-    void add(const Groups &groups, Count group, Count end, Count c, MixedGroup &before) {
+    void add(const Profile &groups, Count group, Count end, Count c, MixedGroup &before) {
         for (; group < end && groups.closer[group] < c; ++group) {
             const Count k = groups.closer[group], n = groups.closer_relevant[group];
             const Count size = groups.tied[group], m = groups.tied_relevant[group];
@@ -123,7 +123,7 @@ struct Sums {
 
 }  // namespace
 
-void average_precisions(Index first, Index last, const Groups &groups, Count cutoff, Matrix<double> out) {
+void average_precisions(Index first, Index last, const Profile &groups, Count cutoff, Matrix<double> out) {
     MixedGroup before;
     double precisions_of_run[RUN];
     for (Index query = first; query < last; ++query) {

@@ -67,7 +67,7 @@ struct Sums {
 };
 
 /// The gains of the groups of one query, cut at rank c.
-Sums sums_of_query(Index query, Count c, const Groups &groups, const Grades &grades, Span<const double> gains,
+Sums sums_of_query(Index query, Count c, const Profile &groups, const Grades &grades, Span<const double> gains,
                    const DiscountTable &table) {
     Sums sums;
     for (Count group = groups.offsets[query]; group < groups.offsets[query + 1]; ++group) {
@@ -105,7 +105,7 @@ void fill_discounts(Index first, Index last, Discounts<double> table) {
     }
 }
 
-void discounted_gains(Index first, Index last, const Groups &groups, Count cutoff, const Grades &grades,
+void discounted_gains(Index first, Index last, const Profile &groups, Count cutoff, const Grades &grades,
                       Span<const double> gains, const DiscountTable &table, Matrix<double> out) {
     Count before = -1;
     double ideal = 0.0;

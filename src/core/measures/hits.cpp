@@ -10,7 +10,7 @@ double real(Count count) { return static_cast<double>(count); }
 
 }  // namespace
 
-void areas(Index first, Index last, const Groups &groups, Matrix<double> out) {
+void areas(Index first, Index last, const Profile &groups, Matrix<double> out) {
     const auto &[offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant] = groups;
     const Values values{out};
     for (Index query = first; query < last; ++query) {
@@ -29,7 +29,7 @@ void areas(Index first, Index last, const Groups &groups, Matrix<double> out) {
     }
 }
 
-void hits(Index first, Index last, const Groups &groups, Count cutoff, double factor, double size, double share,
+void hits(Index first, Index last, const Profile &groups, Count cutoff, double factor, double size, double share,
           Matrix<double> out) {
     const auto &[offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant] = groups;
     const Values values{out};
@@ -56,7 +56,7 @@ void hits(Index first, Index last, const Groups &groups, Count cutoff, double fa
     }
 }
 
-void first_hits(Index first, Index last, const Groups &groups, Count cutoff, bool reciprocal, Matrix<double> out) {
+void first_hits(Index first, Index last, const Profile &groups, Count cutoff, bool reciprocal, Matrix<double> out) {
     const Values values{out};
     for (Index query = first; query < last; ++query) {
         const Count group = groups.offsets[query];
@@ -73,7 +73,7 @@ void first_hits(Index first, Index last, const Groups &groups, Count cutoff, boo
     }
 }
 
-void inverse_penalties(Index first, Index last, const Groups &groups, Matrix<double> out) {
+void inverse_penalties(Index first, Index last, const Profile &groups, Matrix<double> out) {
     const Values values{out};
     for (Index query = first; query < last; ++query) {
         const Count group = groups.offsets[query + 1] - 1, r = groups.n_relevant[query];

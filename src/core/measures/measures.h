@@ -2,23 +2,23 @@
 #pragma once
 
 #include "measures/double_double.h"
-#include "measures/groups.h"
+#include "measures/profile.h"
 #include "support/targets.h"
 
 namespace deadheat {
 
 /// Fill in AUC, from the pairs of a relevant item and an irrelevant one in front of it, or at the same distance.
-void areas(Index first, Index last, const Groups &groups, Matrix<double> out);
+void areas(Index first, Index last, const Profile &groups, Matrix<double> out);
 
 /// Fill in `factor` times the hits in the first `cutoff` ranks, over `size` + `share` · `n_relevant`.
-void hits(Index first, Index last, const Groups &groups, std::int64_t cutoff, double factor, double size, double share,
+void hits(Index first, Index last, const Profile &groups, std::int64_t cutoff, double factor, double size, double share,
           Matrix<double> out);
 
 /// Fill in Hit@k or the reciprocal rank: only the first group matters. A mean over its slots is left NaN.
-void first_hits(Index first, Index last, const Groups &groups, std::int64_t cutoff, bool reciprocal, Matrix<double> out);
+void first_hits(Index first, Index last, const Profile &groups, std::int64_t cutoff, bool reciprocal, Matrix<double> out);
 
 /// Fill in mINP: only the last group matters, if nothing relevant is missing. A mean over its slots is left NaN.
-void inverse_penalties(Index first, Index last, const Groups &groups, Matrix<double> out);
+void inverse_penalties(Index first, Index last, const Profile &groups, Matrix<double> out);
 
 struct FirstLastHitLoops {
     /// Fill in the expectation of f(i), i the slot of the first of the relevant items of a group in random order.
@@ -40,7 +40,7 @@ void reciprocal_moments(Span<const std::int64_t> closer, Span<const std::int64_t
                         Span<double> mean, Span<double> variance);
 
 /// Fill in AP, cut at rank `cutoff`, divided by `n_relevant`, for the queries from `first` up to `last`.
-void average_precisions(Index first, Index last, const Groups &groups, std::int64_t cutoff, Matrix<double> out);
+void average_precisions(Index first, Index last, const Profile &groups, std::int64_t cutoff, Matrix<double> out);
 
 /// Fill in the variance of the sum of the precisions at the relevant ranks of each of some mixed groups, over its orders.
 void precision_variances(Span<const std::int64_t> closer, Span<const std::int64_t> closer_relevant,
@@ -66,7 +66,7 @@ struct Grades {
 void fill_discounts(Index first, Index last, Discounts<double> table);
 
 /// Fill in nDCG, cut at rank `cutoff`, with the gains of the grades, ascending.
-void discounted_gains(Index first, Index last, const Groups &groups, std::int64_t cutoff, const Grades &grades,
+void discounted_gains(Index first, Index last, const Profile &groups, std::int64_t cutoff, const Grades &grades,
                       Span<const double> gains, const DiscountTable &table, Matrix<double> out);
 
 /// Fill in the discounted gain of the best order of some queries, cut at the rank `cutoff` of each.

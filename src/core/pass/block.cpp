@@ -13,25 +13,24 @@ namespace deadheat {
 
 Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop)
     : problem_(problem), queries_(queries), stop_(stop), members_(problem, queries, groups_) {
-    RelevantItems items = relevant_items(problem, queries);
-    excluded_ = std::move(items.excluded);
-    singles_ = std::move(items.singles);
+    RelevantItems relevant = relevant_items(problem, queries);
+    excluded_ = std::move(relevant.excluded);
+    singles_ = std::move(relevant.singles);
     if (problem.has_junk()) {
         junk_ = Table<std::uint64_t>::unset(static_cast<Index>(queries.size()), (problem.n_column + 63) / 64);
         columns_of_junk({queries, problem.junk}, problem.items, junk_);
     }
     std::vector<Cuts> cuts;
     if (problem.rule != nullptr) {
-        decision_ = problem.rule->group(queries, items.relevant, groups_, cuts);
+        decision_ = problem.rule->group(queries, relevant, groups_, cuts);
     } else {
-        group_exactly(problem, queries, items.relevant, stop, groups_);
+        group_exactly(problem, queries, relevant, stop, groups_);
         cuts.push_back(cuts_of(groups_));
         groups_.score = {}, groups_.bound = {};  // which the cuts are made of
     }
     for (Cuts &each : cuts)
         counters_.push_back(
             std::make_unique<Counter>(problem, queries, std::move(each), members_, static_cast<Index>(counters_.size())));
-    const Relevant &relevant = items.relevant;
     if (groups_.of_entry.rows == 0 || problem.plain) return;
     for (Index i = 0; i < relevant.irrelevant.rows; ++i)
         for (Index j = 0; j < relevant.irrelevant.columns; ++j) {
@@ -52,7 +51,7 @@ std::vector<Tally> Block::own_tallies() {
 }
 
 template <class T>
-void Block::count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies, std::mutex *lock) {
+void Block::count(Square<T> square, std::vector<Tally> &tallies, std::mutex *lock) {
     if (junk_.rows > 0) {
         const Matrix<const std::uint64_t> all = junk_;
         deadheat::leave_out<T>({all.row(square.row), square.scores.rows, all.columns, all.stride}, square.column,
@@ -63,7 +62,7 @@ void Block::count(Square<T> square, const Finer &finer, std::vector<Tally> &tall
         std::optional<Hold> hold;
         if (lock != nullptr) hold.emplace(*lock);
         for (std::size_t k = 0; k < counters_.size(); ++k)
-            most = std::max(most, counters_[k]->template count<T>(square, excluded_, finer, tallies[k]));
+            most = std::max(most, counters_[k]->template count<T>(square, excluded_, tallies[k]));
     }
     if (square.level == problem_.scores->last()) return;
     const std::lock_guard hold(learning_);
@@ -71,8 +70,8 @@ void Block::count(Square<T> square, const Finer &finer, std::vector<Tally> &tall
     if (open_ > MANY_OPEN * seen_) level_ = problem_.scores->last();
 }
 
-template void Block::count(Square<float>, const Finer &, std::vector<Tally> &, std::mutex *);
-template void Block::count(Square<double>, const Finer &, std::vector<Tally> &, std::mutex *);
+template void Block::count(Square<float>, std::vector<Tally> &, std::mutex *);
+template void Block::count(Square<double>, std::vector<Tally> &, std::mutex *);
 
 const std::vector<float> &Block::limits(Index band) {
     const std::lock_guard hold(limiting_);
@@ -84,8 +83,8 @@ const std::vector<float> &Block::limits(Index band) {
     for (std::size_t i = 0; i < found.size(); ++i) {
         double low = std::numeric_limits<double>::infinity();
         for (const auto &counter : counters_) low = std::min(low, counter->cuts().low(static_cast<Index>(i), 0));
-        const auto near =
-            static_cast<float>(low - scores.reach(0, queries_[i], scores.bands[at(band)]).absolute - bounds::LEAST_OF_LIMIT);
+        const auto near = static_cast<float>(low - scores.errors(0, queries_[i], scores.bands[at(band)]).absolute -
+                                             bounds::LEAST_OF_LIMIT);
         found[i] =
             low < std::numeric_limits<double>::infinity() ? std::nextafter(std::nextafter(near, LEAST), LEAST) : -LEAST;
     }

@@ -29,7 +29,7 @@ public:
     std::vector<Tally> own_tallies();
     /// Count a square for every sequence of cuts, holding a mutex if there is one.
     template <class T>
-    void count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies, std::mutex *lock);
+    void count(Square<T> square, std::vector<Tally> &tallies, std::mutex *lock);
     /// Return the int8 filter's limit of each query in a band: items that may be as close as a relevant one score no less.
     const std::vector<float> &limits(Index band);
     /// Leave out those of some rows and columns that tiles leave out.

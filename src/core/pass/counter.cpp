@@ -21,22 +21,6 @@ Index n_bins(Index n_edge) {
 }
 
 template <class T>
-auto count_tile(std::uint16_t) {
-    if constexpr (sizeof(T) == 4)
-        return counting_loops().count_single;
-    else
-        return counting_loops().count_double;
-}
-
-template <class T>
-auto count_tile(std::uint32_t) {
-    if constexpr (sizeof(T) == 4)
-        return counting_loops().count_single_many;
-    else
-        return counting_loops().count_double_many;
-}
-
-template <class T>
 Matrix<T> rows_of(Matrix<T> matrix, Index first, Index n) {
     return {matrix.row(first), n, matrix.columns, matrix.stride};
 }
@@ -73,24 +57,16 @@ std::shared_ptr<const EdgeTable<T>> Counter::make_edges(int level, Index band) {
     const Level &of = scores.levels[at(level)];
     const Index n_row = cuts_.low.rows;
     auto made = std::make_shared<EdgeTable<T>>();
-    std::vector<double> absolute(at(n_row)), relative(at(n_row)), tiny(at(n_row));
-    for (Index i = 0; i < n_row; ++i) {
-        const Reach reach = scores.reach(level, queries_[at(i)], scores.bands[at(band)]);
-        absolute[at(i)] = reach.absolute, relative[at(i)] = reach.relative, tiny[at(i)] = reach.tiny;
-    }
+    std::vector<Errors> errors;
+    for (std::int64_t query : queries_) errors.push_back(scores.errors(level, query, scores.bands[at(band)]));
     made->closed = of.exact && (cuts_.each == 2 || cuts_.sharp);
     made->edges = Table<T>::unset(n_row, 2 * cuts_.low.columns + 1);
-    made->n_edge = build_edges<T>(cuts_.low, cuts_.high, {absolute, relative, tiny}, made->closed, made->edges);
+    made->n_edge = build_edges<T>(cuts_.low, cuts_.high, errors, made->closed, made->edges);
     const bool few = made->n_edge <= FEW_EDGES;
     const Index n_bin = few ? 1 : n_bins(made->n_edge);
     made->base.resize(at(n_row)), made->scale.resize(at(n_row));
-    if (made->n_edge < (1 << 15)) {
-        made->codes = Table<std::uint16_t>(n_row, n_bin);
-        if (!few) build_bins<T, std::uint16_t>(made->edges, made->closed, made->base, made->scale, made->codes);
-    } else {
-        made->long_codes = Table<std::uint32_t>(n_row, n_bin);
-        build_bins<T, std::uint32_t>(made->edges, made->closed, made->base, made->scale, made->long_codes);
-    }
+    made->codes = Table<std::uint16_t>(n_row, n_bin);
+    if (!few) build_bins<T>(made->edges, made->closed, made->base, made->scale, made->codes);
     return made;
 }
 
@@ -104,14 +80,16 @@ Index Counter::filter(const Square<T> &square, Matrix<const std::int32_t> exclud
     const auto part = [&](const auto &all) {
         return Span<const typename std::decay_t<decltype(all)>::value_type>(all).subspan(at(row), at(n_row));
     };
-    const auto count = [&](const auto &codes) {
-        using Code = typename std::decay_t<decltype(codes.memory)>::value_type;
-        return count_tile<T>(Code{})(square.scores, columns,
-                                     {edges, table.n_edge, table.closed, part(table.base), part(table.scale),
-                                      rows_of(Matrix<const Code>(codes), row, n_row)},
-                                     rows_of(tally, row, n_row), opened);
-    };
-    return table.codes.rows > 0 ? count(table.codes) : count(table.long_codes);
+    const RowTables<T> tables{edges,
+                              table.n_edge,
+                              table.closed,
+                              part(table.base),
+                              part(table.scale),
+                              rows_of(Matrix<const std::uint16_t>(table.codes), row, n_row)};
+    if constexpr (sizeof(T) == 4)
+        return counting_loops().count_single(square.scores, columns, tables, rows_of(tally, row, n_row), opened);
+    else
+        return counting_loops().count_double(square.scores, columns, tables, rows_of(tally, row, n_row), opened);
 }
 
 // The shortcut -------------------------------------------------------------------------------------------------------
@@ -185,7 +163,7 @@ Index Counter::count_same_pattern(const Square<T> &square, Matrix<std::int32_t> 
 // Rungs 2 and 3 ------------------------------------------------------------------------------------------------------
 
 template <class T>
-Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, const Finer &finer, Tally &tally) {
+Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, Tally &tally) {
     const auto table = edges<T>(square.level, square.band);
     const Index n_row = square.scores.rows, n_column = square.scores.columns;
     thread_local Buffer<std::int32_t> memory;
@@ -204,6 +182,7 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
     const bool exactly =
         problem_.rule == nullptr && problem_.exact != nullptr &&
         static_cast<double>(n_exact_) > std::max<double>(ENOUGH_SEEN, MOSTLY * static_cast<double>(n_refined_));
+    const bool many = static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column);
     if (exactly) {
         OpenItems few;
         OpenItems &open = placing_.has_integers() ? few : tally.open;
@@ -224,8 +203,10 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
         weights[p] = problem_.weight[at(columns[p])];
     }
     scores.resize(at(n));
-    const double share = static_cast<double>(n) / static_cast<double>(n_row * n_column);
-    if (!at_last) finer(rows, columns, share > MANY_OPEN, scores);
+    if (!at_last && many)
+        square.finer->square_scores(square.side, rows, columns, scores);
+    else if (!at_last)
+        square.finer->pair_scores(square.side, rows, columns, scores);
     place(rows, columns, scores, guess, weights, tally);
     return n;
 }
@@ -260,8 +241,8 @@ void Counter::decide(OpenItems &open, Matrix<std::int32_t> tally, Decision *deci
     open = {};
 }
 
-template Index Counter::count(Square<float>, Matrix<const std::int32_t>, const Finer &, Tally &);
-template Index Counter::count(Square<double>, Matrix<const std::int32_t>, const Finer &, Tally &);
+template Index Counter::count(Square<float>, Matrix<const std::int32_t>, Tally &);
+template Index Counter::count(Square<double>, Matrix<const std::int32_t>, Tally &);
 template std::shared_ptr<const EdgeTable<float>> Counter::edges(int, Index);
 template std::shared_ptr<const EdgeTable<double>> Counter::edges(int, Index);
 

@@ -18,6 +18,7 @@
 #include <mutex>
 
 #include "counting/tiles.h"
+#include "pass/finer.h"
 #include "pass/placing.h"
 
 namespace deadheat {
@@ -34,7 +35,6 @@ struct EdgeTable {
     bool closed = false;  // what is between two edges is tied
     std::vector<T> base, scale;
     Table<std::uint16_t> codes;
-    Table<std::uint32_t> long_codes;  // in place of the others where there are many edges
 };
 
 /// Meetings of the queries of a block with a member of each group.
@@ -53,6 +53,8 @@ struct Square {
     Index row, column;  // the first query, in the block, and the first column
     int level;
     Index band;
+    std::size_t side;
+    Finer *finer;
 };
 
 /// Counts of one thread, and the items it leaves to exact arithmetic.
@@ -60,9 +62,6 @@ struct Tally {
     Matrix<std::int32_t> counts;
     OpenItems open;
 };
-
-/// Float64 scores of items, (row in the block, column), of a square, from those of the whole square if `all`.
-using Finer = std::function<void(const Numbers64 &rows, const Numbers64 &columns, bool all, Span<double> scores)>;
 
 /// Counts the items of one block of queries between one sequence of cuts. Slot 2i of a row counts what is surely between
 /// interval i − 1 and interval i; where two cuts share an interval, slot 2i + 1 counts what is between them.
@@ -72,7 +71,7 @@ public:
 
     /// Count a square, `excluded` columns left out; returns how many items its level left open.
     template <class T>
-    Index count(Square<T> square, Matrix<const std::int32_t> excluded, const Finer &finer, Tally &tally);
+    Index count(Square<T> square, Matrix<const std::int32_t> excluded, Tally &tally);
     /// Place single items by scores of the last level; what these leave open is added to the tally.
     void place(const Numbers64 &rows, const Numbers64 &columns, const std::vector<double> &scores, const Numbers64 &guess,
                const Numbers64 &weights, Tally &tally);

@@ -15,7 +15,7 @@ constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t AT_ONCE = 1 << 15;  // entries that are compared exactly before anybody asks whether to go on
 
 /// Groups of one item each, if scores alone show that all are, and no column has irrelevant items next to a relevant one.
-bool group_distinct(Relevant &relevant, TieGroups &groups) {
+bool group_distinct(RelevantItems &relevant, TieGroups &groups) {
     const Index n_row = relevant.count.rows, width = relevant.count.columns;
     groups.n_group.assign(at(n_row), 0);
     groups.bound = Table<double>(n_row, 1);
@@ -47,7 +47,7 @@ bool group_distinct(Relevant &relevant, TieGroups &groups) {
 /// Sort exactly every run of entries whose bounds overlap.
 class ExactSort {
 public:
-    ExactSort(const Problem &problem, Span<const std::int64_t> queries, Relevant &relevant, Flags starts)
+    ExactSort(const Problem &problem, Span<const std::int64_t> queries, RelevantItems &relevant, Flags starts)
         : exact_(*problem.exact),
           items_(problem.scores->item_of_column),
           queries_(queries),
@@ -101,12 +101,12 @@ private:
 
     const ExactPairs &exact_;
     Span<const std::int64_t> items_, queries_;
-    Relevant &relevant_;
+    RelevantItems &relevant_;
     Flags starts_;
 };
 
 /// The groups of sorted entries, given where each of them starts.
-void number_entries(const Relevant &relevant, Flags starts, TieGroups &groups) {
+void number_entries(const RelevantItems &relevant, Flags starts, TieGroups &groups) {
     const Index n_row = starts.rows, width = starts.columns;
     Index most = 1;
     for (Index i = 0; i < n_row; ++i) {
@@ -130,7 +130,7 @@ void number_entries(const Relevant &relevant, Flags starts, TieGroups &groups) {
 
 }  // namespace
 
-void group_exactly(const Problem &problem, Span<const std::int64_t> queries, Relevant &relevant,
+void group_exactly(const Problem &problem, Span<const std::int64_t> queries, RelevantItems &relevant,
                    const std::atomic<bool> &stop, TieGroups &groups, bool briefly) {
     if (briefly && group_distinct(relevant, groups)) return;
     const Index n_row = relevant.count.rows, width = relevant.count.columns;
@@ -156,7 +156,7 @@ Numbers64 Members::columns(const Numbers64 &rows, const Numbers64 &groups) const
     for (std::size_t p = 0; p < rows.size(); ++p) {
         Numbers64 &columns = ascending_[rows[p]];
         if (columns.empty()) {
-            const Relevant relevant = relevant_items(problem_, queries_.subspan(at(rows[p]), 1)).relevant;
+            const RelevantItems relevant = relevant_items(problem_, queries_.subspan(at(rows[p]), 1));
             Numbers64 order(relevant.columns.memory.size());
             order_numbers({relevant.score.row(0), order.size()}, order.data());
             for (std::int64_t entry : order) columns.push_back(relevant.columns(0, entry));

@@ -39,7 +39,7 @@ void decide(Member &member, std::vector<Tally> &tallies, std::size_t most) {
 
 // Output -------------------------------------------------------------------------------------------------------------
 
-void Groups64::put(Index place, Span<const std::int32_t> numbers) const {
+void CompactGroups::put(Index place, Span<const std::int32_t> numbers) const {
 #ifndef _WIN32
     const auto bytes = static_cast<Index>(numbers.size_bytes());
     if (file >= 0 && pwrite(file, numbers.data(), numbers.size_bytes(), 4 * place) == bytes) return;
@@ -56,7 +56,8 @@ Span<const std::int64_t> Pass::columns_of(const Range &range) const {
 void Pass::count_range(const Range &range, Span<Member *const> blocks, Member *mirror, const Ready *right,
                        const std::atomic<bool> &stop) {
     if (mirror != nullptr && mirror->rows) right = &*mirror->rows;
-    ColumnRows rows(*problem_.scores, columns_of(range), few_pass_int8_, right);
+    const Scores &scores = *problem_.scores;
+    ReadyRows columns(scores, ReadyRows::columns, columns_of(range), few_pass_int8_, right);
     std::vector<Table<std::int32_t>> private_counts;
     std::vector<Tally> private_tallies;
     if (mirror != nullptr)
@@ -69,13 +70,12 @@ void Pass::count_range(const Range &range, Span<Member *const> blocks, Member *m
         Block &block = *member.block;
         const bool both = mirror != nullptr && mirror != &member;
         const int level = std::max(block.level(), mirror != nullptr ? mirror->block->level() : 0);
-        const Ready *left = mirror == &member ? &rows.at_level(level) : nullptr;
-        if (left == nullptr && level == 0 && member.rows) left = &*member.rows;
+        ReadyRows rows(scores, ReadyRows::queries, member.queries, few_pass_int8_, member.rows ? &*member.rows : nullptr);
         std::vector<Tally> tallies = block.own_tallies();
         std::vector<Side> sides{{&block, range.start, range.band, &tallies, member.shared ? &block.counting : nullptr}};
         if (both)
             sides.push_back({mirror->block.get(), member.columns.start, member.columns.band, &private_tallies, nullptr});
-        count_tile(problem_, level, rows, left, sides);
+        count_tile(problem_, level, mirror == &member ? columns : rows, columns, sides);
         decide(member, tallies, 0);
         if (both) decide(*mirror, private_tallies, MOST_OPEN);
         done += static_cast<std::int64_t>(block.queries().size()) * (range.stop - range.start) * (both ? 2 : 1);
@@ -88,7 +88,7 @@ void Pass::count_range(const Range &range, Span<Member *const> blocks, Member *m
 
 // Shards -------------------------------------------------------------------------------------------------------------
 
-std::vector<OtherGroup> Pass::finish(Block &block, bool all, Groups64 groups) const {
+std::vector<OtherGroup> Pass::finish(Block &block, bool all, CompactGroups groups) const {
     if (all) block.count_next_to_tiles();
     for (std::size_t i = 0; i < block.queries().size(); ++i) {
         groups.n_group[at(block.queries()[i])] = block.n_group()[i];
@@ -106,7 +106,7 @@ Pass::Blocks Pass::make(const Queries &queries, Threads &threads) {
     return blocks;
 }
 
-Pass::Others Pass::collect(Blocks &blocks, bool all, Groups64 groups, Threads &threads) const {
+Pass::Others Pass::collect(Blocks &blocks, bool all, CompactGroups groups, Threads &threads) const {
     std::vector<std::shared_ptr<Block> *> each;
     for (auto &[number, block] : blocks) each.push_back(&block);
     Others others(each.size());
@@ -139,7 +139,7 @@ void Pass::make(Member &member, bool keeps_rows, const Queries &sample, const st
     if (keeps_rows) member.rows.emplace(problem_.scores->ready_queries(0, member.queries, int8));
 }
 
-Pass::Others Pass::count(const std::vector<Shard> &shards, bool all, Groups64 groups, Threads &threads) {
+Pass::Others Pass::count(const std::vector<Shard> &shards, bool all, CompactGroups groups, Threads &threads) {
     const FreeKeptMemory at_end;
     const Plan plan(shards, READY_BYTES / at(problem_.scores->bytes_of_row(0)), threads.n());
     const std::vector<Piece> &pieces = plan.pieces();
@@ -167,7 +167,7 @@ void Pass::make_ready(int level, const std::vector<Range> &ranges, std::vector<R
     });
 }
 
-Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads) {
+Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &ranges, CompactGroups groups, Threads &threads) {
     const FreeKeptMemory at_end;
     threads.each(1, [&](Index) { tries_int8(queries, threads.stop); });
     std::call_once(made_ready_, [&] { make_ready(0, ranges, streamed_, threads); });
@@ -184,7 +184,7 @@ Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &rang
     return others;
 }
 
-Pass::Others Pass::sort(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads) {
+Pass::Others Pass::sort(const Queries &queries, const std::vector<Range> &ranges, CompactGroups groups, Threads &threads) {
     const FreeKeptMemory at_end;
     const Scores &scores = *problem_.scores;
     if (at(problem_.n_column * scores.bytes_of_row(scores.last())) <= READY_TO_SORT_BYTES)

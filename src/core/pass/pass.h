@@ -23,7 +23,7 @@
 namespace deadheat {
 
 /// Output arrays for the groups of a profile: see profiles/profile.py.
-struct Groups64 {
+struct CompactGroups {
     Span<const std::int64_t> starts;
     Span<std::int32_t> closer;
     Span<std::int64_t> n_group, n_relevant;
@@ -44,16 +44,16 @@ public:
 
     /// Work through shards. No tile of the sections of one comes twice, nor transposed; `all` says whether to count what is
     /// in no tile, too.
-    Others count(const std::vector<Shard> &shards, bool all, Groups64 groups, Threads &threads);
+    Others count(const std::vector<Shard> &shards, bool all, CompactGroups groups, Threads &threads);
     /// The same where each block is made, counted along all ranges, and forgotten.
-    Others stream(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads);
+    Others stream(const Queries &queries, const std::vector<Range> &ranges, CompactGroups groups, Threads &threads);
 
     /// The same where each row is sorted: sorted_rows.h.
-    Others sort(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads);
+    Others sort(const Queries &queries, const std::vector<Range> &ranges, CompactGroups groups, Threads &threads);
 
     // The steps of `count`, for who counts tiles elsewhere
     Blocks make(const Queries &queries, Threads &threads);
-    Others collect(Blocks &blocks, bool all, Groups64 groups, Threads &threads) const;
+    Others collect(Blocks &blocks, bool all, CompactGroups groups, Threads &threads) const;
     std::atomic<std::int64_t> done{0};  // pairs of queries and columns
 
 private:
@@ -63,7 +63,7 @@ private:
     Span<const std::int64_t> columns_of(const Range &range) const;
     void make_ready(int level, const std::vector<Range> &ranges, std::vector<Ready> &columns, Threads &threads) const;
     bool tries_int8(const Queries &queries, const std::atomic<bool> &stop);
-    std::vector<OtherGroup> finish(Block &block, bool all, Groups64 groups) const;
+    std::vector<OtherGroup> finish(Block &block, bool all, CompactGroups groups) const;
 
     const Problem &problem_;
     std::mutex trying_;

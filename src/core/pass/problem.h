@@ -11,11 +11,18 @@
 
 namespace deadheat {
 
+/// Columns that are counted by themselves for some rows, and how many items of each count.
+struct Singles {
+    Numbers64 row, column, weight;
+};
+
 /// The relevant columns of some queries, (n_row, width): the relevant and the irrelevant items in each, its score, and how
 /// far that may be off. Entries of no relevant item have a score that is not a number.
-struct Relevant {
+struct RelevantItems {
     Table<std::int64_t> columns, count, irrelevant;
     Table<double> score, bound;
+    Table<std::int32_t> excluded = {};  // columns that tiles leave out, ascending, padded with n_column
+    Singles singles = {};               // what of these is counted by itself
 
     Entries entries() { return {columns, count, irrelevant, score, bound}; }
 };
@@ -56,7 +63,7 @@ public:
     virtual ~Rule() = default;
     /// Sort the relevant items of queries into groups, with the cuts that these make: one sequence with two for each group,
     /// or two with one each, tied or closer, and closer.
-    virtual std::unique_ptr<Decision> group(Span<const std::int64_t> queries, Relevant &relevant, TieGroups &groups,
+    virtual std::unique_ptr<Decision> group(Span<const std::int64_t> queries, RelevantItems &relevant, TieGroups &groups,
                                             std::vector<Cuts> &cuts) const = 0;
 };
 

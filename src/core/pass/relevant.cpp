@@ -64,7 +64,7 @@ Table<std::int32_t> excluded_columns(const Table<std::int64_t> &columns, const S
 
 /// Scores of the last level for all relevant columns of neighbouring queries of one class.
 void score_class(const Problem &problem, Span<const std::int64_t> queries, Index begin, Index end, Index width,
-                 Relevant &relevant) {
+                 RelevantItems &relevant) {
     const Scores &scores = *problem.scores;
     const bool wide = scores.levels.back().wide, exact = scores.levels.back().exact;
     const auto some = queries.subspan(at(begin), at(end - begin));
@@ -87,7 +87,8 @@ void score_class(const Problem &problem, Span<const std::int64_t> queries, Index
 }
 
 /// The same for single entries.
-void score_entries(const Problem &problem, Span<const std::int64_t> queries, const Numbers64 &places, Relevant &relevant) {
+void score_entries(const Problem &problem, Span<const std::int64_t> queries, const Numbers64 &places,
+                   RelevantItems &relevant) {
     const Index width = relevant.columns.columns;
     Numbers64 query(places.size()), column(places.size());
     for (std::size_t p = 0; p < places.size(); ++p) {
@@ -103,7 +104,7 @@ void score_entries(const Problem &problem, Span<const std::int64_t> queries, con
     }
 }
 
-void score_relevant(const Problem &problem, Span<const std::int64_t> queries, Relevant &relevant) {
+void score_relevant(const Problem &problem, Span<const std::int64_t> queries, RelevantItems &relevant) {
     const auto n_row = static_cast<Index>(queries.size());
     const Index width = relevant.columns.columns;
     Numbers64 small;
@@ -133,8 +134,7 @@ RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> qu
         width = std::max(width, problem.width(queries[i]));
         classes[i] = problem.query_class[at(queries[i])];
     }
-    RelevantItems out;
-    Relevant &relevant = out.relevant;
+    RelevantItems relevant;
     for (Table<std::int64_t> *table : {&relevant.columns, &relevant.count, &relevant.irrelevant})
         *table = Table<std::int64_t>::unset(n_row, width);
     relevant.score = Table<double>::unset(n_row, width), relevant.bound = Table<double>(n_row, width);
@@ -158,18 +158,18 @@ RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> qu
     for (std::size_t p = 0; p < n_own; ++p)
         if (unlisted[p]) row.push_back(own.row[p]), column.push_back(own.column[p]);
     Singles less = reduced(problem, row, column);
-    out.excluded = excluded_columns(relevant.columns, less, problem.n_column);
-    if (!problem.has_junk()) out.singles = std::move(less);  // else it is next to junk, and counted there
-    if (!problem.plain)                                      // where an item fills a column, nothing is next to it
+    relevant.excluded = excluded_columns(relevant.columns, less, problem.n_column);
+    if (!problem.has_junk()) relevant.singles = std::move(less);  // else it is next to junk, and counted there
+    if (!problem.plain)                                           // where an item fills a column, nothing is next to it
         for (std::size_t p = 0; p < relevant.count.memory.size(); ++p) {
             if (relevant.count.memory[p] != 0 || relevant.irrelevant.memory[p] <= 0) continue;
-            out.singles.row.push_back(static_cast<std::int64_t>(p) / width);
-            out.singles.column.push_back(relevant.columns.memory[p]);
-            out.singles.weight.push_back(relevant.irrelevant.memory[p]);
+            relevant.singles.row.push_back(static_cast<std::int64_t>(p) / width);
+            relevant.singles.column.push_back(relevant.columns.memory[p]);
+            relevant.singles.weight.push_back(relevant.irrelevant.memory[p]);
             relevant.irrelevant.memory[p] = 0;
         }
     score_relevant(problem, queries, relevant);
-    return out;
+    return relevant;
 }
 
 Singles next_to_junk(const Problem &problem, Span<const std::int64_t> queries) {

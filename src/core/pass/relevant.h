@@ -9,17 +9,6 @@
 
 namespace deadheat {
 
-/// Columns that are counted by themselves for some rows, and how many items of each count.
-struct Singles {
-    Numbers64 row, column, weight;
-};
-
-struct RelevantItems {
-    Relevant relevant;
-    Table<std::int32_t> excluded;  // columns that tiles leave out, ascending, padded with n_column
-    Singles singles;
-};
-
 RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> queries);
 
 /// The columns outside a query's class that tiles left out for junk by pairs but that hold items that do count.

@@ -134,20 +134,20 @@ template void Scores::finish(Span<const std::int64_t>, Matrix<double>) const;
 template void Scores::tile(int, Span<const std::int64_t>, Span<const std::int64_t>, Matrix<float>) const;
 template void Scores::tile(int, Span<const std::int64_t>, Span<const std::int64_t>, Matrix<double>) const;
 
-Reach Scores::reach(int level, std::int64_t query_number, const Band &band) const {
+Errors Scores::errors(int level, std::int64_t query_number, const Band &band) const {
     const Level &of = levels[at(level)];
     if (of.exact) return {0, INFINITE, 0};
-    const BandErrors &errors = band.of_level[at(level)];
+    const BandErrors &of_band = band.of_level[at(level)];
     const double q = of.errors.of_query[at(query_number)];
     double absolute = 0;
     if (of.additive)
-        absolute = of.errors.part * (q + errors.size) + of.errors.tiny;
-    else if (q > 0 && errors.size > 0)
-        absolute = of.errors.part * q * errors.size + of.errors.tiny;
-    const double by_squares = errors.square_factor * q * q + errors.square_tiny;
-    if (errors.relative == INFINITE || (errors.square_relative < INFINITE && by_squares < errors.relative_tiny))
-        return {absolute + errors.beside, errors.square_relative, by_squares};
-    return {absolute + errors.beside, errors.relative, errors.relative_tiny};
+        absolute = of.errors.part * (q + of_band.size) + of.errors.tiny;
+    else if (q > 0 && of_band.size > 0)
+        absolute = of.errors.part * q * of_band.size + of.errors.tiny;
+    const double by_squares = of_band.square_factor * q * q + of_band.square_tiny;
+    if (of_band.relative == INFINITE || (of_band.square_relative < INFINITE && by_squares < of_band.relative_tiny))
+        return {absolute + of_band.beside, of_band.square_relative, by_squares};
+    return {absolute + of_band.beside, of_band.relative, of_band.relative_tiny};
 }
 
 void pair_errors(const ScoreErrors &errors, Span<const std::int64_t> queries, Span<const std::int64_t> items,

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "counting/edges.h"
 #include "distances/int8.h"
 #include "pass/source.h"
 
@@ -51,11 +52,6 @@ struct BandErrors {
 struct Band {
     Index start, stop;
     std::vector<BandErrors> of_level;
-};
-
-/// A bound for any column of a band: see counting/edges.h.
-struct Reach {
-    double absolute, relative, tiny;
 };
 
 /// Rows of a level made ready to be multiplied: packed for products, as they are for the other forms.
@@ -106,7 +102,7 @@ public:
     void tile(int level, Span<const std::int64_t> queries, Span<const std::int64_t> columns, Matrix<T> out) const;
 
     /// Bound the errors of scores of a level for a query and any column of a band.
-    Reach reach(int level, std::int64_t query, const Band &band) const;
+    Errors errors(int level, std::int64_t query, const Band &band) const;
 
     // Pairs ----------------------------------------------------------------------------------------------------------
 

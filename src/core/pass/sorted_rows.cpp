@@ -66,7 +66,7 @@ public:
         }
     }
 
-    std::vector<OtherGroup> groups(Groups64 into) {
+    std::vector<OtherGroup> groups(CompactGroups into) {
         std::vector<OtherGroup> others;
         std::int64_t number = -1;
         for (Index i = 0; i < tile_.rows; ++i) {
@@ -207,7 +207,7 @@ private:
         double bound = 0;
         if (!exact_)
             for (const Band &band : scores_.bands)
-                bound = std::max(bound, scores_.reach(scores_.last(), query, band).absolute);
+                bound = std::max(bound, scores_.errors(scores_.last(), query, band).absolute);
         const double slack = 2 * bound * bounds::APART;
         const double closest = scale_ > 0 ? std::min(slack * scale_ + bounds::PLACES_OFF, HIGHEST) : 0;
         const std::int64_t close = std::max(static_cast<std::int64_t>(closest), (std::int64_t{1} << REST) - 1);
@@ -262,15 +262,15 @@ private:
     double scale_ = 0;  // from scores to places
     Buffer<std::int32_t> closer_;
     std::vector<std::pair<std::size_t, std::size_t>> runs_;
-    Relevant decided_;  // the items of all runs, in their exact order, and
+    RelevantItems decided_;  // the items of all runs, in their exact order, and
     TieGroups exact_groups_;
 };
 
 }  // namespace
 
 std::vector<OtherGroup> sorted_groups(const Problem &problem, Span<const std::int64_t> queries,
-                                      const std::vector<Range> &ranges, const std::vector<Ready> &columns, Groups64 groups,
-                                      const std::atomic<bool> &stop) {
+                                      const std::vector<Range> &ranges, const std::vector<Ready> &columns,
+                                      CompactGroups groups, const std::atomic<bool> &stop) {
     SortedRows rows(problem, queries, stop);
     rows.score(ranges, columns);
     return rows.groups(groups);

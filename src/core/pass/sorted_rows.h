@@ -11,7 +11,7 @@ namespace deadheat {
 /// Write the compact groups of some queries, and return those that `collect_groups` does. The ranges are of all columns, and
 /// `columns` are theirs, made ready for the last level; or none, where they take too much memory.
 std::vector<OtherGroup> sorted_groups(const Problem &problem, Span<const std::int64_t> queries,
-                                      const std::vector<Range> &ranges, const std::vector<Ready> &columns, Groups64 groups,
-                                      const std::atomic<bool> &stop);
+                                      const std::vector<Range> &ranges, const std::vector<Ready> &columns,
+                                      CompactGroups groups, const std::atomic<bool> &stop);
 
 }  // namespace deadheat

@@ -32,43 +32,48 @@ void transpose(Matrix<const T> square, Matrix<T> out) {
 /// The tile of a block's queries and a range of columns, counted for the block, and transposed for another one.
 class Visit {
 public:
-    Visit(const Problem &problem, int level, ColumnRows &right, const Ready *left, std::vector<Side> sides)
-        : problem_(problem), scores_(*problem.scores), level_(level), right_(right), left_(left), sides_(std::move(sides)) {}
+    Visit(const Problem &problem, int level, ReadyRows &left, ReadyRows &right, const std::vector<Side> &sides)
+        : problem_(problem),
+          scores_(*problem.scores),
+          level_(level),
+          left_(left.at_level(level)),
+          right_(right.at_level(level)),
+          sides_(sides),
+          finer_(problem, left, right, items_of(sides)) {}
 
     void count() {
-        if (left_ == nullptr) left_ = &left_at(level_);
         with_type(scores_.levels[at(level_)].wide, [&](auto type) { count_squares<decltype(type)>(); });
     }
 
 private:
-    const Ready &left_at(int level) {
-        const bool int8 = level == 0 && right_.at_level(0).int8;
-        if (!made_.contains(level)) made_.emplace(level, scores_.ready_queries(level, sides_[0].block->queries(), int8));
-        return made_.at(level);
+    static std::vector<Finer::Side> items_of(const std::vector<Side> &sides) {
+        std::vector<Finer::Side> items;
+        for (const Side &side : sides) items.push_back({side.block->queries(), side.start});
+        return items;
     }
 
     template <class T>
     void count_squares() {
-        const Ready &right = right_.at_level(level_);
         const bool both = sides_.size() > 1;
         bool low = false;
         for (const auto &counter : sides_[0].block->counters()) low |= counter->cuts().low.columns > MUCH;
-        const Index rows = both ? side_of_squares(left_->n) : low ? LOW_ROWS : STRIP_ROWS;
-        const Index columns = both ? side_of_squares(right.n) : std::min(right.n, low ? LONG_COLUMNS : STRIP_COLUMNS);
+        const Index rows = both ? side_of_squares(left_.n) : low ? LOW_ROWS : STRIP_ROWS;
+        const Index columns = both ? side_of_squares(right_.n) : std::min(right_.n, low ? LONG_COLUMNS : STRIP_COLUMNS);
         const Index stride = (both ? SIDE : columns) + PADDING;
         Buffer<T> products(at(rows * stride)), transposed(both ? at(columns * stride) : 0);
         std::optional<Int8Filter> filter;
-        if (level_ == 0 && left_->int8 && right.int8) filter.emplace(problem_, *left_, right, sides_);
-        for (column_ = 0; column_ < right.n; column_ += columns)
-            for (row_ = 0; row_ < left_->n; row_ += rows) {
-                n_ = std::min(rows, left_->n - row_), m_ = std::min(columns, right.n - column_);
-                wide_.clear();
-                if (filter && filter->count(row_, column_, n_, m_)) {
-                    for (std::size_t k = 0; k < sides_.size(); ++k) count_rows<T>(static_cast<int>(k), filter->left_open(k));
+        if (level_ == 0 && left_.int8 && right_.int8) filter.emplace(problem_, left_, right_, sides_);
+        for (column_ = 0; column_ < right_.n; column_ += columns)
+            for (row_ = 0; row_ < left_.n; row_ += rows) {
+                const Index n = std::min(rows, left_.n - row_), m = std::min(columns, right_.n - column_);
+                finer_.set(row_, column_, n, m);
+                if (filter && filter->count(row_, column_, n, m)) {
+                    count_rows<T>(0, filter->left_open(0), m);
+                    if (both) count_rows<T>(1, filter->left_open(1), n);
                     continue;
                 }
-                const Matrix<T> square{products.data(), n_, m_, stride}, other{transposed.data(), m_, n_, stride};
-                scores_.products<T>(level_, *left_, row_, right, column_, square);
+                const Matrix<T> square{products.data(), n, m, stride}, other{transposed.data(), m, n, stride};
+                scores_.products<T>(level_, left_, row_, right_, column_, square);
                 if (both) transpose<T>(square, other);  // before scores are left out
                 count_part<T>(0, 0, square);
                 if (both) count_part<T>(1, 0, other);
@@ -77,12 +82,12 @@ private:
 
     /// Count some rows of the square one by one, for one side.
     template <class T>
-    void count_rows(int number, const Numbers64 &some) {
+    void count_rows(std::size_t number, const Numbers64 &some, Index n_column) {
         if (some.empty()) return;
-        const Index row = number == 0 ? row_ : column_, n_column = number == 0 ? m_ : n_;
+        const Index row = number == 0 ? row_ : column_;
         Numbers64 queries;
-        for (std::int64_t i : some) queries.push_back(sides_[at(number)].block->queries()[at(row + i)]);
-        const Ready own = scores_.ready_queries(level_, queries), &other = number == 0 ? right_.at_level(level_) : *left_;
+        for (std::int64_t i : some) queries.push_back(sides_[number].block->queries()[at(row + i)]);
+        const Ready own = scores_.ready_queries(level_, queries), &other = number == 0 ? right_ : left_;
         Buffer<T> memory(some.size() * at(n_column));
         const Matrix<T> products{memory.data(), own.n, n_column, n_column};
         scores_.products<T>(level_, own, 0, other, number == 0 ? column_ : row_, products);
@@ -91,57 +96,26 @@ private:
 
     /// Count the rows of the square from one on, for one side, whose products these are.
     template <class T>
-    void count_part(int number, Index first, Matrix<T> part) {
-        const Side &side = sides_[at(number)];
+    void count_part(std::size_t number, Index first, Matrix<T> part) {
+        const Side &side = sides_[number];
         const Index row = number == 0 ? row_ : column_, column = side.start + (number == 0 ? column_ : row_);
         scores_.finish<T>(scores_.item_of_column.subspan(at(column), at(part.columns)), part);
-        const Finer finer = [&](const Numbers64 &of_rows, const Numbers64 &columns, bool all, Span<double> out) {
-            if (all)
-                from_square(number, of_rows, columns, row, column, out);
-            else
-                from_pairs(*side.block, of_rows, columns, out);
-        };
-        side.block->count<T>({part, row + first, column, level_, side.band}, finer, *side.tallies, side.lock);
-    }
-
-    void from_pairs(const Block &block, const Numbers64 &rows, const Numbers64 &columns, Span<double> out) const {
-        Numbers64 queries(rows.size());
-        for (std::size_t p = 0; p < rows.size(); ++p) queries[p] = block.queries()[at(rows[p])];
-        scores_.pair_scores(queries, columns, out);
-    }
-
-    /// Scores of the last level from its products for the whole square, which are made once.
-    void from_square(int number, const Numbers64 &rows, const Numbers64 &columns, Index row, Index column,
-                     Span<double> out) {
-        const int last = scores_.last();
-        if (wide_.empty()) {
-            wide_.resize(at(n_ * m_));
-            const Matrix<double> square{wide_.data(), n_, m_, m_};
-            scores_.products<double>(last, left_at(last), row_, right_.at_level(last), column_, square);
-        }
-        for (std::size_t p = 0; p < rows.size(); ++p) {
-            const Index i = rows[p] - row, j = columns[p] - column;
-            double score = wide_[at(number == 0 ? i * m_ + j : j * m_ + i)];
-            if (!scores_.offset.empty()) score -= scores_.offset[at(scores_.item_of_column[at(columns[p])])];
-            out[p] = score;
-        }
+        side.block->count<T>({part, row + first, column, level_, side.band, number, &finer_}, *side.tallies, side.lock);
     }
 
     const Problem &problem_;
     const Scores &scores_;
     int level_;
-    ColumnRows &right_;
-    const Ready *left_;
-    std::vector<Side> sides_;
-    std::map<int, Ready> made_;
-    Index row_ = 0, column_ = 0, n_ = 0, m_ = 0;  // of the square in hand
-    Buffer<double> wide_;                         // its products of the last level
+    const Ready &left_, &right_;
+    const std::vector<Side> &sides_;
+    Index row_ = 0, column_ = 0;  // of the square in hand
+    Finer finer_;
 };
 
 }  // namespace
 
-void count_tile(const Problem &problem, int level, ColumnRows &right, const Ready *left, std::vector<Side> sides) {
-    Visit(problem, level, right, left, std::move(sides)).count();
+void count_tile(const Problem &problem, int level, ReadyRows &left, ReadyRows &right, const std::vector<Side> &sides) {
+    Visit(problem, level, left, right, sides).count();
 }
 
 }  // namespace deadheat

@@ -220,7 +220,12 @@ def is_foreign(values: Any) -> bool:
 def card_of(values: Any) -> Any | None:
     """Return the CUDA device of a PyTorch tensor, or of the first in a list; None for anything else."""
     first = values[0] if isinstance(values, (list, tuple)) and len(values) else values
-    return first.device if getattr(first, "is_cuda", False) is True else None
+    return first.device if is_on_card(first) else None
+
+
+def is_on_card(value: Any) -> bool:
+    """Return whether a value is itself a PyTorch tensor on a CUDA device."""
+    return getattr(value, "is_cuda", False) is True
 
 
 def on_host(values: Any, name: str) -> Any:

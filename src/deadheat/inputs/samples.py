@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import label_sets
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
-from deadheat.inputs.conversion import n_dim, plain
+from deadheat.inputs.conversion import is_on_card, n_dim, plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
 from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matching, orders, paths_given, paths_in
 from deadheat.inputs.label_sets import LabelSets
@@ -392,7 +392,7 @@ def _open_array(value: Any, title: str, may_close: bool = False) -> Source:
     may_be_codes = array.dtype in (np.bool_, np.uint8)  # whose bits stay bits
     is_list = isinstance(value, (list, tuple)) and not may_be_codes
     source = Array(np.ascontiguousarray(array, dtype=target) if is_list else array)
-    if getattr(value, "is_cuda", False) is True and not value.is_inference():  # which would not count its changes
+    if is_on_card(value) and not value.is_inference():  # which would not count how often it is written to
         source.tensor = value, value._version
     return source
 

@@ -18,7 +18,7 @@ POSSIBLE = "over='possible'"  # the choice of a measure that divides by min(k, R
 
 
 def kernel_arrays(profile: TieProfile, n_relevant: Int64 | None = None) -> tuple[Int64, ...]:
-    """Return the arrays of a profile in the order that the loops expect: `Groups` in the core.
+    """Return the arrays of a profile in the order that the loops expect: `Profile` in the core.
 
     `n_relevant` replaces the numbers of relevant items, by which the loops divide.
     """

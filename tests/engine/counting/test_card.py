@@ -348,8 +348,8 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, card, precision):
             tile = counting_pass._scores(number, queries, range(*ends)).cpu().numpy()
             row, place = (index.ravel() for index in np.indices(tile.shape))
             truth = metric.scores.pair_scores(row, place + ends[0]).reshape(tile.shape)
-            slack = metric.scores.reach(last, queries, band)[:, :1]
-            assert (np.abs(tile - truth) <= metric.scores.reach(number, queries, band)[:, :1] + slack).all()
+            slack = metric.scores.errors(last, queries, band)[:, :1]
+            assert (np.abs(tile - truth) <= metric.scores.errors(number, queries, band)[:, :1] + slack).all()
 
 
 SETTINGS = """
@@ -429,7 +429,7 @@ def test_in_inference_mode(card, way, monkeypatch):
     """Whose tensors know nothing of gradients, nor how often they were written to."""
     in_pieces(monkeypatch)
     wanted = profiled(*DUPLICATES)
-    monkeypatch.setattr("deadheat.inputs.samples.card_of", lambda values: card.where)
+    monkeypatch.setattr("deadheat.inputs.samples.is_on_card", torch.is_tensor)
     with torch.inference_mode():
         rows = torch.tensor(DUPLICATES[0], device=card.where)
         assert profiled(rows, DUPLICATES[1], device=card, threads=3) == wanted

@@ -168,7 +168,7 @@ class Score(NamedTuple):
             assert distance.spread
             found = distance.scores.pair_bounds(queries, np.array([column]), np.array([float(score)]))
             return Fraction(float(found[0]))
-        absolute, relative, tiny = distance.scores.reach(0, queries, int(column))[0].tolist()
+        absolute, relative, tiny = distance.scores.errors(0, queries, int(column))[0].tolist()
         return Fraction(absolute) if self.of == "size" else Fraction(relative) * abs(real) + Fraction(tiny)
 
 
@@ -342,6 +342,24 @@ def test_norms_and_sums_of_short_rows():
             real = [Fraction(number) / Fraction(by) for number in own]
             assert sum(number**2 for number in real) <= Fraction(norm) ** 2
             assert sum(map(abs, real)) <= Fraction(total)
+
+
+def test_smallest_sizes_are_not_rounded_up():
+    rng = np.random.default_rng(3)
+    for unit in (0.1, 0.75, 3.0, 2.0**40):
+        raw = rng.normal(size=(200, 3)) * np.ldexp(1.0, rng.integers(-20, 20, (200, 1)))
+        raw[:, 2] = 0.0
+        for row in raw:
+            rows = Rows.over(Array(row[None]), np.array([unit]))
+            real = min(map(abs, map(Fraction, row[:2].tolist()))) / Fraction(unit)
+            assert real * Fraction(1 - 2.0**-19) < Fraction(rows.least_size()) <= real
+
+
+def test_norms_that_underflow():
+    """The squares of such rows are 0, and their sums of sizes too where they are divided by a large number."""
+    for size, scale in ((5e-324, 1.0), (1e-200, 1e200), (5e-324, 1e300)):
+        (norm,) = scaling.norms(Array(np.array([[size, 0.0]])), scale)
+        assert Fraction(float(norm)) >= Fraction(size) / Fraction(scale) > 0
 
 
 def test_moved_squares():

@@ -68,7 +68,7 @@ def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
         for place, band in enumerate(metric.columns.bands):
             columns = np.arange(*band)
             found = metric.scores.tile(number, everything, columns)
-            absolute, relative, tiny = metric.scores.reach(number, everything, place).T[:, :, None]
+            absolute, relative, tiny = metric.scores.errors(number, everything, place).T[:, :, None]
             assert found.dtype == level.dtype
             wanted = [[real[i][j] for j in columns] for i in everything]
             check(found, np.broadcast_to(absolute, found.shape), wanted)

@@ -33,7 +33,7 @@ def test_bounds_of_pairs_are_those_of_the_reference_and_no_larger_than_those_of_
     scores = rng.standard_normal(50) * rng.choice([0, 1e-6, 1], 50)
     found = scores_of.pair_bounds(queries, items, scores)
     assert_array_equal(found, reference_loops.pair_errors(errors, queries, items, scores))
-    absolute, part, tiny = scores_of.reach(0, queries, 0).T
+    absolute, part, tiny = scores_of.errors(0, queries, 0).T
     assert (found <= absolute).all()
     assert (part == relative).all()
     if relative < np.inf:
@@ -70,7 +70,7 @@ def test_products_of_sizes_bound_rows_of_numbers_that_lie_far_apart():
     bound = distance.scores.pair_bounds(queries, columns, scores)
     last, reach = len(distance.levels) - 1, np.empty((30, 30))
     for place, band in enumerate(distance.columns.bands):
-        reach[:, slice(*band)] = distance.scores.reach(last, np.arange(30), place)[:, :1]
+        reach[:, slice(*band)] = distance.scores.errors(last, np.arange(30), place)[:, :1]
     assert np.median(bound / reach[queries, columns]) < 1e-30
     lengths = [sum(Fraction(x) ** 2 for x in row.tolist()) for row in rows]
     for i, j, score, off in zip(queries, columns, scores.tolist(), bound.tolist(), strict=True):
@@ -88,7 +88,7 @@ def test_no_bound_rests_on_squares_that_underflow():
     distance = distance_registry.make("euclidean", query, items, True)
     columns, zeros = distance.columns.column_of_item[:50], np.zeros(50, np.int64)
     band = int(distance.columns.band_of(np.array([0]))[0])
-    ((_, relative, tiny),) = distance.scores.reach(1, zeros[:1], band).tolist()
+    ((_, relative, tiny),) = distance.scores.errors(1, zeros[:1], band).tolist()
     for score, row in zip(distance.scores.pair_scores(zeros, columns).tolist(), items[:50], strict=True):
         real = true_score(distance, query[0], row)
         assert abs(Fraction(score) - real) <= min(relative, 1e300) * abs(float(real)) + tiny
@@ -98,7 +98,7 @@ def test_a_distance_is_known_to_a_part_of_itself_or_of_the_query_whatever_the_no
     rng = np.random.default_rng(3)
     rows = np.ldexp(rng.standard_normal((200, 12)), rng.integers(-60, 60, (200, 1)).astype(np.int32))
     distance, queries = distance_registry.make("euclidean", rows, None, True), np.arange(200)
-    absolute, relative, tiny = distance.scores.reach(len(distance.levels) - 1, queries, 0).T
+    absolute, relative, tiny = distance.scores.errors(len(distance.levels) - 1, queries, 0).T
     assert relative.max() < 1e-13
     assert (tiny[1:] / distance.query_norm[1:] ** 2).max() < 1e-13
     assert np.median(tiny / absolute) < 1e-20

@@ -78,7 +78,7 @@ class Dense(Distance):
         left, self._offset_error = scaling.sums_less(self.items, self.usual, squares=squares)
         self.offset = left / 2
         if self.usual and self._nonnegative:  # what is left of the sizes is what errors are relative to
-            self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
+            self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), bounds.LEAST_NORM))
 
     def offset_errors(self, dtype: DTypeLike) -> Float64:
         """Bound the errors of scores of a type that are due to the offsets of items."""
@@ -127,7 +127,7 @@ class Product(Dense):
         relative, relative_tiny = np.inf, np.inf
         if self._nonnegative:  # a sum of products of one sign; without underflow it is 0 where it should be
             of_query, of_item = self._least_sizes
-            safe = min(of_query * of_item, of_query, of_item) > 4 * float(np.finfo(dtype).tiny)
+            safe = min(of_query * of_item, of_query, of_item) > bounds.SAFE_SIZE * float(np.finfo(dtype).tiny)
             relative, relative_tiny = bounds.of_one_sign(part, 0.0 if safe else tiny)
         sizes = self.query_norm, self.item_norm, self.offset_errors(dtype)
         return ScoreErrors(*sizes, self.offset, part, tiny, relative, relative_tiny)

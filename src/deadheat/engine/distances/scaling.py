@@ -81,7 +81,7 @@ class Rows(NamedTuple):
         """Return the size of the smallest scaled number that is not zero, not rounded up; infinity if all are."""
         sizes = smallest_sizes(self.source)
         with np.errstate(under="ignore", over="ignore"):
-            return float((sizes / self.factor if self.divide else sizes * self.factor).min()) * (1 - 2.0**-20)
+            return float((sizes / self.factor if self.divide else sizes * self.factor).min()) * bounds.LEAST_SIZE
 
     @classmethod
     def over(cls, source: Source, unit: Float64) -> Rows:
@@ -150,7 +150,7 @@ def mostly_spread(source: Source) -> bool:
 def norms(source: Source, scale: float) -> Float64:
     """Return Euclidean norms of the rows divided by `scale`, rounded up."""
     squares, absolutes = by_piece(source, lambda rows: _core.row_sums(rows, scale, source.threads)).T
-    lengths = np.maximum(bounds.norms(squares, absolutes, source.shape[1]), 2.0**-1000)
+    lengths = np.maximum(bounds.norms(squares, absolutes, source.shape[1]), bounds.LEAST_NORM)
     return np.where(largest_sizes(source) > 0, lengths, 0.0)
 
 

@@ -128,11 +128,11 @@ class CompactGroups(NamedTuple):
         """Return closer, closer_relevant, tied and tied_relevant of some queries, (4, n_group); in `out` if given."""
         n_group = int(self.lengths[queries].sum())
         out = np.empty((4, n_group), dtype=np.int64) if out is None else out[:, :n_group]
-        self.write(queries, *out)
+        self.write(queries, out)
         return out
 
-    def write(self, queries: slice | Int64, *arrays: Int64) -> None:
-        _core.expand_groups(self.starts[queries], self.lengths[queries], self.closer, self.others, *arrays)
+    def write(self, queries: slice | Int64, arrays: Sequence[Int64] | Int64) -> None:
+        _core.expand_groups(self.starts[queries], self.lengths[queries], self.closer, self.others, tuple(arrays))
 
     def ties(self) -> tuple[int, int, int]:
         """Count the mixed groups, the queries that have one, and the items in the largest."""
@@ -278,7 +278,7 @@ class TieProfile:
         if groups is None or name not in OF_GROUPS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         arrays = scratch.arrays(len(OF_GROUPS), self.n_group)
-        groups.write(slice(None), *arrays)
+        groups.write(slice(None), arrays)
         vars(self).update(zip(OF_GROUPS, arrays, strict=True))
         scratch.let_go(*arrays)
         return vars(self)[name]

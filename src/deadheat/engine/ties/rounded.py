@@ -9,7 +9,7 @@ from deadheat.engine.distances.bounds import nudged
 from deadheat.engine.distances.distance import Distance, Target
 from deadheat.engine.distances.registry import find
 from deadheat.engine.exact import Roots
-from deadheat.engine.ties.rule import Cuts, Groups, Relevant, Ties, group_by_score
+from deadheat.engine.ties.rule import Cuts, RelevantItems, TieGroups, Ties, group_by_score
 from deadheat.errors import InvalidValueError
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, slices
@@ -53,7 +53,7 @@ class Rounded(Ties):
     def _target(self, distance: Distance) -> Target:
         return distance.targets[self.of or next(iter(distance.targets))]
 
-    def group(self, distance: Distance, relevant: Relevant) -> Groups:
+    def group(self, distance: Distance, relevant: RelevantItems) -> TieGroups:
         target, valid = self._target(distance), relevant.sizes > 0
         rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
         score = np.where(valid, relevant.score, 0.0)
@@ -83,7 +83,7 @@ class Rounded(Ties):
             which = which[low[which] < high[which]]
         return exact.from_ordinals(low, self.dtype)
 
-    def cuts(self, distance: Distance, groups: Groups) -> list[Cuts]:
+    def cuts(self, distance: Distance, groups: TieGroups) -> list[Cuts]:
         target, padding = self._target(distance), groups.padding
         sign, shift = target
         values = sign * np.where(padding, 0.0, groups.score)

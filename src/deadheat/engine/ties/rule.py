@@ -29,7 +29,7 @@ from deadheat.support.progress import raise_if_cancelled
 Above = Callable[[Int64, Int64, Roots, Int64], Bool]  # whether items are above cuts: rows, cuts, closeness, which of it
 
 
-class Relevant(NamedTuple):
+class RelevantItems(NamedTuple):
     """The relevant columns of a block of queries, as matrices of shape (n_row, width)."""
 
     rows: Int64  # (n_row,), the queries
@@ -40,7 +40,7 @@ class Relevant(NamedTuple):
     bound: Float64  # on the error of the score
 
 
-class Groups(NamedTuple):
+class TieGroups(NamedTuple):
     """The tie groups of a block of queries, farthest first, as matrices of shape (n_row, largest n_group)."""
 
     rows: Int64  # (n_row,), the queries
@@ -96,11 +96,11 @@ class Ties(ABC):
         """Refuse a distance that this rule does not fit; most rules fit all."""
 
     @abstractmethod
-    def group(self, distance: Distance, relevant: Relevant) -> Groups:
+    def group(self, distance: Distance, relevant: RelevantItems) -> TieGroups:
         """Sort the relevant items of every query into groups; the entries of `relevant` are sorted in place."""
 
     @abstractmethod
-    def cuts(self, distance: Distance, groups: Groups) -> list[Cuts]:
+    def cuts(self, distance: Distance, groups: TieGroups) -> list[Cuts]:
         """Return one sequence with two cuts per group, or two sequences with one each: tied or closer, and closer."""
 
     @abstractmethod
@@ -116,15 +116,15 @@ class Exact(Ties):
     def describe(self, distance: str) -> str:
         return "exact"
 
-    def group(self, distance: Distance, relevant: Relevant) -> Groups:
+    def group(self, distance: Distance, relevant: RelevantItems) -> TieGroups:
         return group_by_score(distance, relevant)
 
-    def cuts(self, distance: Distance, groups: Groups) -> list[Cuts]:
+    def cuts(self, distance: Distance, groups: TieGroups) -> list[Cuts]:
         raise NotImplementedError  # the core makes them
 
 
-def group_by_score(distance: Distance, relevant: Relevant) -> Groups:
+def group_by_score(distance: Distance, relevant: RelevantItems) -> TieGroups:
     """Sort by the exact closeness: by score, and by exact arithmetic where the bounds of scores overlap."""
     rows, columns, sizes, irrelevant, score, bound = relevant
     found: Any = _core.group_exactly(distance.scores, distance.exact, rows, columns, sizes, irrelevant, score, bound)
-    return Groups(rows, *found)
+    return TieGroups(rows, *found)

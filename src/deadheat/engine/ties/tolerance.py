@@ -7,7 +7,7 @@ import numpy as np
 from deadheat.engine.distances.bounds import END, nudged, outward
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.exact import Roots
-from deadheat.engine.ties.rule import Cuts, Groups, Relevant, Ties, group_by_score
+from deadheat.engine.ties.rule import Cuts, RelevantItems, TieGroups, Ties, group_by_score
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
 
@@ -39,10 +39,10 @@ class Tolerance(Ties):
     def __repr__(self) -> str:
         return f"Tolerance({self.eps!r})"
 
-    def group(self, distance: Distance, relevant: Relevant) -> Groups:
+    def group(self, distance: Distance, relevant: RelevantItems) -> TieGroups:
         return group_by_score(distance, relevant)
 
-    def cuts(self, distance: Distance, groups: Groups) -> list[Cuts]:
+    def cuts(self, distance: Distance, groups: TieGroups) -> list[Cuts]:
         padding, bound = groups.padding, groups.bound
         rows = np.broadcast_to(groups.rows[:, None], padding.shape)
         score = np.where(padding, 0.0, groups.score)
@@ -77,7 +77,7 @@ def _slack(value: Float64, shift: float) -> Float64:
 class _Thresholds:
     """The exact closeness of a member of each group, computed when asked for."""
 
-    def __init__(self, distance: Distance, groups: Groups) -> None:
+    def __init__(self, distance: Distance, groups: TieGroups) -> None:
         self._distance, self._groups = distance, groups
         self._places: Int32 = np.zeros(groups.score.shape, dtype=np.int32)  # and 1; memory is taken where it is written
         self._closeness: Roots | None = None

@@ -13,7 +13,7 @@ namespace deadheat {
 constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
 
 /// A tie profile. The groups of a query are those from offsets[query] to offsets[query + 1], nearest first.
-struct Groups {
+struct Profile {
     Span<const std::int64_t> offsets;
     Span<const std::int64_t> closer, closer_relevant, tied, tied_relevant;  // of groups
     Span<const std::int64_t> n_ranked, n_relevant;                          // of queries
