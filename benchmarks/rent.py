@@ -76,8 +76,6 @@ SHORTCUTS: list[tuple[str, str, Any, list[tuple[str, str]]]] = [  # name, what i
      [("float64 softmax", "cityblock")]),
     ("short integers", "distances.dense.Dense.exact", _without("integers"),
      [("permuted three values", "cosine"), ("counts over sums", "cityblock")]),
-    ("exact tiles", "distances.dense.Dense.exact", _without("tiles"),
-     [("counts over sums", "cityblock")]),
     ("double-double", "distances.dense.Dense.exact", _without("double-double"),
      [("an ulp apart float64", "inner_product"), ("saturated sigmoid", "euclidean")]),
     ("int8 filter", "counting.problem.LEAST_FOR_INT8", 1 << 62,

@@ -217,8 +217,13 @@ public:
     }
     Numbers64 cuts_below(Index counter, const OpenItems &items) override {
         const nb::gil_scoped_acquire hold;
+        const auto all = [&](std::int32_t OpenItem::*field) {
+            Numbers64 numbers;
+            for (const OpenItem &item : items) numbers.push_back(item.*field);
+            return array_of(std::move(numbers));
+        };
         return numbers_of(
-            decide_(counter, array_of(items.rows), array_of(items.columns), array_of(items.low), array_of(items.high)));
+            decide_(counter, all(&OpenItem::row), all(&OpenItem::column), all(&OpenItem::low), all(&OpenItem::high)));
     }
 
 private:
@@ -263,13 +268,11 @@ struct OwnedExact {
     nb::object query, item;
     ExactPairs pairs;
 
-    /// `without` a representation, to measure what it is worth: "integers", "tiles" or "double-double".
+    /// `without` a representation, to measure what it is worth: "integers" or "double-double".
     OwnedExact(const std::string &kind, nb::object of_query, nb::object of_item, const std::string &without)
         : query(of_query), item(of_item), pairs(key_kind(kind), source_of(query), source_of(item), of_query.is(of_item)) {
-        pairs.left_out = named<LeftOut>(without, {{"", LeftOut::nothing},
-                                                  {"integers", LeftOut::integers},
-                                                  {"tiles", LeftOut::tiles},
-                                                  {"double-double", LeftOut::double_double}});
+        pairs.left_out = named<LeftOut>(
+            without, {{"", LeftOut::nothing}, {"integers", LeftOut::integers}, {"double-double", LeftOut::double_double}});
     }
 };
 

@@ -52,16 +52,6 @@ constexpr double LEFT_OF_CENTRE = 0x1p-30, OF_SPREAD = 1 + 0x1p-20;
 /// less than 4u off make less than 16u; two of them are compared.
 constexpr double OF_COSINE = 0x1p-48;
 
-/// The product of two norms of rows of integers: (d + 4)u, for d below 2^30.
-constexpr double OF_NORMS = 1 + 0x1p-20;
-
-/// The float64 value of an exact product with so many roundings, of rows with this product of norms, is closer than half of
-/// 2^64 to it if this is at most 2^62: the residue modulo 2^64 then fixes the product.
-constexpr double within_residue(long long roundings, double norms) {
-    return static_cast<double>(roundings + 4) * 0x1p-53 * norms;
-}
-constexpr double MOST_WITHIN_RESIDUE = 0x1p62;
-
 /// Estimates of long integers, from their first 64 bits, are off by 2u, products, quotients and roots of a few of them by
 /// less than 2^-48; differences of two or three by twice as much of the sum of their sizes, and a rounding of each.
 constexpr double OF_ESTIMATES = 0x1p-46;
@@ -82,10 +72,12 @@ constexpr double MOST_OF_SQUARE = 0x1p-60;
 /// More than the roundings of a bound itself, as a part of it.
 constexpr double OF_BOUND = 1 + 0x1p-40;
 
-/// Dot2 (Ogita, Rump and Oishi 2005) of d terms in up to 32 sums: 2γ² with γ of d + 64 roundings, of Σ|a_k b_k|.
-constexpr double of_dot2(long long dim) {
-    const double roundings = static_cast<double>(dim + 64) * 0x1p-53, gamma = roundings / (1 - roundings);
-    return 2 * gamma * gamma;
-}
+/// Two numbers in two parts are compared by the difference of the values and that of the rests: a rounding of each and one
+/// of their sum, 3u of their sizes; here are 8u.
+constexpr double OF_PARTS = 0x1p-50;
+
+/// What a sum of Dot2 has lost is added up from rounded sizes, with less than 2^31 roundings: less than a part of 2^-20 of
+/// it.
+constexpr double OF_LOST = 1 + 0x1p-20;
 
 }  // namespace deadheat::bounds

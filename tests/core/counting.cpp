@@ -190,16 +190,9 @@ void intervals_are_those_that_touch(Index n, Index m, Index width, double reach,
     RandomTables<T> tables(n, width, false, random);
     const std::vector<Errors> errors(tables.base.size(), {reach, INFINITE, reach});
     build_edges<T>(tables.cuts.low.view(), tables.cuts.high.view(), errors, false, tables.edges.view());
-    Padded<std::int32_t> opened(3, n * m, random.below(3));
     for (Index p = 0; p < n * m; ++p) {
-        opened.set(0, p, static_cast<std::int32_t>(p / m)), opened.set(1, p, static_cast<std::int32_t>(p % m));
-        opened.set(2, p, static_cast<std::int32_t>(2 * random.below(width) + 1));
-    }
-    Padded<std::int64_t> found(4, n * m, 0);
-    intervals_of_open<T>(opened.view(), tables.edges.view(), tables.cuts.low.view(), found.view());
-    for (Index p = 0; p < n * m; ++p) {
-        const Index i = p / m, g = opened.at(2, p) / 2, first = found.at(2, p), last = found.at(3, p);
-        CHECK(found.at(0, p) == i && found.at(1, p) == p % m);
+        const Index i = p / m, g = random.below(width);
+        const auto [first, last] = intervals_of_open<T>(2 * g + 1, tables.edges.view().row(i), tables.cuts.low.view()[i]);
         CHECK(0 <= first && first <= g && g < last && last <= width);
         if (tables.cuts.low.at(i, g) == INFINITE) continue;  // no item is open there
         for (Index k = first; k + 1 < last; ++k) CHECK(touch(tables.edges, i, k));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <utility>
 
 #include "support/targets.h"
 #include "support/views.h"
@@ -32,23 +33,15 @@ struct OpenItemLoops {
 
 DEADHEAT_DECLARE_LOOPS(OpenItemLoops, open_item_loops)
 
-/// The row and the place in the tile of each open item, and from which interval to which it may lie, by its slot and the
-/// edges: intervals that overlap have an edge in common.
+/// From which interval to which an open item may lie, by its slot and the edges of its row: intervals that overlap have an
+/// edge in common.
 template <class T>
-void intervals_of_open(Matrix<const std::int32_t> opened, Matrix<const T> edges, Matrix<const double> low,
-                       Matrix<std::int64_t> found) {
+std::pair<Index, Index> intervals_of_open(Index slot, const T *edges, Span<const double> low) {
     constexpr double PADDING = std::numeric_limits<double>::infinity();
-    for (Index p = 0; p < opened.columns; ++p) {
-        const Index i = opened(0, p), slot = opened(2, p);
-        const T *row = edges.row(i);
-        Index first = slot / 2, last = slot / 2 + 1;
-        while (first > 0 && !(row[2 * first - 1] < row[2 * first])) --first;
-        while (last < low.columns && low(i, last) != PADDING && !(row[2 * last - 1] < row[2 * last])) ++last;
-        found(0, p) = i;
-        found(1, p) = opened(1, p);
-        found(2, p) = first;
-        found(3, p) = last;
-    }
+    Index first = slot / 2, last = slot / 2 + 1;
+    while (first > 0 && !(edges[2 * first - 1] < edges[2 * first])) --first;
+    while (last < std::ssize(low) && low[at(last)] != PADDING && !(edges[2 * last - 1] < edges[2 * last])) ++last;
+    return {first, last};
 }
 
 }  // namespace deadheat

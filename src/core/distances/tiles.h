@@ -15,10 +15,6 @@ struct TileLoops {
     /// out[i, j] = Σ min(left[i, k], right[j, k]), in the same way.
     void (*overlaps_single)(Matrix<const float> left, Matrix<const float> right, Matrix<float> out);
     void (*overlaps_double)(Matrix<const double> left, Matrix<const double> right, Matrix<double> out);
-    /// out[i, j] = Σ left[i, k]·right[j, k] modulo 2^64, and −Σ |left[i, k] − right[j, k]| of integers with signs.
-    void (*integer_products)(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, Matrix<std::uint64_t> out);
-    void (*integer_differences)(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right,
-                                Matrix<std::uint64_t> out);
     /// out[i, j] = −(number of bits in which left[i] and right[j] differ).
     void (*hamming)(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, Matrix<float> out);
     /// out[i, j] = a·|a| / squares[j] for the product a = products[i, j]: cosine up to the query, sign kept.

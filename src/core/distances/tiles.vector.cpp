@@ -45,20 +45,6 @@ void overlaps(Matrix<const T> left, Matrix<const T> right, Matrix<T> out) {
     sums(left, right, out, [](Vector<T> &sum, Vector<T> a, Vector<T> b) { sum += a < b ? a : b; });
 }
 
-using Words = Vector<std::uint64_t>;
-
-void integer_products(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, Matrix<std::uint64_t> out) {
-    sums(left, right, out, [](Words &sum, Words a, Words b) { sum += a * b; });
-}
-
-void integer_differences(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, Matrix<std::uint64_t> out) {
-    sums(left, right, out, [](Words &sum, Words a, Words b) {
-        using Signed = Vector<std::int64_t>;
-        const Words less = (Words)((Signed)a < (Signed)b);  // all bits where it is
-        sum -= ((a - b) ^ less) - less;
-    });
-}
-
 void signed_squares(Matrix<const double> products, Span<const double> squares, Matrix<double> out) {
     for (Index i = 0; i < products.rows; ++i)
         for (Index j = 0; j < products.columns; ++j) {
@@ -69,7 +55,7 @@ void signed_squares(Matrix<const double> products, Span<const double> squares, M
 
 }  // namespace
 
-extern const TileLoops tile_loops = {cityblock<float>, cityblock<double>,   overlaps<float>, overlaps<double>,
-                                     integer_products, integer_differences, hamming,         signed_squares};
+extern const TileLoops tile_loops = {cityblock<float>, cityblock<double>, overlaps<float>,
+                                     overlaps<double>, hamming,           signed_squares};
 
 }  // namespace deadheat::DEADHEAT_TARGET

@@ -12,9 +12,10 @@ namespace deadheat {
 namespace {
 
 constexpr int HIGHEST = 1020;  // exponent of a number that is scaled to 1: the scale is no subnormal number
+constexpr int LOWEST = -450;   // exponent of numbers whose products end above 2^-1022, as do sums of these
 
 /// The sum of two parts as the nearest float and the rest.
-Dot2Number of_parts(double value, double rest, double error) {
+inline Dot2Number of_parts(double value, double rest, double error) {
     const TwoParts sum = two_sum(value, rest);
     return {sum.value, sum.rest, error * bounds::OF_BOUND};
 }
@@ -29,7 +30,7 @@ Dot2Number inverse_root(Dot2Number square) {
 }
 
 /// A number times another whose error is a part of itself.
-Dot2Number times(Dot2Number a, Dot2Number b) {
+inline Dot2Number times(Dot2Number a, Dot2Number b) {
     const TwoParts product = two_product(a.value, b.value);
     const double size = std::fabs(product.value);
     return of_parts(product.value, product.rest + (a.value * b.rest + a.rest * b.value),
@@ -37,27 +38,25 @@ Dot2Number times(Dot2Number a, Dot2Number b) {
 }
 
 /// 2a − b
-Dot2Number twice_less(Dot2Number a, Dot2Number b) {
-    const TwoParts difference = two_sum(2 * a.value, -b.value);
-    return of_parts(difference.value, difference.rest + (2 * a.rest - b.rest),
-                    2 * a.error + b.error + bounds::OF_DOUBLE * (2 * std::fabs(a.value) + b.value));
+inline Dot2Number twice_less(Dot2Number a, Dot2Number b) {
+    const TwoParts values = two_sum(2 * a.value, -b.value), rests = two_sum(2 * a.rest, -b.rest);
+    const TwoParts rest = two_sum(values.rest, rests.value);
+    return of_parts(values.value, rest.value, (2 * a.error + b.error) + (std::fabs(rests.rest) + std::fabs(rest.rest)));
 }
 
 }  // namespace
 
 int Dot2Number::compare(const Dot2Number &a, const Dot2Number &b) {
-    const double apart = (a.value - b.value) + (a.rest - b.rest);
-    const double slack =
-        (a.error + b.error + bounds::OF_DOUBLE * (std::fabs(a.value) + std::fabs(b.value))) * bounds::OF_BOUND;
+    const double values = a.value - b.value, rests = a.rest - b.rest, apart = values + rests;
+    const double slack = (a.error + b.error + bounds::OF_PARTS * (std::fabs(values) + std::fabs(rests))) * bounds::OF_BOUND;
     return (apart > slack) - (apart < -slack);
 }
 
-Dot2::Dot2(KeyKind kind, Index dim, int exponent)
-    : kind_(kind),
-      dim_(dim),
-      scale_(std::ldexp(1.0, -std::clamp(exponent, 0, HIGHEST))),
-      tiny_(static_cast<double>(dim + 1) * bounds::LOST),
-      part_(bounds::of_dot2(dim)) {}
+Dot2::Dot2(KeyKind kind, Index dim, int smallest, int largest) : kind_(kind), dim_(dim) {
+    const int down = std::clamp(largest, 0, HIGHEST);
+    scale_ = std::ldexp(1.0, -down);
+    tiny_ = smallest - down < LOWEST ? static_cast<double>(dim + 1) * bounds::LOST : 0;
+}
 
 template <class T>
 Dot2Number Dot2::sum(const T *left, const T *right, bool difference) const {
@@ -67,7 +66,7 @@ Dot2Number Dot2::sum(const T *left, const T *right, bool difference) const {
         sum = (difference ? loops.difference_single : loops.product_single)(left, right, dim_, scale_);
     else
         sum = (difference ? loops.difference_double : loops.product_double)(left, right, dim_, scale_);
-    return {sum.value, sum.rest, part_ * sum.size + tiny_};
+    return {sum.value, sum.rest, bounds::OF_LOST * sum.lost + (sizeof(T) == 8 ? tiny_ : 0)};
 }
 
 template <class T>

@@ -6,8 +6,9 @@
 //     difference: A = −Σ|q − x|
 //     cosine:     A = q·x/‖x‖
 //
-// Sums are those of Ogita, Rump and Oishi (Accurate sum and dot product, 2005), here with their rest: value + rest is off by
-// at most γ² Σ|q_k x_k|, or γ² Σ|q_k − x_k|, with γ for dim + 64 roundings. Only numbers of the same query compare.
+// Sums are those of Ogita, Rump and Oishi (Accurate sum and dot product, 2005), here with their rest and with the sizes of
+// what each step has lost: the error is what was lost, not what might have been, and where that is nothing the number is
+// exact. So are most sums of saturated rows, of ones and a few tiny numbers. Only numbers of the same query compare.
 #pragma once
 
 #include "exact/sums.h"
@@ -23,11 +24,15 @@ struct Dot2Number {
 
     /// −1 or 1 as a number is surely less or greater than another, else 0.
     static int compare(const Dot2Number &a, const Dot2Number &b);
+    /// Return whether both are exact, and the same.
+    static bool equal(const Dot2Number &a, const Dot2Number &b) {
+        return a.error == 0 && b.error == 0 && a.value == b.value && a.rest == b.rest;
+    }
 };
 
-/// A sum of products or differences as value + rest, and the sum of their sizes, rounded.
+/// A sum of products or differences as value + rest, and the sum of the sizes of what is lost, rounded.
 struct Dot2Sum {
-    double value, rest, size;
+    double value, rest, lost;
 };
 
 /// Sums over rows of `dim` numbers, each times a scale where they are of float64: a power of two.
@@ -43,8 +48,8 @@ DEADHEAT_DECLARE_LOOPS(Dot2Loops, dot2_loops)
 /// Products of the rows of one problem.
 class Dot2 {
 public:
-    /// No number of any row is as large as 2^(exponent + 1).
-    Dot2(KeyKind kind, Index dim, int exponent);
+    /// No number of any row is as large as 2^(largest + 1), or smaller than 2^smallest unless it is 0.
+    Dot2(KeyKind kind, Index dim, int smallest, int largest);
 
     /// The part of an item alone: x·x, or 1/‖x‖ with the part of itself that it errs by.
     template <class T>
@@ -60,7 +65,7 @@ private:
 
     KeyKind kind_;
     Index dim_;
-    double scale_, tiny_, part_;  // of a sum: what may have underflowed, and a part of the sizes of its terms
+    double scale_, tiny_;  // what of a sum of float64 numbers may have underflowed
 };
 
 }  // namespace deadheat

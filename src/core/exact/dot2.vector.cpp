@@ -15,7 +15,7 @@ namespace {
 
 using Doubles = Vector<double>;
 constexpr int WIDTH = LANES<double>;
-constexpr int GROUP = 4;  // vectors of sums side by side
+constexpr int GROUP = 2;  // vectors of sums side by side
 
 /// Return a·b less its nearest float `product`, exactly but where it underflows.
 inline Doubles rest_of(Doubles a, Doubles b, Doubles product) {
@@ -43,37 +43,43 @@ inline Doubles swapped(Doubles x) {
 #endif
 }
 
-/// Sums with what they have lost, and the sums of the sizes of their terms.
+/// Sums with their rests, and the sizes of what the rests have lost.
 struct Sums {
-    Doubles value = {}, rest = {}, size = {};
+    Doubles value = {}, rest = {}, lost = {};
 
-    /// Add terms, and what each is off.
-    void add(Doubles term, Doubles off, Doubles sizes) {
+    void add(Doubles term) {
         const Doubles sum = value + term;
-        rest += off + rest_of_sum(value, term, sum);
-        size += sizes;
+        add_rest(rest_of_sum(value, term, sum));
         value = sum;
     }
-    void add(const Sums &others) { add(others.value, others.rest, others.size); }
+    void add_rest(Doubles off) {
+        const Doubles sum = rest + off;
+        lost += absolute<double>(rest_of_sum(rest, off, sum));
+        rest = sum;
+    }
+    void add(const Sums &others) { add(others.value), add_rest(others.rest), lost += others.lost; }
     /// Add to each lane those of its half: in the end every lane has the sum of all.
     template <int HALF>
     void fold() {
-        add(Sums{swapped<HALF>(value), swapped<HALF>(rest), swapped<HALF>(size)});
+        add(Sums{swapped<HALF>(value), swapped<HALF>(rest), swapped<HALF>(lost)});
         if constexpr (HALF > 1) fold<HALF / 2>();
     }
 };
 
 struct Product {
+    template <class T>
     static void add(Doubles a, Doubles b, Sums &sums) {
         const Doubles term = a * b;
-        sums.add(term, rest_of(a, b, term), absolute<double>(term));
+        sums.add(term);
+        if (sizeof(T) == 8) sums.add_rest(rest_of(a, b, term));  // of float32 numbers there is none
     }
 };
 
 struct Difference {
+    template <class T>
     static void add(Doubles a, Doubles b, Sums &sums) {
-        const Doubles term = a - b, off = rest_of_sum(a, -b, term), size = absolute<double>(term);
-        sums.add(size, term < 0.0 ? -off : off, size);
+        const Doubles term = a - b, off = rest_of_sum(a, -b, term);
+        sums.add(absolute<double>(term)), sums.add_rest(term < 0.0 ? -off : off);
     }
 };
 
@@ -84,8 +90,9 @@ Dot2Sum sum(const T *left, const T *right, Index dim, double scale) {
     Sums sums[GROUP];
     const auto scaled = [scale](Doubles x) { return sizeof(T) == 8 ? x * scale : x; };
     const auto step = [&](const T *a, const T *b) {
-#pragma GCC unroll 4
-        for (int v = 0; v < GROUP; ++v) Term::add(scaled(widen(a + v * WIDTH)), scaled(widen(b + v * WIDTH)), sums[v]);
+#pragma GCC unroll 2
+        for (int v = 0; v < GROUP; ++v)
+            Term::template add<T>(scaled(widen(a + v * WIDTH)), scaled(widen(b + v * WIDTH)), sums[v]);
     };
     Index k = 0;
     for (; k + STEP <= dim; k += STEP) step(left + k, right + k);
@@ -94,10 +101,10 @@ Dot2Sum sum(const T *left, const T *right, Index dim, double scale) {
         std::copy(left + k, left + dim, ends[0]), std::copy(right + k, right + dim, ends[1]);
         step(ends[0], ends[1]);
     }
-    sums[0].add(sums[2]), sums[1].add(sums[3]), sums[0].add(sums[1]);
+    sums[0].add(sums[1]);
     sums[0].fold<WIDTH / 2>();
     const double total = sums[0].value[0], rest = sums[0].rest[0], value = total + rest;
-    return {value, rest_of_sum(total, rest, value), sums[0].size[0]};
+    return {value, rest_of_sum(total, rest, value), sums[0].lost[0]};
 }
 
 }  // namespace

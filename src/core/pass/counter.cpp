@@ -184,19 +184,16 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, Tall
         static_cast<double>(n_exact_) > std::max<double>(ENOUGH_SEEN, MOSTLY * static_cast<double>(n_refined_));
     const bool many = static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column);
     if (exactly) {
-        Table<std::int64_t> found(4, n);
-        intervals_of_open<T>(opened, rows_of(Matrix<const T>(table->edges), square.row, n_row),
-                             rows_of(Matrix<const double>(cuts_.low), square.row, n_row), found);
-        OpenItems open;
-        for (Index p = 0; p < n; ++p)
-            open.add(found(0, p) + square.row, found(1, p) + square.column, found(2, p), found(3, p),
-                     problem_.weight[at(found(1, p) + square.column)]);
-        if (!placing_.has_integers())
-            tally.open.add(open);
-        else if (many && problem_.exact->has_tiles())
-            decide_tile(square, open, tally.counts);
-        else
-            placing_.count_integers(open, tally.counts);
+        OpenItems few;
+        OpenItems &open = placing_.has_integers() ? few : tally.open;
+        for (Index p = 0; p < n; ++p) {
+            const std::int32_t i = opened(0, p) + static_cast<std::int32_t>(square.row);
+            const std::int32_t j = opened(1, p) + static_cast<std::int32_t>(square.column);
+            const auto [from, to] =
+                intervals_of_open<T>(opened(2, p), table->edges.row(i), Matrix<const double>(cuts_.low)[i]);
+            open.push_back({i, j, static_cast<std::int32_t>(from), static_cast<std::int32_t>(to), problem_.weight[at(j)]});
+        }
+        placing_.count_integers(few, tally.counts);
         return n;
     }
     Numbers64 rows(at(n)), columns(at(n)), guess(at(n)), weights(at(n));
@@ -226,35 +223,22 @@ void Counter::place(const Numbers64 &rows, const Numbers64 &columns, const std::
     n_refined_ += static_cast<Index>(rows.size()), n_exact_ += n;
     for (Index q = 0; q < n; ++q) {
         const std::size_t p = at(listed(0, q));
-        tally.open.add(rows[p], columns[p], listed(1, q) / cuts_.each, listed(2, q) / cuts_.each,
-                       static_cast<std::int32_t>(weights[p]));
+        const auto number = [](std::int64_t of) { return static_cast<std::int32_t>(of); };
+        tally.open.push_back({number(rows[p]), number(columns[p]), number(listed(1, q) / cuts_.each),
+                              number(listed(2, q) / cuts_.each), number(weights[p])});
     }
 }
 
 void Counter::decide(OpenItems &open, Matrix<std::int32_t> tally, Decision *decision, const std::atomic<bool> &stop) {
-    if (open.rows.empty()) return;
+    if (open.empty()) return;
     if (decision != nullptr) {
         const Numbers64 below = decision->cuts_below(number_, open);
-        for (std::size_t p = 0; p < below.size(); ++p) tally(open.rows[p], below[p] * (2 / cuts_.each)) += open.weights[p];
+        for (std::size_t p = 0; p < below.size(); ++p) tally(open[p].row, below[p] * (2 / cuts_.each)) += open[p].weight;
         open = {};
         return;
     }
     placing_.count(open, tally, stop);
     open = {};
-}
-
-/// Decide open items from the exact tile of their square.
-template <class T>
-void Counter::decide_tile(const Square<T> &square, const OpenItems &open, Matrix<std::int32_t> tally) {
-    const Index row = square.row, column = square.column;
-    const auto [tile, transposed] =
-        square.finer->integers(square.side, row, column, square.scores.rows, square.scores.columns);
-    const IntegerRows &rows = *problem_.exact->integers();
-    placing_.count_integers(open, tally, [&, &whole = *tile, &across = transposed](std::size_t p) {
-        const Index i = open.rows[p] - row, j = open.columns[p] - column;
-        const std::int64_t item = problem_.scores->item_of_column[at(open.columns[p])];
-        return rows.number(whole, across ? j : i, across ? i : j, item);
-    });
 }
 
 template Index Counter::count(Square<float>, Matrix<const std::int32_t>, Tally &);

@@ -92,8 +92,6 @@ private:
                  Matrix<std::int32_t> counts, Matrix<std::int32_t> opened);
     const Meetings *meetings();
     template <class T>
-    void decide_tile(const Square<T> &square, const OpenItems &open, Matrix<std::int32_t> counts);
-    template <class T>
     Index count_same_pattern(const Square<T> &square, Matrix<std::int32_t> opened, Span<double> scores,
                              Matrix<std::int32_t> counts);
 

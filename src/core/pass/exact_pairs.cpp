@@ -74,13 +74,17 @@ const IntegerRows *ExactPairs::integers() const {
 void ExactPairs::make_dot2() const {
     std::call_once(made_, [&] {
         with_type(query_.wide || item_.wide, [&]<class T>(T) {
-            T largest = 0;
+            T largest = 0, smallest = 1;
             const auto look = [&](const T *row) {
-                for (Index k = 0; k < item_.dim; ++k) largest = std::max(largest, std::abs(row[k]));
+                for (Index k = 0; k < item_.dim; ++k) {
+                    const T size = std::abs(row[k]);
+                    largest = std::max(largest, size);
+                    if (size != 0) smallest = std::min(smallest, size);
+                }
             };
             each_row<T>(item_, look);
             if (!same_) each_row<T>(query_, look);
-            dot2_.emplace(kind_, item_.dim, largest > 0 ? std::ilogb(largest) : 0);
+            dot2_.emplace(kind_, item_.dim, std::ilogb(smallest), largest > 0 ? std::ilogb(largest) : 0);
             const ModeOf<T> mode;
             if (dot2_->has_items()) each_row<T>(item_, [&](const T *row) { of_item_.push_back(dot2_->of_item(row)); });
         });

@@ -21,7 +21,7 @@ namespace deadheat {
 struct Stopped {};
 
 /// A representation that is not used, where somebody measures what it is worth.
-enum class LeftOut { nothing, integers, tiles, double_double };
+enum class LeftOut { nothing, integers, double_double };
 
 class ExactPairs {
 public:
@@ -33,7 +33,6 @@ public:
     KeyKind kind() const { return kind_; }
     /// All rows as short integers, if they are such, and few enough to be kept; else null.
     const IntegerRows *integers() const;
-    bool has_tiles() const { return left_out != LeftOut::tiles && integers()->has_tiles(); }
     /// The closeness in double-double, pair by pair.
     std::vector<Dot2Number> about(Span<const std::int64_t> queries, Span<const std::int64_t> items,
                                   const std::atomic<bool> &stop) const;

@@ -14,7 +14,7 @@ const Ready &ReadyRows::at_level(int level) {
 
 void Finer::set(Index row, Index column, Index n, Index m) {
     row_ = row, column_ = column, n_ = n, m_ = m;
-    products_.clear(), tile_.reset(), whole_ = false;
+    products_.clear();
 }
 
 void Finer::pair_scores(std::size_t side, const Numbers64 &rows, const Numbers64 &columns, Span<double> out) const {
@@ -38,16 +38,6 @@ void Finer::square_scores(std::size_t side, const Numbers64 &rows, const Numbers
         if (!scores.offset.empty()) score -= scores.offset[at(scores.item_of_column[at(columns[p])])];
         out[p] = score;
     }
-}
-
-std::pair<const IntegerTile *, bool> Finer::integers(std::size_t side, Index row, Index column, Index n, Index m) {
-    const IntegerRows &rows = *problem_.exact->integers();
-    const bool of_other = side == 1 && whole_ && n == m_ && m == n_;
-    if (of_other && rows.symmetric()) return {&*tile_, true};
-    tile_ =
-        rows.tile(sides_[side].queries.subspan(at(row), at(n)), problem_.scores->item_of_column.subspan(at(column), at(m)));
-    whole_ = side == 0 && n == n_ && m == m_;  // else of the other side, or of some rows
-    return {&*tile_, false};
 }
 
 }  // namespace deadheat

@@ -1,9 +1,8 @@
-// Finer means for the square in hand of a tile: its float64 scores and its exact tile, each made once for both sides of the
-// square, when it is asked for.
+// Finer means for the square in hand of a tile: its float64 scores, made once for both sides of the square, when they are
+// asked for.
 #pragma once
 
 #include <map>
-#include <optional>
 
 #include "pass/problem.h"
 
@@ -43,8 +42,6 @@ public:
     void pair_scores(std::size_t side, const Numbers64 &rows, const Numbers64 &columns, Span<double> out) const;
     /// The same from the products of the whole square.
     void square_scores(std::size_t side, const Numbers64 &rows, const Numbers64 &columns, Span<double> out);
-    /// The exact tile of all or some rows of the square, from this row and column on, and whether it is that transposed.
-    std::pair<const IntegerTile *, bool> integers(std::size_t side, Index row, Index column, Index n, Index m);
 
 private:
     const Problem &problem_;
@@ -52,8 +49,6 @@ private:
     std::vector<Side> sides_;
     Index row_ = 0, column_ = 0, n_ = 0, m_ = 0;
     Buffer<double> products_;
-    std::optional<IntegerTile> tile_;
-    bool whole_ = false;  // whether the tile is that of the whole square
 };
 
 }  // namespace deadheat

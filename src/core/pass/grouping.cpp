@@ -73,8 +73,9 @@ public:
                     sort_run(runs(0, r), runs(1, r), {places.data() + begin, at(ends[at(r - first)] - begin)}, compare);
             };
             if (const IntegerRows *rows = exact_.integers()) {
+                IntegerPairs pairs(*rows);
                 std::vector<ShortNumber> numbers;
-                for (std::size_t p = 0; p < query.size(); ++p) numbers.push_back(rows->number(query[p], item[p]));
+                for (std::size_t p = 0; p < query.size(); ++p) numbers.push_back(pairs.number(query[p], item[p]));
                 sort_all([&](std::int64_t a, std::int64_t b) { return rows->compare(numbers[at(a)], numbers[at(b)]); });
             } else {
                 const Roots roots = exact_.closeness(query, item, stop);

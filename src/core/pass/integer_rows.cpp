@@ -1,12 +1,7 @@
 #include "pass/integer_rows.h"
 
 #include <bit>
-#include <cmath>
 #include <cstdlib>
-
-#include "bounds.h"
-#include "distances/products.h"
-#include "distances/tiles.h"
 
 namespace deadheat {
 
@@ -14,9 +9,8 @@ namespace {
 
 constexpr int MOST_BITS = 63;                   // of a number, without its sign
 constexpr int MOST_SUM_BITS = 125;              // of a sum of products, so that twice one less another has 127
-constexpr int MOST_RESIDUE_BITS = 62;           // of a sum that its residue modulo 2^64 is
+constexpr int MOST_WORD_BITS = 62;              // of a sum in one word
 constexpr std::size_t KEPT_NUMBERS = 8u << 20;  // in all rows
-constexpr Index CHUNK = 16;  // dimensions whose products are added up first: few roundings follow each other
 
 /// The exponents between which the bits of some numbers lie: each is below 2^high and a multiple of 2^low.
 struct BitRange {
@@ -73,27 +67,37 @@ struct RawRows {
     }
 };
 
-Matrix<const std::uint64_t> words_of(const std::vector<std::int64_t> &integers, Index dim) {
-    return {reinterpret_cast<const std::uint64_t *>(integers.data()), static_cast<Index>(integers.size()) / dim, dim, dim};
-}
+Integer size_of(Integer number) { return number < 0 ? -number : number; }
 
-/// The norm of the longest row.
-double longest(const std::vector<std::int64_t> &integers, Index dim) {
-    double most = 0;
-    for (std::size_t begin = 0; begin < integers.size(); begin += at(dim)) {
-        double square = 0;
-        for (std::size_t k = begin; k < begin + at(dim); ++k)
-            square += static_cast<double>(integers[k]) * static_cast<double>(integers[k]);
-        most = std::max(most, square);
+/// a²·b, six limbs of it, for sizes below 2^127.
+struct Product {
+    Limb limbs[6] = {};
+
+    Product(Integer a, Integer b) {
+        Limb square[4] = {};
+        const Limb of_a[] = {low(a), high(a)}, of_b[] = {low(b), high(b)};
+        multiply<2, 2>(of_a, of_a, square);
+        multiply<4, 2>(square, of_b, limbs);
     }
-    return std::sqrt(most);
-}
-
-Natural natural(Integer number, Limb (&limbs)[2]) {
-    const auto size = static_cast<TwoLimbs>(number < 0 ? -number : number);
-    limbs[0] = static_cast<Limb>(size), limbs[1] = static_cast<Limb>(size >> 64);
-    return {limbs, limbs[1] != 0 ? 2 : limbs[0] != 0, 0};
-}
+    static Limb low(Integer number) { return static_cast<Limb>(number); }
+    static Limb high(Integer number) { return static_cast<Limb>(number >> 64); }
+    template <int N, int M>
+    static void multiply(const Limb (&a)[N], const Limb (&b)[M], Limb (&out)[N + M]) {
+        for (int k = 0; k < M; ++k) {
+            Limb carry = 0;
+            for (int i = 0; i < N; ++i) {
+                const TwoLimbs sum = TwoLimbs{a[i]} * b[k] + out[i + k] + carry;
+                out[i + k] = static_cast<Limb>(sum), carry = static_cast<Limb>(sum >> 64);
+            }
+            out[N + k] = carry;
+        }
+    }
+    int compare(const Product &other) const {
+        for (int k = 5; k >= 0; --k)
+            if (limbs[k] != other.limbs[k]) return limbs[k] > other.limbs[k] ? 1 : -1;
+        return 0;
+    }
+};
 
 }  // namespace
 
@@ -114,7 +118,7 @@ std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, 
     if (!differences && std::max(sum_bits, 2 * item_bits + of_sum) > MOST_SUM_BITS) return nullptr;
     std::unique_ptr<IntegerRows> rows(new IntegerRows());
     rows->kind_ = kind, rows->dim_ = item.dim;
-    rows->residues_alone_ = sum_bits <= MOST_RESIDUE_BITS;
+    rows->one_word_ = sum_bits <= MOST_WORD_BITS;
     rows->item_memory_ = of_item.integers(item.dim, kind == KeyKind::cosine, items.low);
     if (same && (one_unit || kind == KeyKind::cosine)) {
         rows->query_ = &rows->item_memory_;
@@ -122,93 +126,54 @@ std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, 
         rows->query_memory_ = of_query.integers(item.dim, !one_unit, queries.low);
         rows->query_ = &rows->query_memory_;
     }
-    if (!differences && !rows->residues_alone_) {  // Σ|a·b| ≤ ‖a‖‖b‖, rounded up
-        const double sizes = longest(*rows->query_, item.dim) * longest(rows->item_memory_, item.dim) * bounds::OF_NORMS;
-        rows->has_tiles_ = bounds::within_residue(product_roundings(item.dim, CHUNK), sizes) <= bounds::MOST_WITHIN_RESIDUE;
-    }
-    if (kind != KeyKind::distance && kind != KeyKind::cosine) return rows;
+    if (kind == KeyKind::product) return rows;
     for (Index i = 0; i < item.n; ++i) {
         const std::int64_t *row = rows->item_memory_.data() + i * item.dim;
         Integer square = 0;
-        for (Index k = 0; k < item.dim; ++k) square += Integer{row[k]} * row[k];
+        for (Index k = 0; k < item.dim; ++k) square += differences ? size_of(row[k]) : Integer{row[k]} * row[k];
         rows->squares_.push_back(square);
         rows->inverse_norms_.push_back(square > 0 ? 1 / std::sqrt(static_cast<double>(square)) : 0.0);
     }
     return rows;
 }
 
-Integer IntegerRows::finished(Integer product, std::int64_t item) const {
-    return kind_ == KeyKind::distance ? 2 * product - squares_[at(item)] : product;
+ShortNumber IntegerRows::finished(Integer product, std::int64_t item) const {
+    if (kind_ == KeyKind::distance) return {2 * product - squares_[at(item)], item, 0};
+    return {product, item, kind_ == KeyKind::cosine ? static_cast<double>(product) * inverse_norms_[at(item)] : 0};
 }
 
-ShortNumber IntegerRows::number(std::int64_t query, std::int64_t item) const {
-    const std::int64_t *a = query_->data() + query * dim_, *b = item_memory_.data() + item * dim_;
-    Integer sum = 0;
-    if (kind_ == KeyKind::difference)
-        for (Index k = 0; k < dim_; ++k) {  // up to 2^64 − 2, which only words hold
-            const auto x = static_cast<Limb>(a[k]), y = static_cast<Limb>(b[k]);
-            sum -= static_cast<Integer>(a[k] < b[k] ? y - x : x - y);
-        }
-    else if (residues_alone_)  // no sum has more than 64 bits
-        for (std::int64_t k = 0, part = 0; k < dim_; ++k, sum = part) part += a[k] * b[k];
-    else
-        for (Index k = 0; k < dim_; ++k) sum += Integer{a[k]} * b[k];
-    return {finished(sum, item), item};
-}
-
-IntegerTile IntegerRows::tile(Span<const std::int64_t> queries, Span<const std::int64_t> items) const {
-    const auto gathered = [&](const std::vector<std::int64_t> &from, Span<const std::int64_t> index) {
-        std::vector<std::int64_t> rows(index.size() * at(dim_));
-        for (std::size_t p = 0; p < index.size(); ++p)
-            std::copy_n(from.data() + index[p] * dim_, dim_, rows.data() + p * at(dim_));
-        return rows;
-    };
-    const auto left = gathered(*query_, queries), right = gathered(item_memory_, items);
-    const auto n = static_cast<Index>(queries.size()), m = static_cast<Index>(items.size());
-    IntegerTile tile{Table<std::uint64_t>(n, m), {}};
-    const auto loop = kind_ == KeyKind::difference ? tile_loops().integer_differences : tile_loops().integer_products;
-    loop(words_of(left, dim_), words_of(right, dim_), tile.residues);
-    if (residues_alone_) return tile;
-    tile.values = Table<double>(n, m);
-    const std::vector<double> a(left.begin(), left.end()), b(right.begin(), right.end());
-    const Matrix<const double> rows{a.data(), n, dim_, dim_}, others{b.data(), m, dim_, dim_};
-    if (kind_ == KeyKind::difference)
-        tile_loops().cityblock_double(rows, others, tile.values);
-    else
-        product_of_matrices<double>(rows, others, CHUNK, tile.values);
-    return tile;
-}
-
-ShortNumber IntegerRows::number(const IntegerTile &tile, Index row, Index place, std::int64_t item) const {
-    const std::uint64_t residue = tile.residues(row, place);
-    if (residues_alone_) return {finished(static_cast<std::int64_t>(residue), item), item};
-    // what is off by less than 2^62 + 2^60, with the roundings here, is closest to the right multiple of 2^64
-    const auto low = static_cast<std::int64_t>(residue);
-    const auto high = std::llrint((tile.values(row, place) - static_cast<double>(low)) / 0x1p64);
-    return {finished((Integer{high} << 64) + low, item), item};
-}
-
-int IntegerRows::compare(const ShortNumber &one, const ShortNumber &other) const {
-    const Integer a = one.a, b = other.a;
-    if (kind_ != KeyKind::cosine || a == 0 || b == 0 || (a < 0) != (b < 0)) return (a > b) - (a < b);
-    const Integer x = squares_[at(one.item)], y = squares_[at(other.item)];
-    if (x == y) return (a > b) - (a < b);
-    const double p = static_cast<double>(a) * inverse_norms_[at(one.item)];
-    const double q = static_cast<double>(b) * inverse_norms_[at(other.item)];
-    if (std::fabs(p - q) > bounds::OF_COSINE * std::fabs(p)) return p > q ? 1 : -1;
-    // sizes: a²·y − b²·x = a²(y − x) + x(a − b)(a + b)
-    const Integer size = a < 0 ? -a : a, other_size = b < 0 ? -b : b, squares = y - x, numbers = size - other_size;
-    const auto size_of = [](Integer number) { return std::fabs(static_cast<double>(number)); };
-    const double left = size_of(a) * size_of(a) * size_of(squares), right = size_of(x) * size_of(numbers) * size_of(a + b);
-    int order = (squares > 0) - (squares < 0);
-    if (numbers != 0 && (numbers > 0) != (squares > 0)) {
-        if (std::fabs(left - right) > bounds::OF_ESTIMATES * (left + right)) {
-            order = left > right ? order : -order;
-        } else {
-            Limb of_a[2], of_b[2], of_x[2], of_y[2];
-            order = compare_products(natural(a, of_a), natural(x, of_x), natural(b, of_b), natural(y, of_y));
-        }
+ShortNumber IntegerPairs::number(std::int64_t query, std::int64_t item) {
+    const Index dim = rows_.dim_;
+    if (query != query_) {
+        const std::int64_t *row = rows_.query_->data() + query * dim;
+        terms_.clear();
+        for (Index k = 0; k < dim; ++k)
+            if (row[k] != 0) terms_.push_back({row[k], k});
+        query_ = query;
     }
+    const std::int64_t *row = rows_.item_memory_.data() + item * dim;
+    Integer sum = 0;
+    if (rows_.kind_ == KeyKind::difference) {  // sizes up to 2^64 − 2, but |x| − |q − x| is at most |q|
+        const auto size = [](std::int64_t x, std::int64_t y) {
+            return x < y ? static_cast<Limb>(y) - static_cast<Limb>(x) : static_cast<Limb>(x) - static_cast<Limb>(y);
+        };
+        sum = -rows_.squares_[at(item)];
+        for (const auto &[number, place] : terms_)
+            sum += static_cast<std::int64_t>(size(row[place], 0) - size(number, row[place]));
+    } else if (rows_.one_word_) {
+        std::int64_t part = 0;
+        for (const auto &[number, place] : terms_) part += number * row[place];
+        sum = part;
+    } else {
+        for (const auto &[number, place] : terms_) sum += Integer{number} * row[place];
+    }
+    return rows_.finished(sum, item);
+}
+
+int IntegerRows::compare_cosines(const ShortNumber &one, const ShortNumber &other) const {
+    const Integer a = one.a, b = other.a, x = squares_[at(one.item)], y = squares_[at(other.item)];
+    if (x == y || a == 0 || b == 0 || (a < 0) != (b < 0)) return (a > b) - (a < b);
+    const int order = Product(size_of(a), y).compare(Product(size_of(b), x));
     return a < 0 ? -order : order;
 }
 

@@ -1,18 +1,15 @@
-// Rows as integers of at most 63 bits times a power of two, and the exact closeness of pairs of them: for single pairs, and
-// for all pairs of some rows at once (the exact tile).
+// Rows as integers of at most 63 bits times a power of two, and the exact closeness of pairs of them.
 //
 //     product:    a = q·x                   every query in a unit of its own, all items in one
 //     distance:   a = 2·q·x − x·x           all in one unit: ranks as minus the Euclidean distance does
 //     difference: a = −Σ|q − x|             all in one unit
 //     cosine:     a = q·x, with x·x         every row in a unit of its own; a/√(x·x) ranks as the cosine does
-//
-// In a tile a sum is fixed by its float64 value and by its residue modulo 2^64, which wrapping sums of products of 64 bits
-// give: there are tiles only if the value is off by less than 2^62. Where no sum has more than 62 bits the residue alone is
-// the sum.
 #pragma once
 
+#include <cmath>
 #include <memory>
 
+#include "bounds.h"
 #include "exact/sums.h"
 #include "pass/source.h"
 #include "support/memory.h"
@@ -24,13 +21,8 @@ using Integer = SignedTwoLimbs;
 /// The exact closeness of a pair, as it compares with others of the same query.
 struct ShortNumber {
     Integer a;
-    std::int64_t item;  // whose square divides it, of a cosine
-};
-
-/// The numbers of all pairs of some queries and items.
-struct IntegerTile {
-    Table<std::uint64_t> residues;
-    Table<double> values;  // empty where residues are enough
+    std::int64_t item;  // of a cosine: whose square divides it,
+    double about;       // and the quotient with its root, about
 };
 
 class IntegerRows {
@@ -38,26 +30,44 @@ public:
     /// Null where a row has too many bits, or rows are too many to be kept.
     static std::unique_ptr<IntegerRows> of(KeyKind kind, const Source &query, const Source &item, bool same);
 
-    ShortNumber number(std::int64_t query, std::int64_t item) const;
-    bool has_tiles() const { return has_tiles_; }
-    IntegerTile tile(Span<const std::int64_t> queries, Span<const std::int64_t> items) const;
-    ShortNumber number(const IntegerTile &tile, Index row, Index place, std::int64_t item) const;
     /// −1, 0 or 1, as one number is less than, equal to or greater than another of the same query.
-    int compare(const ShortNumber &one, const ShortNumber &other) const;
-    /// True if the tile of items and queries is that of queries and items, transposed.
-    bool symmetric() const { return query_ == &item_memory_; }
+    int compare(const ShortNumber &one, const ShortNumber &other) const {
+        if (kind_ != KeyKind::cosine) return (one.a > other.a) - (one.a < other.a);
+        if (std::fabs(one.about - other.about) <= bounds::OF_COSINE * std::fabs(one.about))
+            return compare_cosines(one, other);
+        return one.about > other.about ? 1 : -1;
+    }
 
 private:
+    friend class IntegerPairs;
     IntegerRows() = default;
-    Integer finished(Integer product, std::int64_t item) const;
+    int compare_cosines(const ShortNumber &one, const ShortNumber &other) const;
+    ShortNumber finished(Integer product, std::int64_t item) const;
 
     KeyKind kind_ = KeyKind::product;
     Index dim_ = 0;
-    bool residues_alone_ = false, has_tiles_ = true;
+    bool one_word_ = false;  // which holds any sum
     std::vector<std::int64_t> query_memory_, item_memory_;
     const std::vector<std::int64_t> *query_ = nullptr;
-    std::vector<Integer> squares_;       // of items
+    std::vector<Integer> squares_;       // of items; of differences sums of sizes
     std::vector<double> inverse_norms_;  // about 1/√square of items, of cosines
+};
+
+/// Makes the numbers of pairs, one query after another: from what of it is not 0.
+class IntegerPairs {
+public:
+    explicit IntegerPairs(const IntegerRows &rows) : rows_(rows) {}
+    ShortNumber number(std::int64_t query, std::int64_t item);
+
+private:
+    struct Term {
+        std::int64_t number;
+        Index place;
+    };
+
+    const IntegerRows &rows_;
+    std::int64_t query_ = -1;
+    std::vector<Term> terms_;
 };
 
 }  // namespace deadheat

@@ -23,7 +23,7 @@ constexpr Index LEAST_SORTED = 12, LEAST_STREAMED = 48;    // rows that are not 
 /// Count the items left open by tallies.
 std::size_t n_open(const std::vector<Tally> &tallies) {
     std::size_t n = 0;
-    for (const Tally &tally : tallies) n += tally.open.rows.size();
+    for (const Tally &tally : tallies) n += tally.open.size();
     return n;
 }
 

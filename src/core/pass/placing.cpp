@@ -15,6 +15,11 @@ int compare(const Dot2Numbers &mine, Index i, const Dot2Numbers &yours, Index k)
 }
 int compare(const Roots &mine, Index i, const Roots &yours, Index k) { return mine.compare(i, yours, k); }
 
+bool equal(const Dot2Numbers &mine, Index i, const Dot2Numbers &yours, Index k) {
+    return Dot2Number::equal(mine[at(i)], yours[at(k)]);
+}
+bool equal(const Roots &mine, Index i, const Roots &yours, Index k) { return mine.compare(i, yours, k) == 0; }
+
 void add(Dot2Numbers &to, const Dot2Numbers &others) { to.insert(to.end(), others.begin(), others.end()); }
 void add(Roots &to, const Roots &others) { to.add(others); }
 
@@ -32,17 +37,16 @@ void Placing::count(const OpenItems &open, Matrix<std::int32_t> counts, const st
     if (has_integers()) return count_integers(open, counts);
     const Index n_row = cuts_.low.rows, n_group = cuts_.low.columns;
     OpenItems left;
-    for (std::size_t begin = 0; begin < open.rows.size(); begin += AT_ONCE) {
-        OpenItems some;
-        some.add(open, begin, std::min(AT_ONCE, open.rows.size() - begin));
+    for (std::size_t begin = 0; begin < open.size(); begin += AT_ONCE) {
+        const auto some = Span<const OpenItem>(open).subspan(begin, std::min(AT_ONCE, open.size() - begin));
         if (problem_.exact->tries_about()) {
             if (!about_) about_.emplace(Dot2Numbers(), n_row, n_group);
             left = place<false>(*about_, some, counts, stop);
-            problem_.exact->note_about(some.rows.size(), some.rows.size() - left.rows.size());
+            problem_.exact->note_about(some.size(), some.size() - left.size());
         } else {
-            left = some;
+            left.assign(some.begin(), some.end());
         }
-        if (left.rows.empty()) continue;
+        if (left.empty()) continue;
         if (!exact_) exact_.emplace(Roots(problem_.exact->kind()), n_row, n_group);
         place<true>(*exact_, left, counts, stop);
     }
@@ -50,34 +54,36 @@ void Placing::count(const OpenItems &open, Matrix<std::int32_t> counts, const st
 
 /// Count the items whose place numbers of one representation decide, and return the others, between members that are closer.
 template <bool exact, class Numbers>
-OpenItems Placing::place(KnownMembers<Numbers> &known, const OpenItems &open, Matrix<std::int32_t> counts,
+OpenItems Placing::place(KnownMembers<Numbers> &known, Span<const OpenItem> open, Matrix<std::int32_t> counts,
                          const std::atomic<bool> &stop) {
     know(known, open, stop);
     Numbers64 queries, items;
-    for (std::size_t p = 0; p < open.rows.size(); ++p)
-        queries.push_back(queries_[at(open.rows[p])]), items.push_back(item_of(open.columns[p]));
+    for (const OpenItem &item : open) queries.push_back(queries_[at(item.row)]), items.push_back(item_of(item.column));
     const Numbers numbers = made<Numbers>(*problem_.exact, queries, items, stop);
     OpenItems left;
-    for (std::size_t p = 0; p < open.rows.size(); ++p) {
-        const std::int32_t *places = known.places.row(open.rows[p]);
-        const auto [low, high] = place_between<exact>(open.low[p], open.high[p], [&](Index g) {
-            return compare(numbers, static_cast<Index>(p), known.numbers, places[g]);
-        });
-        if (exact || low == high)
-            counts(open.rows[p], low + high) += open.weights[p];
+    for (std::size_t p = 0; p < open.size(); ++p) {
+        const OpenItem &item = open[p];
+        const std::int32_t *places = known.places.row(item.row);
+        auto [low, high] = place_between<exact>(
+            item.low, item.high, [&](Index g) { return compare(numbers, static_cast<Index>(p), known.numbers, places[g]); });
+        bool decided = exact || low == high;
+        for (Index g = low; !decided && g < high; ++g)
+            if (equal(numbers, static_cast<Index>(p), known.numbers, places[g])) decided = true, low = g, high = g + 1;
+        if (decided)
+            counts(item.row, low + high) += item.weight;
         else
-            left.add(open.rows[p], open.columns[p], low, high, open.weights[p]);
+            left.push_back(
+                {item.row, item.column, static_cast<std::int32_t>(low), static_cast<std::int32_t>(high), item.weight});
     }
     return left;
 }
 
 /// Add the members between which items lie to those that are known.
 template <class Numbers>
-void Placing::know(KnownMembers<Numbers> &known, const OpenItems &open, const std::atomic<bool> &stop) {
+void Placing::know(KnownMembers<Numbers> &known, Span<const OpenItem> open, const std::atomic<bool> &stop) {
     Numbers64 rows, groups, queries;
     auto place = static_cast<std::int32_t>(known.numbers.size());
-    for (std::size_t p = 0; p < open.rows.size(); ++p) {
-        const std::int64_t row = open.rows[p], low = open.low[p], high = open.high[p];
+    for (const auto &[row, column, low, high, weight] : open) {
         std::int64_t &from = known.from[at(row)], &to = known.to[at(row)];
         if (from <= low && high <= to) continue;
         for (std::int64_t group = low; group < high; ++group) {
@@ -94,9 +100,17 @@ void Placing::know(KnownMembers<Numbers> &known, const OpenItems &open, const st
 }
 
 void Placing::count_integers(const OpenItems &open, Matrix<std::int32_t> counts) {
+    if (open.empty()) return;
     const IntegerRows &rows = *problem_.exact->integers();
-    count_integers(open, counts,
-                   [&](std::size_t p) { return rows.number(queries_[at(open.rows[p])], item_of(open.columns[p])); });
+    const ShortNumber *members = integer_members();
+    IntegerPairs pairs(rows);
+    for (const OpenItem &item : open) {
+        const ShortNumber *of_row = members + item.row * cuts_.low.columns;
+        const ShortNumber mine = pairs.number(queries_[at(item.row)], item_of(item.column));
+        const Between place =
+            place_between<true>(item.low, item.high, [&](Index g) { return rows.compare(mine, of_row[g]); });
+        counts(item.row, place.low + place.high) += item.weight;
+    }
 }
 
 /// The members of all groups as short integers.
@@ -108,9 +122,10 @@ const ShortNumber *Placing::integer_members() {
                 rows.push_back(i), groups.push_back(g);
         const Numbers64 columns = members_.columns(rows, groups);
         integer_members_.resize(cuts_.low.memory.size());
+        IntegerPairs pairs(*problem_.exact->integers());
         for (std::size_t p = 0; p < rows.size(); ++p)
             integer_members_[at(rows[p] * cuts_.low.columns + groups[p])] =
-                problem_.exact->integers()->number(queries_[at(rows[p])], item_of(columns[p]));
+                pairs.number(queries_[at(rows[p])], item_of(columns[p]));
     });
     return integer_members_.data();
 }

@@ -26,26 +26,14 @@ public:
     void count(const OpenItems &open, Matrix<std::int32_t> counts, const std::atomic<bool> &stop);
     /// Return whether rows are short integers: then `count_integers` will do, for any thread.
     bool has_integers() const { return problem_.exact->integers() != nullptr; }
-    /// The same; number(p) is that of item p.
-    template <class Number>
-    void count_integers(const OpenItems &open, Matrix<std::int32_t> counts, Number number) {
-        const ShortNumber *members = integer_members();
-        const IntegerRows &rows = *problem_.exact->integers();
-        for (std::size_t p = 0; p < open.rows.size(); ++p) {
-            const ShortNumber *of_row = members + open.rows[p] * cuts_.low.columns, mine = number(p);
-            const Between place =
-                place_between<true>(open.low[p], open.high[p], [&](Index g) { return rows.compare(mine, of_row[g]); });
-            counts(open.rows[p], place.low + place.high) += open.weights[p];
-        }
-    }
     void count_integers(const OpenItems &open, Matrix<std::int32_t> counts);
 
 private:
     template <bool exact, class Numbers>
-    OpenItems place(KnownMembers<Numbers> &known, const OpenItems &open, Matrix<std::int32_t> counts,
+    OpenItems place(KnownMembers<Numbers> &known, Span<const OpenItem> open, Matrix<std::int32_t> counts,
                     const std::atomic<bool> &stop);
     template <class Numbers>
-    void know(KnownMembers<Numbers> &known, const OpenItems &open, const std::atomic<bool> &stop);
+    void know(KnownMembers<Numbers> &known, Span<const OpenItem> open, const std::atomic<bool> &stop);
     const ShortNumber *integer_members();
     std::int64_t item_of(std::int64_t column) const { return problem_.scores->item_of_column[at(column)]; }
 

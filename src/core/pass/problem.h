@@ -44,25 +44,11 @@ struct Cuts {
     bool sharp = false;  // scores are exact, and each interval is the least score above its cut
 };
 
-/// Items that lie between two intervals of their rows.
-struct OpenItems {
-    Numbers64 rows, columns, low, high;
-    std::vector<std::int32_t> weights;
-
-    void add(std::int64_t row, std::int64_t column, std::int64_t from, std::int64_t to, std::int32_t weight) {
-        rows.push_back(row), columns.push_back(column), low.push_back(from), high.push_back(to), weights.push_back(weight);
-    }
-    void add(const OpenItems &others) { add(others, 0, others.rows.size()); }
-    /// Add so many of others, from one on.
-    void add(const OpenItems &others, std::size_t begin, std::size_t n) {
-        const auto append = [&](auto &to, const auto &from) {
-            const auto first = from.begin() + static_cast<std::ptrdiff_t>(begin);
-            to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(n));
-        };
-        append(rows, others.rows), append(columns, others.columns), append(low, others.low), append(high, others.high);
-        append(weights, others.weights);
-    }
+/// An item that lies between two intervals of its row.
+struct OpenItem {
+    std::int32_t row, column, low, high, weight;
 };
+using OpenItems = std::vector<OpenItem>;
 
 /// The cuts of some queries under a rule of Python's, where "tied" is not by the exact closeness.
 class Decision {

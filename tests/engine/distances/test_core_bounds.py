@@ -259,30 +259,6 @@ def of_cosine() -> Fraction:
     return most
 
 
-def of_norms() -> Fraction:
-    """Norms of rows of the most dimensions, by their number of roundings: more than can be multiplied here."""
-    return (2**30 + 4) * U / (held("OF_NORMS") - 1)
-
-
-def within_residue() -> Fraction:
-    """Products of long integers in float64 at the sizes that are allowed, against half of 2^64."""
-    rng, most, dim = np.random.default_rng(9), Fraction(0), 32
-    bits = 56
-    for _ in range(300):
-        rows = rng.integers(2 ** (bits - 1), 2**bits, (2, dim)).astype(object)
-        real = sum(int(a) * int(b) for a, b in zip(*rows, strict=True))
-        found = np.cumsum(rows[0].astype(np.float64) * rows[1].astype(np.float64))[-1]
-        sizes = root(Fraction(sum(int(a) ** 2 for a in rows[0]))) * root(Fraction(sum(int(b) ** 2 for b in rows[1])))
-        allowed = (dim + 4) * U * sizes  # with a rounding of each integer among the spare ones
-        most = max(most, abs(Fraction(float(found)) - real) / allowed)
-    return most
-
-
-def most_within_residue() -> Fraction:
-    """Off by that much on either side, values of one residue are still apart."""
-    return 2 * held("MOST_WITHIN_RESIDUE") / 2**64
-
-
 def of_estimates() -> Fraction:
     """The first 64 bits of long integers as floats: a²·y of one against b²·x of another."""
     rng, most = np.random.default_rng(10), Fraction(0)
@@ -345,25 +321,22 @@ def of_bound() -> Fraction:
     return most
 
 
-def of_dot2() -> Fraction:
-    """Products whose terms cancel, summed with what each step loses."""
-    rng, most, dim = np.random.default_rng(13), Fraction(0), 32
-    roundings = (dim + 64) * U
-    gamma = roundings / (1 - roundings)
-    for _ in range(300):
-        left, right = rng.standard_normal((2, dim)).tolist()
-        right[-1] = -after(dot(left[:-1], right[:-1]) / Fraction(left[-1]))
-        value = rest = 0.0
-        for a, b in zip(left, right, strict=True):
-            term, total = a * b, value + a * b
-            rest += after(Fraction(a) * Fraction(b) - Fraction(term)) + after(
-                Fraction(value) + Fraction(term) - Fraction(total)
-            )
-            value = total
-        sizes = sum(abs(Fraction(a) * Fraction(b)) for a, b in zip(left, right, strict=True))
-        error = abs(Fraction(value) + Fraction(rest) - dot(left, right))
-        most = max(most, error / (2 * gamma**2 * sizes))
+def of_parts() -> Fraction:
+    """The difference of two numbers in two parts."""
+    rng, most = np.random.default_rng(13), Fraction(0)
+    for _ in range(TRIES):
+        (a, a_rest), (b, b_rest) = (_split(Fraction(int(n), 2**104)) for n in _whole(rng, 2))
+        values, rests = a - b, a_rest - b_rest
+        real = Fraction(a) - Fraction(b) + Fraction(a_rest) - Fraction(b_rest)
+        sizes = abs(Fraction(values)) + abs(Fraction(rests))
+        most = max(most, abs(Fraction(values + rests) - real) / (held("OF_PARTS") * sizes))
     return most
+
+
+def of_lost() -> Fraction:
+    """Sizes each of which is lost when it is added to the first: as many as a sum has roundings."""
+    assert 1.0 + float(U) == 1.0
+    return 2**31 * U / (held("OF_LOST") - 1)
 
 
 # All of them ---------------------------------------------------------------------------------------------------------
@@ -385,15 +358,13 @@ ATTACKS: dict[str, tuple[Callable[[], Fraction], float]] = {  # and the part tha
     "LEFT_OF_CENTRE": (lambda: of_centre("LEFT_OF_CENTRE"), 1e-9),
     "OF_SPREAD": (lambda: of_centre("OF_SPREAD"), 1e-12),
     "OF_COSINE": (of_cosine, 0.1),
-    "OF_NORMS": (of_norms, 0.1),
-    "within_residue": (within_residue, 0.01),
-    "MOST_WITHIN_RESIDUE": (most_within_residue, 0.5),
     "OF_ESTIMATES": (of_estimates, 0.01),
     "OF_DOUBLE": (of_double, 1e-3),
     "LOST": (lost, 0),
     "MOST_OF_SQUARE": (most_of_square, 0.3),
     "OF_BOUND": (of_bound, 1e-5),
-    "of_dot2": (of_dot2, 1e-5),
+    "OF_PARTS": (of_parts, 0.05),
+    "OF_LOST": (of_lost, 0.1),
 }
 
 
