@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 else:
     checkpoints = lazy("deadheat.engine.counting.checkpoint")
 
-# Of the columns, relevant, from which on rows are sorted, not counted between cuts: with 15 %, sorting takes 0.65 of the
-# time on random rows of 128 or 512 numbers, and 0.95 on clustered ones; with 10 %, 0.7 to 0.85, but there 1.4 to 1.9.
+# Of the columns, relevant, from which on rows are sorted, not counted between cuts. With 15 %, sorting takes 0.65 of
+# the time on random rows (of 128 or 512 numbers), 0.95 on clustered ones; with 10 %, 0.7 to 0.85, and 1.4 to 1.9.
 LARGE_PART = 0.15
 STREAMED_SHARDS = 3  # from which on blocks are counted one by one, as a tile seldom serves both of its sides,
 STREAMED_BYTES = 96 << 20  # if all columns made ready take no more
