@@ -13,8 +13,8 @@ namespace deadheat::bounds {
 /// difference, one of the sum and one of this product are 3u, and here are 8u.
 constexpr double APART = 1 + 0x1p-50;
 
-/// Scores s, as places fl(fl(s − least)·scale) below 2^32, cut off to integers, are surely further apart than d if their
-/// places are further apart than fl(d·scale) + PLACES_OFF: each is cut off by less than 1, and errs by 4u·2^32 at most.
+/// Scores s, as places fl(fl(s − least)·scale) below 2^32, rounded to integers, are surely further apart than d if their
+/// places are further apart than fl(d·scale) + PLACES_OFF: each is rounded by up to 1/2, and errs by 4u·2^32 at most.
 constexpr double PLACES_OFF = 2;
 
 /// The ends s ± b of a cut have one rounding each, u(|s| + b), and the slack that is taken off has two: 2u more of it. Here

@@ -260,4 +260,32 @@ TEST(single_groups_are_as_defined) {
     first_last_hit_loops().slot_expectations({k, size, m, slots}, {1, false, false}, shift, out), is(first);
 }
 
+/// Groups of one item up to `last_rank`, and one at `odd` that is two.
+void single_items_are_accumulated(Index n, Index odd, std::int64_t last_rank, Random &random) {
+    std::vector<std::int64_t> closer, relevant, tied(at(n), 1);
+    for (Index g = 0; g < n; ++g) {
+        closer.push_back(g == 0 ? 0 : closer.back() + 1 + random.below(3));
+        relevant.push_back(g);
+    }
+    if (odd < n) tied[at(odd)] = 2;
+    const Groups groups{{}, closer, relevant, tied, {}, {}, {}};
+    DoubleDouble sum{0.1, 1e-20}, wanted = sum;
+    const std::int64_t next = average_precision_loops().add_single_items(groups, 0, n, last_rank, sum);
+    CHECK(next <= std::min(n, odd));
+    for (std::int64_t g = 0; g < next; ++g) {
+        CHECK(closer[at(g)] < last_rank);
+        wanted.accumulate(static_cast<double>(g + 1) / static_cast<double>(closer[at(g)] + 1));
+    }
+    CHECK(same(sum.high, wanted.high) && same(sum.low, wanted.low));
+    if (n >= 64 && odd == n && last_rank > 4 * n) CHECK(next > n - 64);
+}
+
+TEST(single_items) {
+    Random random(17);
+    for (Index n : SIZES)
+        for (Index odd : {n, n / 2})
+            for (std::int64_t last_rank : {std::int64_t{1} << 62, std::int64_t{40}, std::int64_t{1}})
+                single_items_are_accumulated(n, odd, last_rank, random);
+}
+
 }  // namespace

@@ -1,14 +1,13 @@
 #include "measures/measures.h"
 
-#include <bit>
-
 namespace deadheat {
 
 namespace {
 
 using Count = std::int64_t;
 
-constexpr Count DIRECT = 64;  // as many slots of a group are summed one by one; more, by the closed form
+constexpr Count DIRECT = 64;   // as many slots of a group are summed one by one; more, by the closed form
+constexpr Count AT_ONCE = 16;  // groups that are added one by one before many single items are looked for again
 
 double real(Count count) { return static_cast<double>(count); }
 
@@ -48,46 +47,11 @@ struct MixedGroup {
     }
 };
 
-constexpr Count RUN = 16;               // groups of one item each that are taken together
-constexpr Count MOST = Count{1} << 51;  // beyond which a count is not converted by `small`
-
-/// A count below 2^52 as a float, in instructions that every processor has for vectors.
-double small(Count count) { return std::bit_cast<double>(count | 0x4330000000000000) - 0x1p52; }
-
-/// The precisions at the next RUN groups, if each is one item within rank c; the usual case, without a branch.
-bool single_items(const Profile &groups, Count group, Count c, double *precision) {
-    const Count *k = groups.closer.data() + group, *n = groups.closer_relevant.data() + group;
-    const Count *size = groups.tied.data() + group;
-    Count others = 0, counts = 0, room = 0;  // room is negative as soon as one group is beyond c
-    for (Count i = 0; i < RUN; ++i) {
-        others |= size[i] ^ 1;
-        counts |= k[i] | n[i];
-        room |= c - 1 - k[i];
-    }
-    if (others != 0 || counts >= MOST || room < 0) return false;
-    for (Count i = 0; i < RUN; ++i) precision[i] = small(n[i] + 1) / small(k[i] + 1);
-    return true;
-}
-
 /// Lower, expected and upper sum of the groups of one query. Those without a tie to break are added up once, for all three;
 /// so these are equal, bit by bit, where no group is mixed.
 struct Sums {
     bool mixed = false;
     DoubleDouble common, lower, expected, upper;
-
-    /// A run of groups of one item, with these precisions: `accumulate` for each of them, but what each addition loses is
-    /// found for many at once.
-    void add(const double (&precisions_of_run)[RUN]) {
-        double totals[RUN + 1], lost[RUN];
-        totals[0] = common.high;
-        for (Count i = 0; i < RUN; ++i) totals[i + 1] = totals[i] + precisions_of_run[i];
-        for (Count i = 0; i < RUN; ++i) {
-            const double part = totals[i + 1] - totals[i];
-            lost[i] = (totals[i] - (totals[i + 1] - part)) + (precisions_of_run[i] - part);
-        }
-        common.high = totals[RUN];
-        for (const double rest : lost) common.low += rest;
-    }
 
     /// The groups from `group` to `end` that begin within rank c, whatever they are; `before` is the last mixed one.
     void add(const Profile &groups, Count group, Count end, Count c, MixedGroup &before) {
@@ -125,15 +89,14 @@ struct Sums {
 
 void average_precisions(QueryRange queries, const Profile &groups, Count cutoff, Matrix<double> out) {
     MixedGroup before;
-    double precisions_of_run[RUN];
     for (Index query = queries.first; query < queries.last; ++query) {
         const Count c = groups.last_rank(query, cutoff), end = groups.offsets[query + 1];
         Sums sums;
-        for (Count group = groups.offsets[query]; group < end && groups.closer[group] < c; group += RUN) {
-            if (group + RUN <= end && single_items(groups, group, c, precisions_of_run))
-                sums.add(precisions_of_run);
-            else
-                sums.add(groups, group, std::min(group + RUN, end), c, before);
+        for (Count group = groups.offsets[query]; group < end && groups.closer[group] < c;) {
+            group = average_precision_loops().add_single_items(groups, group, end, c, sums.common);
+            const Count some = std::min(group + AT_ONCE, end);
+            sums.add(groups, group, some, c, before);
+            group = some;
         }
         sums.store(query, groups.n_relevant[query] > 0 ? real(groups.n_relevant[query]) : NOT_A_NUMBER, {out});
     }

@@ -56,6 +56,15 @@ void reciprocal_moments(Span<const std::int64_t> closer, Span<const std::int64_t
 /// Fill in AP, cut at rank `cutoff`, divided by `n_relevant`.
 void average_precisions(QueryRange queries, const Profile &groups, std::int64_t cutoff, Matrix<double> out);
 
+struct AveragePrecisionLoops {
+    /// Add the precisions at groups from `group` on, as long as many of them in a row are one item each, within rank
+    /// `last_rank`; return the next group. The bits of the sum are those of `accumulate` for each of them.
+    std::int64_t (*add_single_items)(const Profile &groups, std::int64_t group, std::int64_t end, std::int64_t last_rank,
+                                     DoubleDouble &sum);
+};
+
+DEADHEAT_DECLARE_LOOPS(AveragePrecisionLoops, average_precision_loops)
+
 /// Fill in the variance of the sum of the precisions at the relevant ranks of each of some mixed groups, over its orders.
 void precision_variances(Span<const std::int64_t> closer, Span<const std::int64_t> closer_relevant,
                          Span<const std::int64_t> tied, Span<const std::int64_t> tied_relevant,

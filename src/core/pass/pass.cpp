@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <iterator>
 
 #include "pass/int8_filter.h"
 #include "pass/sorted_rows.h"
@@ -16,9 +17,7 @@ namespace {
 
 constexpr std::size_t MOST_OPEN = 1 << 18;     // items left open for a mirrored block before it decides them, if it is free
 constexpr std::size_t READY_BYTES = 64 << 20;  // what the rows of all blocks may take that are kept ready
-constexpr std::size_t READY_TO_SORT_BYTES = 96 << 20;      // and all columns, where rows are sorted
-constexpr Index SORTED_ROWS = 48, SORTED_PAIRS = 1 << 20;  // that a thread scores at once: so many, or more of short ones
-constexpr Index LEAST_SORTED = 12, LEAST_STREAMED = 48;    // rows that are not cut up any more
+constexpr Index LEAST_STREAMED = 48;           // rows that are not cut up any more
 
 /// Count the items left open by tallies.
 std::size_t n_open(const std::vector<Tally> &tallies) {
@@ -186,24 +185,24 @@ Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &rang
 
 Pass::Others Pass::sort(const Queries &queries, const std::vector<Range> &ranges, CompactGroups groups, Threads &threads) {
     const FreeKeptMemory at_end;
-    const Scores &scores = *problem_.scores;
-    if (at(problem_.n_column * scores.bytes_of_row(scores.last())) <= READY_TO_SORT_BYTES)
-        std::call_once(made_last_, [&] { make_ready(scores.last(), ranges, sorted_, threads); });
-    const Index most = std::max(SORTED_ROWS, SORTED_PAIRS / problem_.n_column);
     Numbers64 all;
     for (const auto &[number, of_block] : queries) all.insert(all.end(), of_block.begin(), of_block.end());
-    Queries cut;
-    for (std::size_t start = 0; start < all.size(); start += at(most)) {
-        const auto first = all.begin() + static_cast<Index>(start);
-        cut[static_cast<std::int64_t>(start)] =
-            Numbers64(first, first + std::min(most, static_cast<Index>(all.size() - start)));
+    ScoredRows rows(problem_, ranges, static_cast<Index>(all.size()), threads.n());
+    Others others;
+    for (std::size_t start = 0; start < all.size(); start += at(rows.most())) {
+        const Span<const std::int64_t> some(all.data() + start, std::min(at(rows.most()), all.size() - start));
+        const Index n_score = rows.n_slice(), n_sort = rows.n_run(static_cast<Index>(some.size()));
+        std::vector<std::vector<OtherGroup>> of_runs(at(n_sort));
+        const auto work = [&](Index k) {
+            if (threads.stop) throw Stopped();
+            if (k == 0) return rows.take(some);
+            if (k <= n_score) return rows.score(k - 1);
+            of_runs[at(k - n_score - 1)] = rows.sort(k - n_score - 1, groups, threads.stop, done);
+        };
+        const auto after = [=](Index k) { return k == 0 ? 0 : k <= n_score ? 1 : n_score + 1; };
+        threads.each(1 + n_score + n_sort, work, after);
+        std::move(of_runs.begin(), of_runs.end(), std::back_inserter(others));
     }
-    const auto listed = smaller_to_the_end(cut, LEAST_SORTED, threads.n());
-    Others others(listed.size());
-    threads.each(static_cast<Index>(others.size()), [&](Index k) {
-        others[at(k)] = sorted_groups(problem_, listed[at(k)], ranges, sorted_, groups, threads.stop);
-        done += static_cast<std::int64_t>(listed[at(k)].size()) * problem_.n_column;
-    });
     return others;
 }
 

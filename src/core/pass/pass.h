@@ -68,10 +68,9 @@ private:
     const Problem &problem_;
     std::mutex trying_;
     bool tried_int8_ = false;
-    std::once_flag made_ready_, made_last_;
+    std::once_flag made_ready_;
     bool few_pass_int8_ = false;
-    std::vector<Ready> streamed_,
-        sorted_;  // all columns, for the first level where blocks are streamed, for the last to sort
+    std::vector<Ready> streamed_;  // all columns, for the first level, where blocks are streamed
 };
 
 }  // namespace deadheat

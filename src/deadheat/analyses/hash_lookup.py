@@ -171,8 +171,8 @@ def hash_lookup(task: Task, *, singletons: Singletons = "skip") -> HashLookup:
     task : Task
         Of codes: ``dh.Task(codes, labels, distance="hamming")``, with exact ties.
     singletons : {"skip", "zero", "one", "balanced"}
-        The value of a query without a relevant item in the macro means, as in `deadheat.evaluate`: none; 0, as
-        published code for hash codes has it; 1; or 0 for precision and F1 and 1 for recall.
+        The value of a query without a relevant item in the macro means: none; 0, as published code for hash codes
+        has it; 1; or 0 for precision and F1 and 1 for recall.
 
     Returns
     -------
