@@ -187,22 +187,13 @@ Pass::Others Pass::sort(const Queries &queries, const std::vector<Range> &ranges
     const FreeKeptMemory at_end;
     Numbers64 all;
     for (const auto &[number, of_block] : queries) all.insert(all.end(), of_block.begin(), of_block.end());
-    ScoredRows rows(problem_, ranges, static_cast<Index>(all.size()), threads.n());
-    Others others;
-    for (std::size_t start = 0; start < all.size(); start += at(rows.most())) {
-        const Span<const std::int64_t> some(all.data() + start, std::min(at(rows.most()), all.size() - start));
-        const Index n_score = rows.n_slice(), n_sort = rows.n_run(static_cast<Index>(some.size()));
-        std::vector<std::vector<OtherGroup>> of_runs(at(n_sort));
-        const auto work = [&](Index k) {
-            if (threads.stop) throw Stopped();
-            if (k == 0) return rows.take(some);
-            if (k <= n_score) return rows.score(k - 1);
-            of_runs[at(k - n_score - 1)] = rows.sort(k - n_score - 1, groups, threads.stop, done);
-        };
-        const auto after = [=](Index k) { return k == 0 ? 0 : k <= n_score ? 1 : n_score + 1; };
-        threads.each(1 + n_score + n_sort, work, after);
-        std::move(of_runs.begin(), of_runs.end(), std::back_inserter(others));
-    }
+    SortedPass sorted(problem_, ranges, std::move(all), threads.n());
+    Others others(at(sorted.n_piece()));
+    const auto work = [&](Index k) {
+        if (threads.stop) throw Stopped();
+        others[at(k)] = sorted.work(k, groups, threads.stop, done);
+    };
+    threads.each(sorted.n_piece(), work, [&](Index k) { return sorted.after(k); });
     return others;
 }
 

@@ -20,9 +20,9 @@ constexpr int REST = 32 - 2 * BITS;  // whose places have these bits left
 
 // Rows whose scores are in memory at once; fewer of long rows, more of short ones. Columns are packed once for all of them:
 // that is 6 % of the pass over 100,000 rows of 512 numbers, and 44 % with 48 rows for each thread.
-constexpr Index SCORED_ROWS = 256, LEAST_PAIRS = 1 << 22, MOST_PAIRS = 26 << 20;
+constexpr Index SCORED_ROWS = 128, LEAST_PAIRS = 1 << 21, MOST_PAIRS = 9 << 20;
 constexpr Index SLICE_BYTES = 1 << 18, PANELS = 48;  // columns that are packed at a time, in whole panels, to stay in cache
-constexpr Index SHARES = 8;                          // of each thread
+constexpr Index SHARES = 3;                          // of each thread
 
 /// The groups of one query, written nearest first.
 struct Writer {
@@ -285,44 +285,72 @@ private:
 
 }  // namespace
 
-// Scores -------------------------------------------------------------------------------------------------------------
+// Batches ------------------------------------------------------------------------------------------------------------
 
-ScoredRows::ScoredRows(const Problem &problem, const std::vector<Range> &ranges, Index n_query, int threads)
-    : problem_(problem) {
-    const Index n_column = problem.n_column, n_share = SHARES * threads;
-    const Index most = std::clamp(SCORED_ROWS, LEAST_PAIRS / n_column, std::max<Index>(1, MOST_PAIRS / n_column));
-    scores_ = Table<double>::unset(std::min(most, n_query), n_column);
-    run_ = std::max<Index>(1, scores_.rows / n_share);
-    const Index in_cache = SLICE_BYTES / problem.scores->bytes_of_row(problem.scores->last());
-    const Index width = std::max<Index>(1, std::min(in_cache, n_column / n_share) / PANELS) * PANELS;
-    for (const Range &range : ranges)
-        for (Index start = range.start; start < range.stop; start += width)
-            slices_.push_back({start, std::min(start + width, range.stop)});
+SortedPass::SortedPass(const Problem &problem, const std::vector<Range> &ranges, Numbers64 queries, int threads)
+    : problem_(problem), queries_(std::move(queries)) {
+    const Index n_column = problem.n_column, n_query = static_cast<Index>(queries_.size());
+    most_ = std::clamp(SCORED_ROWS, LEAST_PAIRS / n_column, std::max<Index>(1, MOST_PAIRS / n_column));
+    cut(ranges, SHARES * threads);
+    for (Index b = 0; b < std::min(BATCHES, (n_query + most_ - 1) / most_); ++b)
+        batches_[b].scores = Table<double>::unset(std::min(most_, n_query), n_column);
 }
 
-void ScoredRows::take(Span<const std::int64_t> queries) {
-    queries_ = queries;
-    ready_ = problem_.scores->ready_queries(problem_.scores->last(), queries);
+/// List the pieces, in about so many shares of a batch.
+void SortedPass::cut(const std::vector<Range> &ranges, Index n_share) {
+    const Index n_batch = (static_cast<Index>(queries_.size()) + most_ - 1) / most_;
+    const Index in_cache = SLICE_BYTES / problem_.scores->bytes_of_row(problem_.scores->last());
+    const Index width = std::max<Index>(1, std::min(in_cache, problem_.n_column / n_share) / PANELS) * PANELS;
+    const Index rows = std::max<Index>(1, most_ / n_share);
+    std::vector<Index> taken(at(n_batch)), scored(at(n_batch));  // how many pieces there are up to what is done then
+    for (Index step = -1; step <= n_batch; ++step) {
+        const Index next = step + 1, to_sort = step - 1;
+        if (next < n_batch) {
+            pieces_.push_back({Piece::take, next, 0, 0, next < BATCHES ? 0 : scored[at(next - BATCHES)]});
+            taken[at(next)] = n_piece();
+        }
+        if (0 <= step && step < n_batch) {
+            for (const Range &range : ranges)
+                for (Index start = range.start; start < range.stop; start += width)
+                    pieces_.push_back({Piece::score, step, start, std::min(start + width, range.stop), taken[at(step)]});
+            scored[at(step)] = n_piece();
+        }
+        if (0 <= to_sort) {
+            const Index n = static_cast<Index>(queries_of(to_sort).size());
+            for (Index start = 0; start < n; start += rows)
+                pieces_.push_back({Piece::sort, to_sort, start, std::min(start + rows, n), scored[at(to_sort)]});
+        }
+    }
 }
 
-void ScoredRows::score(Index slice) {
+Span<const std::int64_t> SortedPass::queries_of(Index batch) const {
+    const Span<const std::int64_t> all(queries_);
+    return all.subspan(at(batch * most_), std::min(at(most_), all.size() - at(batch * most_)));
+}
+
+void SortedPass::score(const Piece &piece) {
     const Scores &scores = *problem_.scores;
-    const auto [start, stop] = slices_[at(slice)];
-    const Matrix<double> part{scores_.row(0) + start, ready_.n, stop - start, scores_.columns};
-    const auto items = scores.item_of_column.subspan(at(start), at(stop - start));
-    scores.products<double>(scores.last(), ready_, 0, scores.ready_columns(scores.last(), items), 0, part);
+    Batch &of = batch(piece.batch);
+    const Index n = piece.stop - piece.start;
+    const Matrix<double> part{of.scores.row(0) + piece.start, of.rows.n, n, of.scores.columns};
+    const auto items = scores.item_of_column.subspan(at(piece.start), at(n));
+    scores.products<double>(scores.last(), of.rows, 0, scores.ready_columns(scores.last(), items), 0, part);
     scores.finish<double>(items, part);
 }
 
-Index ScoredRows::n_run(Index n_query) const { return (n_query + run_ - 1) / run_; }
-
-std::vector<OtherGroup> ScoredRows::sort(Index run, CompactGroups groups, const std::atomic<bool> &stop,
-                                         std::atomic<std::int64_t> &done) const {
-    const Index first = run * run_, n = std::min(run_, static_cast<Index>(queries_.size()) - first);
-    SortedRows rows(problem_, queries_.subspan(at(first), at(n)), {scores_.row(first), n, scores_.columns, scores_.columns},
+std::vector<OtherGroup> SortedPass::work(Index number, CompactGroups groups, const std::atomic<bool> &stop,
+                                         std::atomic<std::int64_t> &done) {
+    const Piece &piece = pieces_[at(number)];
+    Batch &of = batch(piece.batch);
+    const auto queries = queries_of(piece.batch);
+    if (piece.work == Piece::take) of.rows = problem_.scores->ready_queries(problem_.scores->last(), queries);
+    if (piece.work == Piece::score) score(piece);
+    if (piece.work != Piece::sort) return {};
+    const Index n = piece.stop - piece.start, n_column = of.scores.columns;
+    SortedRows rows(problem_, queries.subspan(at(piece.start), at(n)), {of.scores.row(piece.start), n, n_column, n_column},
                     stop);
     auto others = rows.groups(groups);
-    done += n * scores_.columns;
+    done += n * n_column;
     return others;
 }
 

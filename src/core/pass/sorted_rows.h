@@ -8,32 +8,45 @@
 
 namespace deadheat {
 
-/// Rows of scores of up to `most` queries and all columns. They are made by slices of columns, each packed once for all of
-/// them, and then sorted by runs of queries: several threads may work on slices at once, and then on runs.
-class ScoredRows {
+/// Queries whose rows are sorted, in batches: the scores of a batch are made by slices of columns, each packed once for all
+/// of its queries, and then its rows are sorted. While threads sort one batch, others score the next:
+///
+///     take 0 │ take 1 · score 0 │ take 2 · score 1 · sort 0 │ take 3 · score 2 · sort 1 │ …
+///
+/// Three batches are in memory at a time, so that what a piece needs has ended long before.
+class SortedPass {
 public:
-    ScoredRows(const Problem &problem, const std::vector<Range> &ranges, Index n_query, int threads);
-    Index most() const { return scores_.rows; }
-    Index n_slice() const { return static_cast<Index>(slices_.size()); }
-    Index n_run(Index n_query) const;
-
-    /// Make queries ready to be multiplied.
-    void take(Span<const std::int64_t> queries);
-    void score(Index slice);
-    /// Write the compact groups of a run of queries, and return those that `collect_groups` does; add its pairs to `done`.
-    std::vector<OtherGroup> sort(Index run, CompactGroups groups, const std::atomic<bool> &stop,
-                                 std::atomic<std::int64_t> &done) const;
+    SortedPass(const Problem &problem, const std::vector<Range> &ranges, Numbers64 queries, int threads);
+    Index n_piece() const { return static_cast<Index>(pieces_.size()); }
+    /// The pieces below must have ended before this one is begun.
+    Index after(Index piece) const { return pieces_[at(piece)].after; }
+    /// Do a piece. One that sorts writes the compact groups of its queries, adds their pairs to `done`, and returns those
+    /// groups that `collect_groups` does.
+    std::vector<OtherGroup> work(Index piece, CompactGroups groups, const std::atomic<bool> &stop,
+                                 std::atomic<std::int64_t> &done);
 
 private:
-    struct Slice {
-        Index start, stop;
+    struct Piece {
+        enum Work { take, score, sort } work;
+        Index batch, start, stop;  // columns to score, or rows of the batch to sort
+        Index after;
     };
+    struct Batch {
+        Ready rows;
+        Table<double> scores;
+    };
+
+    void cut(const std::vector<Range> &ranges, Index n_share);
+    Span<const std::int64_t> queries_of(Index batch) const;
+    Batch &batch(Index number) { return batches_[number % BATCHES]; }
+    void score(const Piece &piece);
+
+    static constexpr Index BATCHES = 3;
     const Problem &problem_;
-    std::vector<Slice> slices_;
-    Span<const std::int64_t> queries_;
-    Ready ready_;  // the queries
-    Table<double> scores_;
-    Index run_;  // queries in each but the last
+    Numbers64 queries_;
+    Index most_;  // queries of a batch
+    Batch batches_[BATCHES];
+    std::vector<Piece> pieces_;
 };
 
 }  // namespace deadheat
