@@ -49,6 +49,10 @@ TEST(products_of_matrices) {
                     products_are_the_sums<float>(n, m, dim, chunk, random);
                     products_are_the_sums<double>(n, m, dim, chunk, random);
                 }
+    for (Index chunk : {1, 256, 5000}) {  // rows of which a strip does not fit the cache
+        products_are_the_sums<float>(9, 5, 3000, chunk, random);
+        products_are_the_sums<double>(9, 5, 3000, chunk, random);
+    }
 }
 
 template <class T>
