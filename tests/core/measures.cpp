@@ -268,7 +268,7 @@ void single_items_are_accumulated(Index n, Index odd, std::int64_t last_rank, Ra
         relevant.push_back(g);
     }
     if (odd < n) tied[at(odd)] = 2;
-    const Groups groups{{}, closer, relevant, tied, {}, {}, {}};
+    const Profile groups{{}, closer, relevant, tied, {}, {}, {}};
     DoubleDouble sum{0.1, 1e-20}, wanted = sum;
     const std::int64_t next = average_precision_loops().add_single_items(groups, 0, n, last_rank, sum);
     CHECK(next <= std::min(n, odd));
