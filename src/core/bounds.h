@@ -76,8 +76,8 @@ constexpr double OF_BOUND = 1 + 0x1p-40;
 /// of their sum, 3u of their sizes; here are 8u.
 constexpr double OF_PARTS = 0x1p-50;
 
-/// What a sum of Dot2 has lost is added up from rounded sizes, with less than 2^31 roundings: less than a part of 2^-20 of
-/// it.
+/// The losses of a sum of Dot2 are added up from rounded sizes, with less than 2^31 roundings: less than a part of 2^-20 of
+/// the sum.
 constexpr double OF_LOST = 1 + 0x1p-20;
 
 }  // namespace deadheat::bounds

@@ -168,7 +168,7 @@ private:
     static std::size_t digit(std::uint64_t key, std::size_t number) {
         return key >> (32 + REST + BITS * static_cast<int>(number)) & (DIGITS - 1);
     }
-    /// What a column counts: mostly one item, which the key says.
+    /// The items that a column counts: mostly one, which the key says.
     ColumnCounts counts_of_key(std::uint64_t key) const {
         if (!is_one_item(key)) return counts_of(column_of(key));
         return {1, is_relevant(key)};
