@@ -166,7 +166,7 @@ inline int add_signed(int sign_a, Natural a, int sign_b, Natural b, Wide &out) {
     return order >= 0 ? order * sign_a : sign_b;
 }
 
-/// About value·2^exponent, with a relative error below 2^-52 and a value between 1/4 and 2, or 0.
+/// About value·2^exponent, with a relative error below 2^-50 and a size of the value between 1/4 and 2, or 0.
 struct Estimate {
     double value;
     int exponent;
