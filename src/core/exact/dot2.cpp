@@ -46,12 +46,6 @@ inline Dot2Number twice_less(Dot2Number a, Dot2Number b) {
 
 }  // namespace
 
-int Dot2Number::compare(const Dot2Number &a, const Dot2Number &b) {
-    const double values = a.value - b.value, rests = a.rest - b.rest, apart = values + rests;
-    const double slack = (a.error + b.error + bounds::OF_PARTS * (std::fabs(values) + std::fabs(rests))) * bounds::OF_BOUND;
-    return (apart > slack) - (apart < -slack);
-}
-
 Dot2::Dot2(KeyKind kind, Index dim, int smallest, int largest) : kind_(kind), dim_(dim) {
     const int down = std::clamp(largest, 0, HIGHEST);
     scale_ = std::ldexp(1.0, -down);

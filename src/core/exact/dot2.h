@@ -11,6 +11,9 @@
 // exact. So are most sums of saturated rows, of ones and a few tiny numbers. Only numbers of the same query compare.
 #pragma once
 
+#include <cmath>
+
+#include "bounds.h"
 #include "exact/sums.h"
 #include "support/float_mode.h"
 #include "support/targets.h"
@@ -23,7 +26,12 @@ struct Dot2Number {
     double value, rest, error;
 
     /// −1 or 1 as a number is surely less or greater than another, else 0.
-    static int compare(const Dot2Number &a, const Dot2Number &b);
+    static int compare(const Dot2Number &a, const Dot2Number &b) {
+        const double values = a.value - b.value, rests = a.rest - b.rest, apart = values + rests;
+        const double sizes = std::fabs(values) + std::fabs(rests);
+        const double slack = (a.error + b.error + bounds::OF_PARTS * sizes) * bounds::OF_BOUND;
+        return (apart > slack) - (apart < -slack);
+    }
     /// Return whether both are exact, and the same.
     static bool equal(const Dot2Number &a, const Dot2Number &b) {
         return a.error == 0 && b.error == 0 && a.value == b.value && a.rest == b.rest;

@@ -21,6 +21,8 @@ int exact_sum(double a, double b, Wide &out) {
     return add_signed(sign_x, x, sign_y, y, out);
 }
 
+int sign_of(Estimate about) { return (about.value > 0) - (about.value < 0); }
+
 /// A term ±√square of a sum.
 struct Term {
     int sign;
@@ -57,30 +59,25 @@ int sign_of_sum(const Term (&terms)[3]) {
 
 // More numbers -------------------------------------------------------------------------------------------------------
 
-void Numbers::add(int sign, Natural number) {
-    while (number.length > 0 && *number.limbs == 0) {  // a sum of numbers of very different sizes that cancel
-        ++number.limbs;
-        --number.length;
-        number.exponent += 64;
-    }
-    if (number.length == 0) number.exponent = 0;
-    numbers_.push_back({limbs_.size(), static_cast<std::int16_t>(number.length), static_cast<std::int16_t>(number.exponent),
-                        static_cast<std::int8_t>(sign)});
-    limbs_.insert(limbs_.end(), number.limbs, number.limbs + number.length);
+void Numbers::add(SignedDigits number) {
+    values_.insert(values_.end(), number.values, number.values + number.n);
+    limbs_.insert(limbs_.end(), number.limbs, number.limbs + number.n);
+    ends_.push_back(values_.size());
 }
 
 void Numbers::add(const Numbers &others) {
-    const std::size_t moved = limbs_.size(), first = numbers_.size();
+    const std::size_t moved = values_.size();
+    values_.insert(values_.end(), others.values_.begin(), others.values_.end());
     limbs_.insert(limbs_.end(), others.limbs_.begin(), others.limbs_.end());
-    numbers_.insert(numbers_.end(), others.numbers_.begin(), others.numbers_.end());
-    for (std::size_t i = first; i < numbers_.size(); ++i) numbers_[i].begin += moved;
+    for (std::size_t end : others.ends_) ends_.push_back(moved + end);
 }
 
 Roots::Roots(Span<const double> values) : Roots(KeyKind::product) {
-    Wide parts;
+    const double one[] = {1.0};
+    ExactSums sums;
     for (double value : values) {
-        const int sign = parts_of(value, parts);
-        add(sign, parts);
+        sums.set_query({&value, 1});
+        add(sums.product(one));
     }
 }
 
@@ -94,36 +91,62 @@ void Roots::add(const Roots &others) {
 // Comparisons --------------------------------------------------------------------------------------------------------
 
 int Roots::compare(Index mine, const Roots &others, Index yours) const {
-    const int sign = numbers_.sign(mine), other_sign = others.numbers_.sign(yours);
+    if (kind_ == KeyKind::cosine) return compare_cosines(mine, others, yours);
+    return deadheat::compare(numbers_[mine], others.numbers_[yours]);
+}
+
+/// a/√(q·x) against b/√(r·y): for numbers of the same sign a²·y·r against b²·x·q.
+int Roots::compare_cosines(Index mine, const Roots &others, Index yours) const {
+    const SignedDigits a = numbers_[mine], b = others.numbers_[yours];
+    const Estimate about_a = estimate(a), about_b = estimate(b);
+    const int sign = sign_of(about_a), other_sign = sign_of(about_b);
     if (sign != other_sign || sign == 0) return (sign > other_sign) - (sign < other_sign);
-    const Natural a = numbers_[mine], b = others.numbers_[yours];
-    if (kind_ != KeyKind::cosine) return sign * deadheat::compare(a, b);
-    // a/√(q·x) against b/√(r·y): a²·y·r against b²·x·q
-    const Natural q = query_square(mine), r = others.query_square(yours);
-    const Natural x = item_square(mine), y = others.item_square(yours);
-    const bool one_query = same_limbs(q, r);
-    Estimate left = estimate(a) * estimate(a) * estimate(y), right = estimate(b) * estimate(b) * estimate(x);
+    const auto &[q, x] = of_[at(mine)];
+    const auto &[r, y] = others.of_[at(yours)];
+    const bool one_query = q.values == r.values || deadheat::compare(q, r) == 0;
+    const Estimate about_x = estimate(x);
+    Estimate left = about_a * about_a * estimate(y), right = about_b * about_b * about_x;
     if (!one_query) left = left * estimate(r), right = right * estimate(q);
     if (const int order = compare_estimates(left, right); order != 0) return sign * order;
-    if (one_query) return sign * compare_ratios(a, x, b, y);
-    Wide of_mine, of_yours;
-    multiply(q, x, of_mine);
-    multiply(r, y, of_yours);
-    return sign * compare_ratios(a, of_mine, b, of_yours);
+    if (one_query) {  // a²(y − x) against x(b − a)(b + a)
+        left = about_a * about_a * estimate_of_sum(y, -1, x);
+        right = about_x * estimate_of_sum(b, -1, a) * estimate_of_sum(b, 1, a);
+        const int of_squares = sign_of(left), of_numbers = sign_of(right);
+        if (of_squares != of_numbers) return sign * (of_squares > of_numbers ? 1 : -1);
+        left.value *= of_squares, right.value *= of_squares;
+        const int order = of_squares * compare_estimates(left, right);
+        if (order != 0 || of_squares == 0) return sign * order;
+    }
+    Wide size, squares, other_size, other_squares;
+    write(mine, size, squares, !one_query), others.write(yours, other_size, other_squares, !one_query);
+    return sign * compare_ratios(size, squares, other_size, other_squares);
+}
+
+int Roots::write(Index i, Wide &size, Wide &squares, bool of_query) const {
+    const int sign = deadheat::write(numbers_[i], size);
+    squares.set(1, 0);
+    if (kind_ != KeyKind::cosine || sign == 0) return sign;
+    if (!of_query) return deadheat::write(of_[at(i)].item, squares), sign;
+    Wide query, item;
+    deadheat::write(of_[at(i)].query, query), deadheat::write(of_[at(i)].item, item);
+    multiply(query, item, squares);
+    return sign;
 }
 
 Estimate Roots::estimate_of(Index i) const {
-    Estimate size = estimate(numbers_[i]);
-    if (kind_ == KeyKind::distance) size = root_of(size);
-    if (kind_ == KeyKind::cosine && size.value > 0) {
-        const Estimate norm = root_of(estimate(query_square(i)) * estimate(item_square(i)));
-        size = {size.value / norm.value, size.exponent - norm.exponent};
+    Estimate about = estimate(numbers_[i]);
+    if (about.value == 0) return about;
+    const double sign = sign_of(about);
+    about.value *= sign;
+    if (kind_ == KeyKind::distance) about = root_of(about);
+    if (kind_ == KeyKind::cosine) {
+        const Estimate norm = root_of(estimate(of_[at(i)].query) * estimate(of_[at(i)].item));
+        about = {about.value / norm.value, about.exponent - norm.exponent};
     }
-    return {numbers_.sign(i) * size.value, size.exponent};
+    return {sign * about.value, about.exponent};
 }
 
 int Roots::compare_shifted(Index mine, const Roots &others, Index yours, double shift) const {
-    const int sign = numbers_.sign(mine), other_sign = others.numbers_.sign(yours);
     Wide moved;
     const int shift_sign = parts_of(shift, moved);
     {
@@ -137,7 +160,8 @@ int Roots::compare_shifted(Index mine, const Roots &others, Index yours, double 
         const double difference = x - y - z, slack = bounds::OF_ESTIMATES * (std::fabs(x) + std::fabs(y) + std::fabs(z));
         if (difference > slack || difference < -slack) return difference > 0 ? 1 : -1;
     }
-    const Natural a = numbers_[mine], b = others.numbers_[yours];
+    Wide a, b, of_mine, of_yours;
+    const int sign = write(mine, a, of_mine), other_sign = others.write(yours, b, of_yours);
     if (kind_ == KeyKind::product || kind_ == KeyKind::difference) {
         Wide sum, rest;
         const int sign_of_sum = add_signed(other_sign, b, shift_sign, moved, sum);
@@ -146,15 +170,8 @@ int Roots::compare_shifted(Index mine, const Roots &others, Index yours, double 
     Wide shift_square;
     multiply(moved, moved, shift_square);
     if (kind_ == KeyKind::distance) return sign_of_sum({{sign, a}, {-other_sign, b}, {-shift_sign, shift_square}});
-    // everything times √(q·x·r·y); a number that is 0 needs no squares
-    static constexpr Limb ONE = 1;
-    const Natural one{&ONE, 1, 0};
-    const Natural q = sign != 0 ? query_square(mine) : one, x = sign != 0 ? item_square(mine) : one;
-    const Natural r = other_sign != 0 ? others.query_square(yours) : one;
-    const Natural y = other_sign != 0 ? others.item_square(yours) : one;
-    Wide of_mine, of_yours, part, left, right, shifted;
-    multiply(q, x, of_mine);
-    multiply(r, y, of_yours);
+    // everything times √(q·x·r·y)
+    Wide part, left, right, shifted;
     multiply(a, a, part);
     multiply(part, of_yours, left);
     multiply(b, b, part);
@@ -166,38 +183,35 @@ int Roots::compare_shifted(Index mine, const Roots &others, Index yours, double 
 
 int Roots::compare_value(Index mine, double value, double shift) const {
     if (std::isinf(value)) return value > 0 ? -1 : 1;
-    const int sign = numbers_.sign(mine);
+    const Estimate about = estimate(numbers_[mine]);
+    const int sign = sign_of(about);
     Wide other;
     const int other_sign = exact_sum(value, shift, other);
     if (sign != other_sign || sign == 0) return (sign > other_sign) - (sign < other_sign);
-    const Natural a = numbers_[mine];
-    if (kind_ == KeyKind::product || kind_ == KeyKind::difference) return sign * deadheat::compare(a, other);
-    const Estimate b = estimate(other) * estimate(other);
-    Estimate left = estimate(a), right = b;
-    if (kind_ == KeyKind::cosine) {
-        left = left * left;
-        right = right * estimate(query_square(mine)) * estimate(item_square(mine));
-    }
+    const bool squared = kind_ == KeyKind::distance || kind_ == KeyKind::cosine;
+    Estimate left = {sign * about.value, about.exponent}, right = estimate(other);
+    if (squared) right = right * right;
+    if (kind_ == KeyKind::cosine)
+        left = left * left, right = right * estimate(of_[at(mine)].query) * estimate(of_[at(mine)].item);
     if (const int order = compare_estimates(left, right); order != 0) return sign * order;
-    Wide other_square;
+    Wide a, squares, other_square, square, product;
+    write(mine, a, squares);
+    if (!squared) return sign * deadheat::compare(a, other);
     multiply(other, other, other_square);
     if (kind_ == KeyKind::distance) return sign * deadheat::compare(a, other_square);
-    Wide square, part, product;
     multiply(a, a, square);
-    multiply(query_square(mine), item_square(mine), part);
-    multiply(part, other_square, product);
+    multiply(squares, other_square, product);
     return sign * deadheat::compare(square, product);
 }
 
 int Roots::squared(Index i, Wide &numerator, Wide &denominator) const {
-    const Natural a = numbers_[i];
-    denominator.set(1, 0);
+    Wide a;
+    const int sign = write(i, a, denominator);
     if (kind_ == KeyKind::distance)
         copy(a, numerator);
     else
         multiply(a, a, numerator);
-    if (kind_ == KeyKind::cosine && a.length > 0) multiply(query_square(i), item_square(i), denominator);
-    return numbers_.sign(i);
+    return sign;
 }
 
 }  // namespace deadheat

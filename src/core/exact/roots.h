@@ -4,8 +4,8 @@
 //     distance:            ±√|a|      minus Euclidean distance
 //     cosine:              a / √(q·x) with the squares q and x of the two rows, and a = 0 is 0
 //
-// with integers a, q and x times powers of two. Signs and estimates in float64 decide nearly all comparisons, integers the
-// rest.
+// with integers a, q and x times powers of two. Where a alone counts, the highest digits that differ decide. Cosines are
+// compared by estimates in float64 of themselves, then of how they differ, and by long integers where these leave it open.
 #pragma once
 
 #include <memory>
@@ -16,27 +16,21 @@
 
 namespace deadheat {
 
-/// Natural numbers of any length with signs, one after another.
+/// Numbers one after another.
 class Numbers {
 public:
-    Index size() const { return static_cast<Index>(numbers_.size()); }
-    int sign(Index i) const { return numbers_[at(i)].sign; }
-    Natural operator[](Index i) const {
-        const Number &number = numbers_[at(i)];
-        return {limbs_.data() + number.begin, number.length, number.exponent};
+    Index size() const { return static_cast<Index>(ends_.size()); }
+    SignedDigits operator[](Index i) const {
+        const std::size_t begin = i == 0 ? 0 : ends_[at(i - 1)];
+        return {values_.data() + begin, limbs_.data() + begin, static_cast<int>(ends_[at(i)] - begin)};
     }
-    void add(int sign, Natural number);
+    void add(SignedDigits number);
     void add(const Numbers &others);
 
 private:
-    struct Number {
-        std::size_t begin;  // of its limbs
-        std::int16_t length, exponent;
-        std::int8_t sign;
-    };
-
-    std::vector<Limb> limbs_;
-    std::vector<Number> numbers_;
+    std::vector<SignedTwoLimbs> values_;
+    std::vector<std::uint8_t> limbs_;
+    std::vector<std::size_t> ends_;
 };
 
 /// The squares of some rows, each made when it is asked for, by any thread.
@@ -46,21 +40,16 @@ public:
 
     /// The square of a row; make() makes it.
     template <class Make>
-    const Natural *of(Index row, Make make) {
+    SignedDigits of(Index row, Make make) {
         Square &square = squares_[at(row)];
-        std::call_once(square.made, [&] {
-            const Natural found = make();
-            square.limbs.assign(found.limbs, found.limbs + found.length);
-            square.number = {square.limbs.data(), found.length, found.exponent};
-        });
-        return &square.number;
+        std::call_once(square.made, [&] { square.number.add(make()); });
+        return square.number[0];
     }
 
 private:
     struct Square {
         std::once_flag made;
-        std::vector<Limb> limbs;
-        Natural number;
+        Numbers number;
     };
 
     std::vector<Square> squares_;
@@ -77,9 +66,9 @@ public:
     // More numbers ---------------------------------------------------------------------------------------------------
 
     /// Add a number, and the squares of its query and its item, which cosines have.
-    void add(int sign, Natural number, const Natural *query_square = nullptr, const Natural *item_square = nullptr) {
-        numbers_.add(sign, number);
-        of_.push_back({query_square, item_square});
+    void add(SignedDigits number, SignedDigits query_square = {}, SignedDigits item_square = {}) {
+        numbers_.add(number);
+        if (kind_ == KeyKind::cosine) of_.push_back({query_square, item_square});
     }
     /// Keep squares as long as the numbers.
     void keep(std::shared_ptr<const RowSquares> squares) { kept_.push_back(std::move(squares)); }
@@ -99,11 +88,13 @@ public:
 
 private:
     struct Squares {
-        const Natural *query, *item;
+        SignedDigits query, item;
     };
 
-    Natural query_square(Index i) const { return *of_[at(i)].query; }
-    Natural item_square(Index i) const { return *of_[at(i)].item; }
+    int compare_cosines(Index mine, const Roots &others, Index yours) const;
+    /// Return the sign of a number, with its size and the product of its squares, or the item's alone; a number that is 0
+    /// does not need them.
+    int write(Index i, Wide &size, Wide &squares, bool of_query = true) const;
     Estimate estimate_of(Index i) const;
 
     KeyKind kind_;

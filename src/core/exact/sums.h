@@ -19,65 +19,73 @@ struct Parts {
     explicit Parts(double value) {
         const auto bits = std::bit_cast<std::uint64_t>(value);
         const int field = static_cast<int>(bits >> 52) & 0x7FF;
-        const auto size = static_cast<std::int64_t>((bits & 0xFFFFFFFFFFFFF) | static_cast<std::uint64_t>(field > 0) << 52);
+        const int normal = (field + 0x7FF) >> 11;  // 1 or 0, without branches, which would be unpredictable
+        const auto size = static_cast<std::int64_t>((bits & 0xFFFFFFFFFFFFF) | static_cast<std::uint64_t>(normal) << 52);
         const auto negative = -static_cast<std::int64_t>(bits >> 63);
-        whole = (size ^ negative) - negative;  // without branches, which would be unpredictable
-        place = std::max(field, 1) - 1;
+        whole = (size ^ negative) - negative;
+        place = field - normal;
     }
 };
 
+/// A real number with a sign: Σ values[k]·2^(64·limbs[k] − 2148) with limbs that descend. The values are sums that were not
+/// carried, |values[k]| < 2^124, and there are only those that are not 0: few, where the terms lie far apart.
+struct SignedDigits {
+    static constexpr int LOWEST = -2148;  // products of two float64 numbers are integers times 2^LOWEST
+
+    const SignedTwoLimbs *values;
+    const std::uint8_t *limbs;
+    int n;
+};
+
+/// About a + sign·b, with its sign; 0 only where it is 0.
+Estimate estimate_of_sum(SignedDigits a, int sign, SignedDigits b);
+inline Estimate estimate(SignedDigits a) { return estimate_of_sum(a, 1, {nullptr, nullptr, 0}); }
+/// −1, 0 or 1, as a is less than, equal to or greater than b.
+inline int compare(SignedDigits a, SignedDigits b) {
+    const double difference = estimate_of_sum(a, -1, b).value;
+    return (difference > 0) - (difference < 0);
+}
+/// Write the size of a number, and return its sign.
+int write(SignedDigits number, Wide &out);
+
 /// A sum of signed integers times powers of two.
 ///
-///     Σ parts[k]·2^(64k),   |parts[k]| < 2^127
+///     Σ parts[k]·2^(64k − 2148),   |parts[k]| < 2^124
 class ExactSum {
 public:
-    /// Add value·2^place, |value| < 2^108 and 0 ≤ place < 4096. What goes to a part is below 2^108 too, so that 2^18 of them
-    /// fit.
+    /// Add value·2^(place − 2148), |value| < 2^108 and 0 ≤ place < 4096. What goes to a part is below 2^107 too, so that
+    /// 2^14 of them fit, and some sums of as many.
     void add(SignedTwoLimbs value, int place) {
         const int limb = place >> 6;
         touched_ |= Limb{1} << limb;
         parts_[limb] += static_cast<Limb>(value) << (place & 63);
         parts_[limb + 1] += value >> 1 >> (~place & 63);
     }
-    /// The same for |value| < 2^53, all of which goes to one part: 2^10 of them fit.
-    void add_number(std::int64_t value, int place) {
-        touched_ |= Limb{1} << (place >> 6);
-        parts_[place >> 6] += SignedTwoLimbs{value} << (place & 63);
-    }
-    /// Add or subtract a number that `finish` wrote with this exponent.
-    void add_sum(bool negative, Natural number, int exponent) {
-        const int first = (number.exponent - exponent) / 64;
-        for (int k = 0; k < number.length; ++k) {
-            touched_ |= Limb{1} << std::min(first + k, 63);
-            if (negative)
-                parts_[first + k] -= number.limbs[k];
-            else
-                parts_[first + k] += number.limbs[k];
-        }
-    }
+    void subtract(SignedDigits number);
     /// Make the parts as small as when they were new, so that as many numbers again can be added.
     void carry();
-    /// Write the sum times 2^exponent as its size, and return its sign; the sum is 0 again.
-    int finish(int exponent, Wide &out);
+    /// The sum, as long as no other is finished; then it is 0 again.
+    SignedDigits finish();
 
 private:
     static constexpr int PARTS = 72;  // the last ones take carries
 
-    SignedTwoLimbs parts_[PARTS] = {};
-    Limb touched_ = 0;  // a bit for each part that is not 0; up to four after the last have carries
-    bool carried_ = false;
+    SignedTwoLimbs parts_[PARTS] = {}, values_[PARTS];
+    std::uint8_t limbs_[PARTS];
+    Limb touched_ = 0;     // a bit for each part that is not 0; the one above may not be 0 either
+    bool beyond_ = false;  // any part may not be 0
 };
 
-/// Exact sums over one row and many others.
+/// Exact sums over one row and many others, each as long as nothing else is asked for.
 class ExactSums {
 public:
     void set_query(Span<const double> query);
-    /// Σ q·x as its size; returns its sign.
-    int product(Span<const double> item, Wide &out);
-    /// −Σ(q − x)² as its size, given the products of either row with itself; returns its sign.
-    int distance(Span<const double> item, Natural query_square, Natural item_square, Wide &out);
-    /// Σ|q − x|; returns 1, or 0 if it is 0.
-    int difference(Span<const double> item, Wide &out);
+    /// q·x
+    SignedDigits product(Span<const double> item);
+    /// −Σ(q − x)², given the products of either row with itself.
+    SignedDigits distance(Span<const double> item, SignedDigits query_square, SignedDigits item_square);
+    /// −Σ|q − x|
+    SignedDigits difference(Span<const double> item);
 
 private:
     void add_products(Span<const double> item, int times);

@@ -7,7 +7,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #include "bounds.h"
 #include "support/views.h"
@@ -85,13 +84,6 @@ inline int compare(Natural a, Natural b) {
     return order;
 }
 
-/// Return whether two numbers are written with the same limbs, which is quick to see; the same number can be written in
-/// several ways.
-inline bool same_limbs(Natural a, Natural b) {
-    return a.length == b.length && a.exponent == b.exponent &&
-           std::memcmp(a.limbs, b.limbs, static_cast<std::size_t>(a.length) * sizeof(Limb)) == 0;
-}
-
 inline void copy(Natural from, Wide &to) {
     to.length = from.length;
     to.exponent = from.exponent;
@@ -166,7 +158,7 @@ inline int add_signed(int sign_a, Natural a, int sign_b, Natural b, Wide &out) {
     return order >= 0 ? order * sign_a : sign_b;
 }
 
-/// About value·2^exponent, with a relative error below 2^-52 and a value between 1/4 and 2, or 0.
+/// About value·2^exponent, with a relative error below 2^-50 and a size of the value between 1/4 and 2, or 0.
 struct Estimate {
     double value;
     int exponent;
@@ -203,16 +195,6 @@ inline int compare_estimates(Estimate a, Estimate b) {
     return (x > y * OFF) - (y > x * OFF);
 }
 
-/// Return whether √(x/y) is seen to be a power of two, as where both have the same limbs; b is then multiplied by it, so
-/// that a/√x compares with b/√y as a does with b.
-inline bool scale_to_root(Natural x, Natural y, Natural &b) {
-    const int difference = x.exponent - y.exponent;
-    y.exponent = x.exponent;
-    if (difference % 2 != 0 || !same_limbs(x, y)) return false;
-    b.exponent += difference / 2;
-    return true;
-}
-
 /// The leading limbs of a number, at most n: it is at least that, and less than 1 + 2^-64(n − 1) times that.
 inline Natural leading(Natural a, int n) {
     const int left_out = std::max(a.length - n, 0);
@@ -231,7 +213,6 @@ inline int compare_products(Natural a, Natural x, Natural b, Natural y) {
 /// signs, their sizes are compared by estimates, then by leading limbs: numbers from end to end of the range often agree in
 /// 1000 bits. Four of them cut to n limbs make a product cut by less than 2^(3 − 64(n − 1)) times itself.
 inline int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
-    if (scale_to_root(x, y, b)) return compare(a, b);
     const int of_squares = compare(y, x), of_numbers = compare(a, b);
     if (of_squares * of_numbers >= 0) return of_squares != 0 ? of_squares : of_numbers;
     Wide squares, numbers, sum, part, left, right;

@@ -185,6 +185,7 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, Tall
     const bool many = static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column);
     if (exactly) {
         OpenItems few;
+        few.reserve(placing_.has_integers() ? at(n) : 0);
         OpenItems &open = placing_.has_integers() ? few : tally.open;
         for (Index p = 0; p < n; ++p) {
             const std::int32_t i = opened(0, p) + static_cast<std::int32_t>(square.row);

@@ -141,28 +141,24 @@ public:
     }
     /// The number of a row and the query; squares are those of a distance.
     template <class T>
-    int number(const T *row, const Natural *query_square, const Natural *item_square) {
+    SignedDigits number(const T *row, SignedDigits query_square, SignedDigits item_square) {
         const auto item = widened(row, dim_, memory_);
-        if (kind_ == KeyKind::difference) return -sums_.difference(item, out);
-        if (kind_ != KeyKind::distance) return sums_.product(item, out);
-        return sums_.distance(item, *query_square, *item_square, out);
+        if (kind_ == KeyKind::difference) return sums_.difference(item);
+        if (kind_ != KeyKind::distance) return sums_.product(item);
+        return sums_.distance(item, query_square, item_square);
     }
     template <class T>
-    Natural square(const T *row) {
+    SignedDigits square(const T *row) {
         const auto numbers = widened(row, dim_, memory_);
         of_squares_.set_query(numbers);
-        of_squares_.product(numbers, square_);
-        return square_;
+        return of_squares_.product(numbers);
     }
-
-    Wide out;
 
 private:
     KeyKind kind_;
     Index dim_;
     ExactSums sums_, of_squares_;
     std::vector<double> memory_;
-    Wide square_;
 };
 
 }  // namespace
@@ -186,18 +182,14 @@ Roots ExactPairs::closeness(Span<const std::int64_t> queries, Span<const std::in
             return of.of(row, [&] { return numbers.square(from); });
         };
         const T *query = nullptr;
-        const Natural *q = nullptr, *x = nullptr;
+        SignedDigits q{}, x{};
         for (std::size_t p = 0; p < left.place.size(); ++p) {
             if (left[p] != query) {
                 numbers.set_query(query = left[p]);
                 if (squares) q = square_of(*query_squares_, queries[begin + p], query);
             }
             if (squares) x = square_of(*item_squares_, items[begin + p], right[p]);
-            const int sign = numbers.number(right[p], q, x);
-            if (kind_ == KeyKind::cosine)
-                roots.add(sign, numbers.out, q, x);
-            else
-                roots.add(sign, numbers.out);
+            roots.add(numbers.number(right[p], q, x), q, x);
         }
     });
     return roots;

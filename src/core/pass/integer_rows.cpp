@@ -153,10 +153,13 @@ ShortNumber IntegerPairs::number(std::int64_t query, std::int64_t item) {
     }
     const std::int64_t *row = rows_.item_memory_.data() + item * dim;
     Integer sum = 0;
-    if (rows_.kind_ == KeyKind::difference) {  // sizes up to 2^64 − 2, but |x| − |q − x| is at most |q|
-        const auto size = [](std::int64_t x, std::int64_t y) {
-            return x < y ? static_cast<Limb>(y) - static_cast<Limb>(x) : static_cast<Limb>(x) - static_cast<Limb>(y);
-        };
+    const auto size = [](std::int64_t x, std::int64_t y) {  // up to 2^64 − 2
+        return x < y ? static_cast<Limb>(y) - static_cast<Limb>(x) : static_cast<Limb>(x) - static_cast<Limb>(y);
+    };
+    if (rows_.kind_ == KeyKind::difference && 2 * terms_.size() > at(dim)) {
+        const std::int64_t *other = rows_.query_->data() + query * dim;
+        for (Index k = 0; k < dim; ++k) sum -= size(other[k], row[k]);
+    } else if (rows_.kind_ == KeyKind::difference) {  // |x| − |q − x| is at most |q|
         sum = -rows_.squares_[at(item)];
         for (const auto &[number, place] : terms_)
             sum += static_cast<std::int64_t>(size(row[place], 0) - size(number, row[place]));
