@@ -52,8 +52,9 @@ constexpr double LEFT_OF_CENTRE = 0x1p-30, OF_SPREAD = 1 + 0x1p-20;
 /// less than 4u off make less than 16u; two of them are compared.
 constexpr double OF_COSINE = 0x1p-48;
 
-/// Estimates of long integers are off by 2u from their first 64 bits, by 4u from sums that were not carried, products, quotients and roots of a few of them by
-/// less than 2^-48; differences of two or three by twice as much of the sum of their sizes, and a rounding of each.
+/// Estimates of long integers are off by 2u from their first 64 bits and by 4u from sums that were not carried; products,
+/// quotients and roots of a few of them by less than 2^-48; differences of two or three by twice as much of the sum of their
+/// sizes, and a rounding of each.
 constexpr double OF_ESTIMATES = 0x1p-46;
 
 // Double-double ------------------------------------------------------------------------------------------------------
