@@ -154,6 +154,30 @@ def test_arrays_hold_what_is_written_when_they_are_let_go(
         assert_array_equal(array, np.arange(3000) + k)
 
 
+@linux
+@pytest.mark.parametrize("threads", [True, False])
+def test_files_of_arrays_are_closed_with_them(threads: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a thread, or at once where there are no more."""
+
+    def none_left(*_: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    def n_open() -> int:
+        return sum(os.path.realpath(each).startswith(f"{folder}/") for each in Path("/proc/self/fd").iterdir())
+
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    if not threads:
+        monkeypatch.setattr("_thread.start_new_thread", none_left)
+    kept = scratch.arrays(2, 8 << 20)
+    assert n_open() >= 2
+    del kept
+    until = time.monotonic() + 60
+    while threads and n_open():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert n_open() == 0
+
+
 def test_a_full_disk_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
