@@ -416,7 +416,7 @@ def binary(path: str, *arrays: np.ndarray) -> None:
 
 
 def _rows_of(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """What an index returned, with its distances ascending."""
+    """Return the ids and distances that an index found, the distances ascending."""
     far = np.take_along_axis(FAR, RETURNED[name], axis=1)
     order = np.argsort(far, axis=1, kind="stable")
     return np.take_along_axis(RETURNED[name], order, axis=1), np.take_along_axis(far, order, axis=1)

@@ -21,7 +21,7 @@ from deadheat.engine.task import Task, rows_of
 from deadheat.engine.ties.rule import Exact
 from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.inputs import codes
-from deadheat.reports.averaging import Singletons
+from deadheat.reports.averaging import Singletons, of_singleton
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int32, Int64, slices
@@ -32,7 +32,7 @@ from deadheat.support.progress import Reporting, Workers, raise_if_cancelled
 _PAIRS_AT_ONCE = 1 << 20  # of queries and items whose distances are in memory together, in each thread
 _BITS_AT_ONCE = 1 << 22  # of codes that are unpacked together
 _SHOWN = 4  # radii in the table, from 0
-_OF_SINGLETON = {"zero": (0.0, 0.0, 0.0), "one": (1.0, 1.0, 1.0), "balanced": (0.0, 1.0, 0.0)}  # as fields of `Lookup`
+_OF_PRECISION = (True, False, True)  # the kind of precision, recall and F1
 _TREATED = {
     "skip": "Left out: {} without a relevant item.",
     "zero": "Counted as 0 in these means: {} without a relevant item.",
@@ -234,8 +234,9 @@ def hash_lookup(task: Task, *, singletons: Singletons = "skip") -> HashLookup:
         raise UndefinedError("no query has a relevant item, so that nothing can be found within a radius")
     ball, hits = within[asking], found[asking]
     n_relevant, n_singleton = hits[:, -1:], int((~asking).sum())
-    others = np.zeros((0, 3)) if singletons == "skip" else np.tile(_OF_SINGLETON[singletons], (n_singleton, 1))
-    macro = Lookup(*map(_means, _lookup(ball, hits, n_relevant), others.T))
+    n_other = 0 if singletons == "skip" else n_singleton
+    others = [np.full(n_other, of_singleton(singletons, kind)) for kind in _OF_PRECISION]
+    macro = Lookup(*map(_means, _lookup(ball, hits, n_relevant), others))
     totals: list[Int64] = [each.sum(axis=0, dtype=np.int64) for each in (ball, hits, n_relevant)]
     micro = _lookup(*totals)
     n_empty = np.count_nonzero(ball == 0, axis=0)

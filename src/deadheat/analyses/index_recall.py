@@ -583,7 +583,7 @@ def index_recall_of_truth(
     is_cut = is_tied[np.arange(n_query), true.lengths - 1] & ~is_whole
     n_tied = int(np.count_nonzero(tied > places - closer))
     n_few = int(np.count_nonzero(places < k))
-    by, is_cut = (_IDS_ALONE, is_cut & False) if distances is None else (_TRUTH, is_cut)
+    by, is_cut = (_IDS_ALONE, np.zeros_like(is_cut)) if distances is None else (_TRUTH, is_cut)
     n_cut, n_only_k = (int(np.count_nonzero(which)) for which in (is_cut, is_cut & (true.lengths == k)))
     return TruthRecall(recalls, k, by, n_query, -1, n_tied, tolerance, n_cut, n_only_k, n_few)
 

@@ -28,6 +28,11 @@ Singletons = Literal["skip", "zero", "one", "balanced"]
 Average = Literal["query", "class"]
 
 
+def of_singleton(singletons: str, of_precision: bool) -> float:
+    """Return the value, in a measure of precision or recall, of a query without a relevant item; NaN if left out."""
+    return {"skip": np.nan, "zero": 0.0, "one": 1.0, "balanced": 0.0 if of_precision else 1.0}[singletons]
+
+
 class SummaryOptions(NamedTuple):
     """The options of `deadheat.evaluate`, checked.
 

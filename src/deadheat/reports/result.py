@@ -15,7 +15,7 @@ from deadheat.engine.profiles.parts import at_level
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
-from deadheat.reports.averaging import Average, Averaging
+from deadheat.reports.averaging import Average, Averaging, of_singleton
 from deadheat.reports.tables import DIGITS, count, notebook_row, value
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import PlainFloats
@@ -208,7 +208,7 @@ def results_of(
         if not known:  # a mean over the others would be that of other queries
             values.expected[:] = np.nan
         if singletons != "skip":  # they come as NaN, and get what they count as
-            filler = {"zero": 0.0, "one": 1.0, "balanced": 0.0 if measure.kind == "precision" else 1.0}[singletons]
+            filler = of_singleton(singletons, measure.kind == "precision")
             for array in values if known else (values.lower, values.upper):
                 array[at_level(profile, measure.rel).n_relevant == 0] = filler
         defined = ~np.isnan(values.lower)
