@@ -93,7 +93,7 @@ def test_nothing_is_compiled_with_fast_math() -> None:
 
 
 def _long_signatures(source: str, most: int) -> list[str]:
-    """The functions, constructors and function pointers of C++ code that have more parameters than `most`."""
+    """Return the functions, constructors and function pointers of C++ code with more parameters than `most`."""
     before, text = "", re.sub(r"//.*", "", source)
     while before != text:  # arguments of templates, whose commas separate no parameters
         before, text = text, re.sub(r"<[^<>()]*>", "", text)
@@ -104,7 +104,7 @@ def _long_signatures(source: str, most: int) -> list[str]:
 
 
 def test_no_function_of_the_core_has_more_than_six_parameters() -> None:
-    """What belongs together is a structure with a name, so that a call says what it hands over."""
+    """More that belong together are a structure with a name, so that a call says what it hands over."""
     example = """
         void few(int a, Map<int, int> b) { few(a, b, c); }  // few(int a, int b, int c)
         Made::Made(int a, const T &b, T (&c)[2]) {}
