@@ -5,7 +5,6 @@
 #include "casters.h"
 
 #include <nanobind/stl/array.h>
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>

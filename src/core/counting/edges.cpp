@@ -34,11 +34,11 @@ T not_below(double value, bool exactly) {
 ///
 /// An item surely below a threshold v > S scores less than v + reach(v), because S + reach(S) grows with S as long as
 /// the relative error is below 1; likewise above it.
-double reach_at(double value, double absolute, double relative, double tiny) {
-    if (!(relative < 1)) return absolute;
+double reach_at(double value, const Errors &errors) {
+    if (!(errors.relative < 1)) return errors.absolute;
     const double size = std::fabs(value);
-    const double reach = (relative * size + tiny) * (1 + bounds::OF_REACH) + bounds::OF_EDGE * size;
-    return std::min(absolute, size > 0 ? reach + std::numeric_limits<double>::denorm_min() : tiny);
+    const double reach = (errors.relative * size + errors.tiny) * (1 + bounds::OF_REACH) + bounds::OF_EDGE * size;
+    return std::min(errors.absolute, size > 0 ? reach + std::numeric_limits<double>::denorm_min() : errors.tiny);
 }
 
 /// The place of a number among all of its type, which grows with it: as many places to each power of two.
@@ -105,8 +105,7 @@ public:
             const Index some = std::min(RUN, n - begin);
             T *to = edges_.row(i) + 2 * begin;
             if (errors.relative < 1)
-                widen(low + begin, high + begin, some,
-                      [&](double value) { return reach_at(value, errors.absolute, errors.relative, errors.tiny); });
+                widen(low + begin, high + begin, some, [&](double value) { return reach_at(value, errors); });
             else
                 widen(low + begin, high + begin, some, [&](double) { return errors.absolute; });
             if (closed_ || some < RUN || !round_at_once(to)) round(some, to);

@@ -42,11 +42,9 @@ std::int32_t kind_of_meeting(const PlacedRows &placed, Index row, Index column) 
     return one_table ? NOTHING - 1 - table : kind;
 }
 
-/// Count the meetings of a row and a column of some kind; `out` begins as zeros. Rows of one word are worth a loop less.
-template <Index WORDS = 0>
+/// Count the meetings of a row and a column of some kind; `out` begins as zeros.
 void meet(const PlacedRows &placed, Index row, Index column, std::int32_t kind, std::uint16_t *out) {
-    if (WORDS == 0 && placed.left.columns == LEVELS) return meet<1>(placed, row, column, kind, out);
-    const Index words = WORDS > 0 ? WORDS : placed.left.columns / LEVELS, levels = placed.levels;
+    const Index words = placed.left.columns / LEVELS, levels = placed.levels;
     const std::uint64_t *left = placed.left.row(row), *right = placed.right.row(column);
     int met[LEVELS][LEVELS];
     for (Index a = 0; a < levels; ++a)

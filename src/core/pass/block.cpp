@@ -154,7 +154,8 @@ std::vector<OtherGroup> Block::collect(Span<const std::int64_t> starts, Span<std
     const Counter &first = *counters_.front(), &last = *counters_.back();
     const bool two = counters_.size() == 2;
     const Index each = first.cuts().each, step = two || each == 2 ? 2 : 4, lead = two ? 0 : each == 2 ? 1 : 2;
-    return collect_groups(queries_, groups_.n_group, groups_.total, {first.counts, last.counts, step, lead}, starts, closer);
+    return collect_groups(queries_, groups_.n_group, groups_.total,
+                          {.within = first.counts, .nearer = last.counts, .step = step, .lead = lead}, starts, closer);
 }
 
 }  // namespace deadheat

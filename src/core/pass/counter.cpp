@@ -184,17 +184,21 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, Tall
         static_cast<double>(n_exact_) > std::max<double>(ENOUGH_SEEN, MOSTLY * static_cast<double>(n_refined_));
     const bool many = static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column);
     if (exactly) {
-        OpenItems few;
-        few.reserve(placing_.has_integers() ? at(n) : 0);
-        OpenItems &open = placing_.has_integers() ? few : tally.open;
+        OpenItems at_once;  // by short integers; what others decide is left to the tally
+        at_once.reserve(placing_.has_integers() ? at(n) : 0);
+        OpenItems &open = placing_.has_integers() ? at_once : tally.open;
         for (Index p = 0; p < n; ++p) {
             const std::int32_t i = opened(0, p) + static_cast<std::int32_t>(square.row);
             const std::int32_t j = opened(1, p) + static_cast<std::int32_t>(square.column);
             const auto [from, to] =
                 intervals_of_open<T>(opened(2, p), table->edges.row(i), Matrix<const double>(cuts_.low)[i]);
-            open.push_back({i, j, static_cast<std::int32_t>(from), static_cast<std::int32_t>(to), problem_.weight[at(j)]});
+            open.push_back({.row = i,
+                            .column = j,
+                            .low = static_cast<std::int32_t>(from),
+                            .high = static_cast<std::int32_t>(to),
+                            .weight = problem_.weight[at(j)]});
         }
-        placing_.count_integers(few, tally.counts);
+        placing_.count_integers(at_once, tally.counts);
         return n;
     }
     Numbers64 rows(at(n)), columns(at(n)), guess(at(n)), weights(at(n));
@@ -225,8 +229,11 @@ void Counter::place(const Numbers64 &rows, const Numbers64 &columns, const std::
     for (Index q = 0; q < n; ++q) {
         const std::size_t p = at(listed(0, q));
         const auto number = [](std::int64_t of) { return static_cast<std::int32_t>(of); };
-        tally.open.push_back({number(rows[p]), number(columns[p]), number(listed(1, q) / cuts_.each),
-                              number(listed(2, q) / cuts_.each), number(weights[p])});
+        tally.open.push_back({.row = number(rows[p]),
+                              .column = number(columns[p]),
+                              .low = number(listed(1, q) / cuts_.each),
+                              .high = number(listed(2, q) / cuts_.each),
+                              .weight = number(weights[p])});
     }
 }
 

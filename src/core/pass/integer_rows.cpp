@@ -129,16 +129,16 @@ std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, 
     if (kind == KeyKind::product) return rows;
     for (Index i = 0; i < item.n; ++i) {
         const std::int64_t *row = rows->item_memory_.data() + i * item.dim;
-        Integer square = 0;
-        for (Index k = 0; k < item.dim; ++k) square += differences ? size_of(row[k]) : Integer{row[k]} * row[k];
-        rows->squares_.push_back(square);
-        rows->inverse_norms_.push_back(square > 0 ? 1 / std::sqrt(static_cast<double>(square)) : 0.0);
+        Integer sum = 0;
+        for (Index k = 0; k < item.dim; ++k) sum += differences ? size_of(row[k]) : Integer{row[k]} * row[k];
+        rows->of_item_.push_back(sum);
+        if (kind == KeyKind::cosine) rows->inverse_norms_.push_back(sum > 0 ? 1 / std::sqrt(static_cast<double>(sum)) : 0.0);
     }
     return rows;
 }
 
 ShortNumber IntegerRows::finished(Integer product, std::int64_t item) const {
-    if (kind_ == KeyKind::distance) return {2 * product - squares_[at(item)], item, 0};
+    if (kind_ == KeyKind::distance) return {2 * product - of_item_[at(item)], item, 0};
     return {product, item, kind_ == KeyKind::cosine ? static_cast<double>(product) * inverse_norms_[at(item)] : 0};
 }
 
@@ -156,11 +156,12 @@ ShortNumber IntegerPairs::number(std::int64_t query, std::int64_t item) {
     const auto size = [](std::int64_t x, std::int64_t y) {  // up to 2^64 − 2
         return x < y ? static_cast<Limb>(y) - static_cast<Limb>(x) : static_cast<Limb>(x) - static_cast<Limb>(y);
     };
+    // of a query with few zeros all numbers: of one decimal by city block, a pass takes 0.8 of the time (20,000 x 64)
     if (rows_.kind_ == KeyKind::difference && 2 * terms_.size() > at(dim)) {
         const std::int64_t *other = rows_.query_->data() + query * dim;
         for (Index k = 0; k < dim; ++k) sum -= size(other[k], row[k]);
     } else if (rows_.kind_ == KeyKind::difference) {  // |x| − |q − x| is at most |q|
-        sum = -rows_.squares_[at(item)];
+        sum = -rows_.of_item_[at(item)];
         for (const auto &[number, place] : terms_)
             sum += static_cast<std::int64_t>(size(row[place], 0) - size(number, row[place]));
     } else if (rows_.one_word_) {
@@ -174,7 +175,7 @@ ShortNumber IntegerPairs::number(std::int64_t query, std::int64_t item) {
 }
 
 int IntegerRows::compare_cosines(const ShortNumber &one, const ShortNumber &other) const {
-    const Integer a = one.a, b = other.a, x = squares_[at(one.item)], y = squares_[at(other.item)];
+    const Integer a = one.a, b = other.a, x = of_item_[at(one.item)], y = of_item_[at(other.item)];
     if (x == y || a == 0 || b == 0 || (a < 0) != (b < 0)) return (a > b) - (a < b);
     const int order = Product(size_of(a), y).compare(Product(size_of(b), x));
     return a < 0 ? -order : order;

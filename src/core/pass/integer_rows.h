@@ -49,7 +49,7 @@ private:
     bool one_word_ = false;  // which holds any sum
     std::vector<std::int64_t> query_memory_, item_memory_;
     const std::vector<std::int64_t> *query_ = nullptr;
-    std::vector<Integer> squares_;       // of items; of differences sums of sizes
+    std::vector<Integer> of_item_;       // squares of rows, or sums of their sizes where differences count
     std::vector<double> inverse_norms_;  // about 1/√square of items, of cosines
 };
 

@@ -159,17 +159,17 @@ Pass::Others Pass::count(const std::vector<Shard> &shards, bool all, CompactGrou
     return others;
 }
 
-void Pass::make_ready(int level, const std::vector<Range> &ranges, std::vector<Ready> &columns, Threads &threads) const {
-    columns.resize(ranges.size());
+void Pass::make_streamed(const std::vector<Range> &ranges, Threads &threads) {
+    streamed_.resize(ranges.size());
     threads.each(static_cast<Index>(ranges.size()), [&](Index k) {
-        columns[at(k)] = problem_.scores->ready_columns(level, columns_of(ranges[at(k)]), level == 0 && few_pass_int8_);
+        streamed_[at(k)] = problem_.scores->ready_columns(0, columns_of(ranges[at(k)]), few_pass_int8_);
     });
 }
 
 Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &ranges, CompactGroups groups, Threads &threads) {
     const FreeKeptMemory at_end;
     threads.each(1, [&](Index) { tries_int8(queries, threads.stop); });
-    std::call_once(made_ready_, [&] { make_ready(0, ranges, streamed_, threads); });
+    std::call_once(made_streamed_, [&] { make_streamed(ranges, threads); });
     const auto listed = smaller_to_the_end(queries, LEAST_STREAMED, threads.n());
     Others others(listed.size());
     threads.each(static_cast<Index>(listed.size()), [&](Index k) {

@@ -61,14 +61,14 @@ private:
     void count_range(const Range &range, Span<Member *const> blocks, Member *mirror, const Ready *right,
                      const std::atomic<bool> &stop);
     Span<const std::int64_t> columns_of(const Range &range) const;
-    void make_ready(int level, const std::vector<Range> &ranges, std::vector<Ready> &columns, Threads &threads) const;
+    void make_streamed(const std::vector<Range> &ranges, Threads &threads);
     bool tries_int8(const Queries &queries, const std::atomic<bool> &stop);
     std::vector<OtherGroup> finish(Block &block, bool all, CompactGroups groups) const;
 
     const Problem &problem_;
     std::mutex trying_;
     bool tried_int8_ = false;
-    std::once_flag made_ready_;
+    std::once_flag made_streamed_;
     bool few_pass_int8_ = false;
     std::vector<Ready> streamed_;  // all columns, for the first level, where blocks are streamed
 };

@@ -15,11 +15,6 @@ int compare(const Dot2Numbers &mine, Index i, const Dot2Numbers &yours, Index k)
 }
 int compare(const Roots &mine, Index i, const Roots &yours, Index k) { return mine.compare(i, yours, k); }
 
-bool equal(const Dot2Numbers &mine, Index i, const Dot2Numbers &yours, Index k) {
-    return Dot2Number::equal(mine[at(i)], yours[at(k)]);
-}
-bool equal(const Roots &mine, Index i, const Roots &yours, Index k) { return mine.compare(i, yours, k) == 0; }
-
 void add(Dot2Numbers &to, const Dot2Numbers &others) { to.insert(to.end(), others.begin(), others.end()); }
 void add(Roots &to, const Roots &others) { to.add(others); }
 
@@ -67,13 +62,17 @@ OpenItems Placing::place(KnownMembers<Numbers> &known, Span<const OpenItem> open
         auto [low, high] = place_between<exact>(
             item.low, item.high, [&](Index g) { return compare(numbers, static_cast<Index>(p), known.numbers, places[g]); });
         bool decided = exact || low == high;
-        for (Index g = low; !decided && g < high; ++g)
-            if (equal(numbers, static_cast<Index>(p), known.numbers, places[g])) decided = true, low = g, high = g + 1;
+        if constexpr (!exact)
+            for (Index g = low; !decided && g < high; ++g)
+                if (Dot2Number::equal(numbers[p], known.numbers[at(places[g])])) decided = true, low = g, high = g + 1;
         if (decided)
             counts(item.row, low + high) += item.weight;
         else
-            left.push_back(
-                {item.row, item.column, static_cast<std::int32_t>(low), static_cast<std::int32_t>(high), item.weight});
+            left.push_back({.row = item.row,
+                            .column = item.column,
+                            .low = static_cast<std::int32_t>(low),
+                            .high = static_cast<std::int32_t>(high),
+                            .weight = item.weight});
     }
     return left;
 }

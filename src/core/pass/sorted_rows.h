@@ -28,8 +28,8 @@ public:
 private:
     struct Piece {
         enum Work { take, score, sort } work;
-        Index batch, start, stop;  // columns to score, or rows of the batch to sort
-        Index after;
+        Index batch, after;
+        Index start = 0, stop = 0;  // columns to score, or rows of the batch to sort
     };
     struct Batch {
         Ready rows;

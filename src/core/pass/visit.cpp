@@ -100,7 +100,14 @@ private:
         const Side &side = sides_[number];
         const Index row = number == 0 ? row_ : column_, column = side.start + (number == 0 ? column_ : row_);
         scores_.finish<T>(scores_.item_of_column.subspan(at(column), at(part.columns)), part);
-        side.block->count<T>({part, row + first, column, level_, side.band, number, &finer_}, *side.tallies, side.lock);
+        side.block->count<T>({.scores = part,
+                              .row = row + first,
+                              .column = column,
+                              .level = level_,
+                              .band = side.band,
+                              .side = number,
+                              .finer = &finer_},
+                             *side.tallies, side.lock);
     }
 
     const Problem &problem_;
