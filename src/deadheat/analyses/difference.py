@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -24,6 +23,7 @@ from deadheat.reports.statistics.intervals import (
 from deadheat.reports.tables import notebook_row, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import require
 from deadheat.support.means import exact_total

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +45,7 @@ from deadheat.reports.statistics.intervals import (
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, notebook_row, number, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.triple import Triple, columns_of_bounds
 

@@ -14,7 +14,6 @@ import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +51,7 @@ from deadheat.reports.tables import (
 )
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import exact_mean, exact_means_of_runs
 from deadheat.support.progress import Reporting

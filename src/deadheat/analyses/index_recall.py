@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -46,6 +45,7 @@ from deadheat.reports.tables import (
 )
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Float64, Int64
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Progress, Reporting

@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 from deadheat.analyses.comparison import Comparison, about, compare
@@ -19,6 +18,7 @@ from deadheat.reports.statistics.intervals import Intervals, about_few, counted
 from deadheat.reports.statistics.permutation import holm
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, plain, program, value
 from deadheat.support import checks
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple, columns_of_bounds
 

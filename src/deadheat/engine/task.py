@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +29,7 @@ from deadheat.inputs.label_sets import LabelSets, numbered
 from deadheat.inputs.pair_rules import PairRules, Rule, open_rules
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples, open_labels, open_pair, open_rows
 from deadheat.support import checks
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.inputs.arrays import float_type
+from deadheat.support.caching import cached_property
 from deadheat.support.lazy import hashlib
 
 Rows: TypeAlias = NDArray[Any]

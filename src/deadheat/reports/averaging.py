@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -17,6 +16,7 @@ from deadheat.inputs.samples import LabelsLike, open_labels
 from deadheat.measures import names as measures_names
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
+from deadheat.support.caching import cached_property
 from deadheat.support.means import exact_mean, exact_total
 
 NO_LABELS = (

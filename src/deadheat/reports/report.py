@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from deadheat.reports.tables import (
 )
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
+from deadheat.support.caching import cached_property
 from deadheat.support.triple import ByName, Triple
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ from deadheat.measures import values as measure_values
 from deadheat.reports.averaging import Average, Averaging, of_singleton
 from deadheat.reports.tables import DIGITS, count, notebook_row, value
 from deadheat.support.arrays import Float64
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple

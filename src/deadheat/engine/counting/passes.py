@@ -7,7 +7,6 @@ checkpoint lacks, the number of threads, a callback for progress, and the arrays
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from deadheat.engine.profiles.profile import CompactGroups, TieProfile
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, slices, spread
+from deadheat.support.caching import cached_property
 from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, Reporting, raise_if_cancelled
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -18,6 +17,7 @@ import deadheat._core as _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, spread
+from deadheat.support.caching import cached_property
 from deadheat.support.lazy import hashlib, lazy
 
 if TYPE_CHECKING:

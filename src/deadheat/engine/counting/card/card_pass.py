@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from deadheat.engine.counting.layout import ColumnRange
 from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Section, Shard
 from deadheat.engine.distances.distance import Distance
 from deadheat.support.arrays import Int64, slices
+from deadheat.support.caching import cached_property
 from deadheat.support.progress import Workers, raise_if_cancelled
 
 MANY_OPEN = 1 / 64  # share of a tile in float32 beyond which a product in float64 is cheaper than single pairs
