@@ -118,18 +118,17 @@ def in_a_fork(work: Callable[[], object], seconds: float = 30) -> int:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this needs a system that forks")
 def test_a_process_that_is_forked_while_another_thread_counts_can_count() -> None:
-    counting = threading.Event()
+    same, other = str(dh.evaluate(small_task(0))), str(dh.evaluate(small_task(1)))
+    counting, go_on = threading.Event(), threading.Event()
     task = small_task(0, progress=lambda done, total: (counting.set(), go_on.wait(60)))
-    go_on = threading.Event()
     thread = threading.Thread(target=lambda: task.profile)
     thread.start()
     assert counting.wait(60)
-    same, other = dh.evaluate(small_task(0)), dh.evaluate(small_task(1))
 
     def work() -> None:
         go_on.set()
-        assert str(dh.evaluate(task)) == str(same)
-        assert str(dh.evaluate(small_task(1))) == str(other)
+        assert str(dh.evaluate(task)) == same
+        assert str(dh.evaluate(small_task(1))) == other
 
     status = in_a_fork(work)
     go_on.set()

@@ -8,12 +8,12 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import IO
 
 from deadheat.support import checks
+from deadheat.support.locks import process_lock
 
-_UMASK = Lock()
+_UMASK = process_lock()
 
 
 def is_special(path: str | os.PathLike[str]) -> bool:

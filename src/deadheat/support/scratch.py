@@ -15,7 +15,6 @@ import sys
 import time
 import weakref
 from contextlib import suppress
-from threading import Lock
 from typing import IO, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import glob, lazy, require, tempfile
+from deadheat.support.locks import process_lock
 
 if sys.platform != "win32":
     import fcntl
@@ -210,7 +210,7 @@ def _delete_left_behind() -> None:
 
 _copies: dict[str, str] = {}  # of URLs, which this process has fetched
 _folders: list[str] = []  # that they are in: at most one
-_turn = Lock()
+_turn = process_lock()
 
 
 def own_copy(path: str) -> str:
@@ -221,7 +221,7 @@ def own_copy(path: str) -> str:
         if not _folders:
             _folders.append(tempfile.mkdtemp(prefix=f"{PREFIX}copies-"))
             users = opened_folder(_folders[0])
-            atexit.register(lambda: (shutil.rmtree(_folders[0], ignore_errors=True), users.close()))
+            atexit.register(_leave, _folders[0], users, os.getpid())
         if path not in _copies:
             # with the ending, which names its format
             copy = os.path.join(_folders[0], f"{len(_copies)}-{os.path.basename(path)}")
@@ -229,6 +229,12 @@ def own_copy(path: str) -> str:
                 shutil.copyfileobj(file, out, _FETCHED_AT_ONCE)
             _copies[path] = copy
         return _copies[path]
+
+
+def _leave(folder: str, users: IO[bytes], owner: int) -> None:
+    if os.getpid() == owner:  # and not a process that it forked
+        shutil.rmtree(folder, ignore_errors=True)
+    users.close()
 
 
 def matching(pattern: str) -> list[str]:
