@@ -102,7 +102,7 @@ def junk_mask(values: Any, n_query: int, n_gallery: int) -> Any:
         raise InvalidValueError("junk", f"{rule}, but has shape {mask.shape}")
     if mask.dtype != np.bool_:
         raise InvalidTypeError("junk", f"must be bool, but has dtype {mask.dtype}")
-    return mask
+    return mask.copy() if len(mask.shape) == 1 else mask
 
 
 def scores(values: ArrayLike, name: str) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import IO, Any, NamedTuple
 
@@ -115,6 +115,9 @@ class File(Source):
         """Return values that change when somebody writes to the file or replaces it."""
         state = os.stat(self._path)
         return state.st_ino, state.st_size, state.st_mtime_ns
+
+    def state(self) -> Hashable:
+        return self._stat()
 
     def _mapped(self) -> Mapped:
         if self._stat() != self._state:

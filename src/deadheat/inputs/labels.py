@@ -64,7 +64,7 @@ def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
     if len(array) != n:
         came = f"got {len(array)} labels for {n} rows"
         raise InvalidValueError(name, f"must have one entry per row of {what}, but {came}")
-    return array
+    return array.copy()  # which the caller cannot change
 
 
 def label_codes(query: Labels, gallery: Labels | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

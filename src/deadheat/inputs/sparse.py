@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.conversion import on_host
 from deadheat.inputs.source import Index, Rows, Source
 from deadheat.support.arrays import Bool, Int64, offsets_of, spread
+from deadheat.support.lazy import lazy
+
+zlib: Any = lazy("zlib")
 
 
 class SparseRows(Source):
@@ -19,6 +23,9 @@ class SparseRows(Source):
     def __init__(self, shape: tuple[int, int], starts: Int64, columns: Index, values: Rows) -> None:
         self.shape, self.stored, self.dtype = shape, values.dtype, float_type(values.dtype, "values")
         self._starts, self._columns, self._values = starts, columns, values
+
+    def state(self) -> Hashable:
+        return int(zlib.crc32(np.ascontiguousarray(self._values), zlib.crc32(np.ascontiguousarray(self._columns))))
 
     def _read_into(self, start: int, out: Rows) -> None:
         self._take_into(np.arange(start, start + len(out)), out)
