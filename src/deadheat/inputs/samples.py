@@ -221,6 +221,8 @@ def read(
     >>> samples.labels
     array(['cat', 'dog'], dtype='<U3')
     """
+    checks.path(path)
+    labels is None or checks.path(labels, "labels")
     for name, key in (("embeddings_key", embeddings_key), ("labels_key", labels_key)):
         key is None or checks.text(key, name)
     if not (label_column is None or isinstance(label_column, str) or type(label_column) is int):

@@ -164,7 +164,7 @@ class Chunks(NamedTuple):
         if documents is None:
             return cls(repeats)
         if isinstance(documents, (str, os.PathLike)):
-            checks.without_nul(documents, "documents")
+            checks.path(documents, "documents")
             return cls(repeats, rows.pairs_in(documents))
         if not isinstance(documents, Mapping):
             rule = "must be a dictionary from chunks to documents, or the path of one"
@@ -228,7 +228,7 @@ def _open(source: Path | Table, form: _Form, may_be_empty: bool, chunks: Chunks 
     if isinstance(source, Opened) and chunks.documents is None:
         table = source
     elif isinstance(source, (str, os.PathLike)):
-        checks.without_nul(source, form.argument)
+        checks.path(source, form.argument)
         found = rows.rows_in(source, form.argument, form.number_in)
         table = _read(source, form, chunks) if found is None else _collected(found[0], form, chunks, source, found[1])
     else:

@@ -169,7 +169,7 @@ def read_embeddings(folder: str | os.PathLike[str], texts: Sequence[str]) -> NDA
     InvalidValueError, InvalidTypeError
         If a text is not in the cache, or not a string.
     """
-    texts, folder = list(texts), Path(folder)
+    texts, folder = list(texts), Path(checks.path(folder, "folder"))
     odd = next((text for text in texts if not isinstance(text, str)), None)
     if odd is not None:
         raise InvalidTypeError("texts", f"must be strings, but one is {odd!r:.50}")

@@ -33,7 +33,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     OSError
         If the folder does not exist, cannot be written, or is full; `filename` is `path`.
     """
-    checks.without_nul(path)
+    checks.path(path)
     try:
         if is_special(path):  # by the path as it is: a pipe has no other
             with open(path, "wb") as file:

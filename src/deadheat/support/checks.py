@@ -103,17 +103,31 @@ def few(names: Collection[Any]) -> str:
     return f"{len(names)} ({', '.join(map(repr, list(names)[:3]))}{', …' if len(names) > 3 else ''})"
 
 
-def without_nul(path: Any, name: str = "path") -> None:
-    """Refuse a path with a NUL character, which no system accepts; Python's own message does not name the path.
+def path(value: Any, name: str = "path") -> str:
+    """Return a path as a string, and refuse anything that is no path or that no system accepts.
+
+    Integers are file descriptors to `open`, and paths in bytes are text in an unknown encoding.
 
     Examples
     --------
-    >>> without_nul("a\\0.npy", "labels")
+    >>> path(1)
+    Traceback (most recent call last):
+    deadheat.errors.InvalidTypeError: path must be a path, a string or a path object, but is 1
+    >>> path("a\\0.npy", "labels")
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: labels must be a path without a NUL character, but is 'a\\x00.npy'
     """
-    if isinstance(path, (str, os.PathLike)) and "\0" in os.fsdecode(path):
-        raise InvalidValueError(name, f"must be a path without a NUL character, but is {shown(os.fsdecode(path))}")
+    text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise InvalidTypeError(name, f"must be a path, a string or a path object, but is {shown(value)}")
+    try:
+        encoded = os.fsencode(text)
+    except UnicodeEncodeError:
+        rule = "must be a path that the system can encode, without surrogates"
+        raise InvalidValueError(name, f"{rule}, but is {shown(text)}") from None
+    if b"\0" in encoded:
+        raise InvalidValueError(name, f"must be a path without a NUL character, but is {shown(text)}")
+    return text
 
 
 def flag(value: Any, name: str) -> bool:

@@ -155,9 +155,7 @@ def _refuse(value: Any, verb: str) -> None:
 
 
 def _directory(scratch: Any) -> str:
-    if not isinstance(scratch, str | os.PathLike):
-        raise InvalidTypeError("scratch", f"must be the path of a directory, but is {checks.shown(scratch)}")
-    path = os.fspath(scratch)
+    path = checks.path(scratch, "scratch")
     if not os.path.isdir(path):
         raise InvalidValueError("scratch", f"must be a directory that exists, but is '{path}'")
     return os.path.abspath(path)

@@ -44,7 +44,7 @@ def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, arrays: 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """Return the digest, and all else that `write` was given."""
-    checks.without_nul(path)
+    checks.path(path)
     with open(path, "rb") as file:
         try:
             with np.load(file, allow_pickle=False) as archive:

@@ -17,7 +17,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from deadheat.errors import MOST, FileError, InvalidTypeError, printable, reason
+from deadheat.errors import MOST, FileError, printable, reason
 from deadheat.reports.tables import program
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
@@ -89,9 +89,7 @@ class Receipt:
         MissingPackageError
             Without jsonschema, which the extra ``files`` brings.
         """
-        if not isinstance(path, (str, os.PathLike)):
-            raise InvalidTypeError("receipt", f"must be a path, but is {type(path).__name__}")
-        checks.without_nul(path, "receipt")
+        checks.path(path, "receipt")
         with open(path, "rb") as file:
             text = file.read(MOST_BYTES + 1)
         try:
