@@ -221,8 +221,8 @@ def read(
     >>> samples.labels
     array(['cat', 'dog'], dtype='<U3')
     """
-    checks.path(path)
     labels is None or checks.path(labels, "labels")
+    checks.path(path, "embeddings")
     for name, key in (("embeddings_key", embeddings_key), ("labels_key", labels_key)):
         key is None or checks.text(key, name)
     if not (label_column is None or isinstance(label_column, str) or type(label_column) is int):
@@ -384,12 +384,10 @@ def _open_array(value: Any, title: str, may_close: bool = False) -> Source:
         return Array(np.asarray(array, dtype=float_type(array.dtype, title)))
     require_filled(array.shape, title)
     if isinstance(value, np.memmap) and pages(value) is not None:
-        mapped = Mapped(value, title)
-        if mapped.by_column:
-            return spooled(mapped.transposed(), title)
         base: Any = value.base
-        path = value.filename if may_close and base is pages(value) else None  # the `offset` of a view is not its own
-        return checked(mapped if path is None else File(path, value, title), mapped)
+        is_file = may_close and base is pages(value) and value.filename  # the `offset` of a view is not its own
+        stored = File.of_map(value, title) if is_file else Mapped(value, title)
+        return spooled(stored.transposed(), title) if stored.by_column else checked(stored)
     target = float_type(array.dtype, title)
     require_exact(array, title)
     may_be_codes = array.dtype in (np.bool_, np.uint8)  # whose bits stay bits
