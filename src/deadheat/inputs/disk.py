@@ -1,4 +1,4 @@
-"""Rows on disk: memory maps that are read through windows of a few megabytes, whose pages are then released.
+"""Rows on disk: files, which are read, and the caller's memory maps, whose pages are released after each reading.
 
 The memory in use does not grow with a file, and no file is kept open: a set may have more files than a process may
 open. Rows are checked a piece at a time. Rows that are not stored one after another (Parquet, Fortran order) are copied
