@@ -190,15 +190,7 @@ def expand(
     /,
 ) -> None: ...
 def pack_groups(
-    arg0: tuple[
-        NDArray[numpy.int64],
-        NDArray[numpy.uint8],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        int,
-    ],
+    arg0: tuple[object, ...],
     arg1: NDArray[numpy.int64],
     arg2: NDArray[numpy.int64],
     arg3: NDArray[numpy.int64],
@@ -207,18 +199,7 @@ def pack_groups(
     /,
 ) -> None: ...
 def unpack_groups(
-    arg0: tuple[
-        NDArray[numpy.int64],
-        NDArray[numpy.uint8],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        int,
-    ],
-    arg1: NDArray[numpy.int64],
-    arg2: Sequence[NDArray[numpy.int64]],
-    /,
+    arg0: tuple[object, ...], arg1: NDArray[numpy.int64], arg2: Sequence[NDArray[numpy.int64]], /
 ) -> None: ...
 def rank_group(
     arg0: NDArray[numpy.float64],
@@ -293,19 +274,7 @@ def group_exactly(
 
 class Blocks:
     def __getitem__(self, place: int) -> Block: ...
-    def collect(
-        self,
-        all: bool,
-        groups: tuple[
-            NDArray[numpy.int64],
-            NDArray[numpy.uint8],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            int,
-        ],
-    ) -> None: ...
+    def collect(self, all: bool, groups: tuple[object, ...]) -> None: ...
 
 class Block:
     @property
@@ -335,34 +304,13 @@ class Pass:
     @done.setter
     def done(self, arg: int, /) -> None: ...
     def count(
-        self,
-        shards: list[object],
-        all: bool,
-        groups: tuple[
-            NDArray[numpy.int64],
-            NDArray[numpy.uint8],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            int,
-        ],
-        threads: int,
-        poll: Callable[[int], None],
+        self, shards: list[object], all: bool, groups: tuple[object, ...], threads: int, poll: Callable[[int], None]
     ) -> None: ...
     def stream(
         self,
         queries: dict[int, object],
         ranges: object,
-        groups: tuple[
-            NDArray[numpy.int64],
-            NDArray[numpy.uint8],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            int,
-        ],
+        groups: tuple[object, ...],
         threads: int,
         poll: Callable[[int], None],
     ) -> None: ...
@@ -370,15 +318,7 @@ class Pass:
         self,
         queries: dict[int, object],
         ranges: object,
-        groups: tuple[
-            NDArray[numpy.int64],
-            NDArray[numpy.uint8],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            NDArray[numpy.int64],
-            int,
-        ],
+        groups: tuple[object, ...],
         threads: int,
         poll: Callable[[int], None],
     ) -> None: ...

@@ -102,7 +102,7 @@ bool Pass::tries_int8(const Queries &queries, const std::atomic<bool> &stop) {
     if (!tried_int8_) {
         Numbers64 all;
         for (const auto &[number, of_block] : queries) all.insert(all.end(), of_block.begin(), of_block.end());
-        few_pass_int8_ = few_pass_int8(problem_, all, stop);
+        few_pass_int8_ = !problem_.scores->long_rows() && few_pass_int8(problem_, all, stop);
         tried_int8_ = true;
     }
     return few_pass_int8_;

@@ -144,7 +144,8 @@ class CountingPass:
     def streams(self, n_shard: int) -> bool:
         """Return whether blocks are made, counted along all columns and freed, one by one."""
         of_row = self.distance.dim * np.dtype(self.distance.levels[0].row_dtype).itemsize
-        return n_shard >= STREAMED_SHARDS and 2 * self.problem.n_column * of_row <= STREAMED_BYTES
+        few = n_shard >= STREAMED_SHARDS and not self.layout.long_rows
+        return few and 2 * self.problem.n_column * of_row <= STREAMED_BYTES
 
     def count_shards(
         self, shards: list[Shard], assembly: Assembly, threads: int, report: Callable[[int], None], *,
