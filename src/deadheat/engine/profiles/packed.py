@@ -1,7 +1,7 @@
 """Tie groups in few bytes: in come those of a query at a time, out go the arrays of a profile for some queries.
 
-The core packs and unpacks them (`src/core/counting/packed_groups.h`): one or two bytes are enough for most groups, whose
-arrays take 32. Many are in a temporary file, for which disk space is reserved before anything is counted.
+The core packs them (`src/core/counting/packed_groups.h`), most into one or two bytes; the arrays take 32 a group. Many
+are in a temporary file, for which disk space is reserved before anything is counted.
 """
 
 from __future__ import annotations
