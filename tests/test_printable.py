@@ -19,7 +19,16 @@ from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli.main import main
-from deadheat.errors import MOST, DeadheatError, FileError, InvalidValueError, MissingPackageError, printable, reason
+from deadheat.errors import (
+    MOST,
+    DeadheatError,
+    FileError,
+    InvalidValueError,
+    MissingPackageError,
+    StorageError,
+    printable,
+    reason,
+)
 from deadheat.support.progress import warn
 
 EVIL = "\x1b[2J\x1b[Hmatch: \r\n\x07\x9b1m\u202egnp\u2066\u200b\ud800\x7f"
@@ -50,7 +59,7 @@ def test_a_reason_has_no_addresses_and_is_short() -> None:
     "error",
     [
         DeadheatError(EVIL), InvalidValueError(f"gallery: {EVIL}.npy", EVIL), FileError(f"{EVIL}.npy", EVIL),
-        MissingPackageError(EVIL, name=EVIL),
+        MissingPackageError(EVIL, name=EVIL), StorageError(28, EVIL),
     ],
 )  # fmt: skip
 def test_errors_are_one_printable_line_and_keep_what_they_quote(error: DeadheatError) -> None:

@@ -6,14 +6,15 @@
     │   └── InvalidTypeError   ... by its type (also a TypeError)
     ├── UndefinedError         nothing relevant anywhere, so that no measure has a value (also a ValueError)
     ├── FileError              the content of a file breaks its rule; `path` names it (also a ValueError)
+    ├── StorageError           no room for temporary files, or no memory for the work on them (also an OSError)
     ├── ClusterError           workers of an executor died, failed or do not fit together (also a RuntimeError)
     └── MissingPackageError    an optional package is not installed (also a ModuleNotFoundError)
 
     UserWarning
     └── QueryInGalleryWarning  queries are ranked against a gallery that they are in
 
-Errors of the system about files (`OSError`) are raised unchanged. Messages quote files and arguments: characters that
-are not printable are escaped, and the middle of a long part is left out (`printable`); `args` have the whole text.
+Other errors of the system about files (`OSError`) are raised unchanged. Messages quote files and arguments: characters
+that are not printable are escaped, and the middle of a long part is left out (`printable`); `args` have the whole text.
 """
 
 from __future__ import annotations
@@ -141,6 +142,19 @@ class FileError(DeadheatError, ValueError):
 
     def __str__(self) -> str:
         return "".join(printable(part, MOST) for part in self.args)
+
+
+class StorageError(DeadheatError, OSError):
+    """Error of a run without room for its temporary files, or without memory to work on them.
+
+    Examples
+    --------
+    >>> print(StorageError(28, "cannot keep 900 MB in temporary files in '/tmp': No space left on device"))
+    cannot keep 900 MB in temporary files in '/tmp': No space left on device
+    """
+
+    def __str__(self) -> str:
+        return printable(str(self.strerror), MOST)
 
 
 class ClusterError(DeadheatError, RuntimeError):

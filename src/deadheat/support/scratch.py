@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from deadheat.errors import StorageError
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import glob, lazy, require, tempfile
 from deadheat.support.locks import process_lock
@@ -31,6 +32,7 @@ atomic: Any = lazy("deadheat.support.atomic")
 shutil: Any = lazy("shutil")
 
 WORTH_A_FILE = 48 << 20  # bytes of arrays from which on they are better on disk
+_WORKING = 256 << 20  # bytes of memory that work on arrays on disk takes
 _PIECE = 1 << 22  # bytes that are written at once where a file system cannot reserve them
 PREFIX = "deadheat-"  # of the names of temporary files and folders
 _USUAL_MEMORY = 8 << 30  # bytes, where the system does not say
@@ -45,20 +47,23 @@ def arrays(number: int, length: int, dtype: DTypeLike = np.int64) -> tuple[Array
 
     Raises
     ------
-    OSError
-        If the directory of temporary files has no room for them.
+    StorageError
+        If the directory of temporary files has no room for them, or the process no address space to map them and to
+        work on them.
     """
     size = np.dtype(dtype).itemsize * length
     if not size or number * size < WORTH_A_FILE:
         return tuple(np.empty(length, dtype=dtype) for _ in range(number))
     try:
-        return tuple(np.ndarray(length, dtype=dtype, buffer=_mapped(size)) for _ in range(number))
+        made = tuple(np.ndarray(length, dtype=dtype, buffer=_mapped(size)) for _ in range(number))
+        mmap.mmap(-1, _WORKING).close()
+        return made
     except OSError as error:
-        raise OSError(
-            error.errno or errno.EIO,
-            f"cannot keep {number * size / 1e6:.0f} MB in temporary files in '{tempfile.gettempdir()}' "
-            f"(TMPDIR names another directory): {error.strerror or error}",
-        ) from None
+        megabytes, folder = f"{number * size / 1e6:.0f} MB", tempfile.gettempdir()
+        refused = f"keep {megabytes} in temporary files in '{folder}' (TMPDIR names another directory)"
+        if error.errno == errno.ENOMEM:
+            refused = f"map {megabytes} of temporary files and take {_WORKING / 1e6:.0f} MB to work on them"
+        raise StorageError(error.errno or errno.EIO, f"cannot {refused}: {error.strerror or error}") from None
 
 
 class _Mapped(mmap.mmap):

@@ -53,20 +53,20 @@ def _runs(profile: TieProfile, most: int) -> list[slice]:
 
 def _memory(profile: TieProfile, runs: list[slice]) -> Int64 | None:
     """Return room for the groups of any of the runs, if they have to be written out."""
-    if profile.compact is None:
+    if profile.packed is None:
         return None
     return np.empty((4, max(int(np.subtract(*profile.offsets[[run.stop, run.start]])) for run in runs)), dtype=np.int64)
 
 
 def _part(profile: TieProfile, queries: slice, memory: Int64 | None) -> TieProfile:
-    if profile.compact is None and queries == slice(0, profile.n_query):
+    if profile.packed is None and queries == slice(0, profile.n_query):
         return profile
     offsets = profile.offsets[queries.start : queries.stop + 1]
     groups = slice(offsets[0], offsets[-1])
-    if profile.compact is None:
+    if profile.packed is None:
         of_groups = [getattr(profile, name)[groups] for name in OF_GROUPS]
     else:
-        of_groups = list(profile.compact.arrays(queries, memory))
+        of_groups = list(profile.packed.arrays(queries, memory))
     changed: dict[str, Any] = dict(zip(OF_GROUPS, of_groups, strict=True)) | profile.taken(OF_EACH_QUERY, queries)
     changed |= profile.taken(("tied_by_grade",), groups)
     return replace(profile, offsets=offsets - offsets[0], **changed, query_ids=None, check=False)
@@ -74,10 +74,8 @@ def _part(profile: TieProfile, queries: slice, memory: Int64 | None) -> TieProfi
 
 def _let_go(profile: TieProfile, queries: slice) -> None:
     """Free the memory of the groups of some queries that are on disk."""
-    if profile.compact is not None:
-        starts, lengths = profile.compact.starts[queries], profile.compact.lengths[queries]
-        if len(starts):
-            scratch.let_go(profile.compact.closer[starts[0] : starts[-1] + lengths[-1]])
+    if profile.packed is not None:
+        profile.packed.let_go(queries)
         return
     groups = slice(profile.offsets[queries.start], profile.offsets[queries.stop])
     scratch.let_go(*(getattr(profile, name)[groups] for name in OF_GROUPS))

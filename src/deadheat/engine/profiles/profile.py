@@ -8,15 +8,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-import deadheat._core as _core
+from deadheat.engine.profiles.packed import AT_ONCE, PackedGroups
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.support import checks, scratch
-from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, spread
+from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, spread
 from deadheat.support.caching import cached_property
 from deadheat.support.lazy import hashlib, lazy
 
@@ -100,53 +101,6 @@ def _rules_of_cut_rankings(arrays: Arrays, query: Int64) -> Rules:
     yield possible, "n_ordered must be the end of one group, from which on all ranked items are in the next"
 
 
-class CompactGroups(NamedTuple):
-    """The tie groups of many queries in few bytes: nearly all are single relevant items, for which `closer` suffices.
-
-    The groups of query i, nearest first, are the lengths[i] entries from starts[i] on. The four arrays of a profile,
-    32 bytes per group, are written out only for the queries that are asked for.
-
-    Examples
-    --------
-    Two queries with two groups each; the first group of the second one is two relevant items among three:
-
-    >>> closer, others = np.array([0, 3, 1, 4], dtype=np.int32), np.array([[2], [3], [2]])
-    >>> groups = CompactGroups(np.array([0, 2]), np.array([2, 2]), closer, others)
-    >>> closer, closer_relevant, tied, tied_relevant = groups.arrays(slice(1, 2))
-    >>> closer, closer_relevant, tied, tied_relevant
-    (array([1, 4]), array([0, 2]), array([3, 1]), array([2, 1]))
-    >>> groups.ties(), groups._replace(others=np.array([[0, 1], [3, 2], [2, 1]])).ties()
-    ((1, 1, 3), (2, 1, 3))
-    """
-
-    starts: Int64
-    lengths: Int64
-    closer: Int32
-    others: Int64  # (3, n), of groups that are more than a relevant item: places, ascending, tied and tied_relevant
-
-    def arrays(self, queries: slice | Int64, out: Int64 | None = None) -> Int64:
-        """Return closer, closer_relevant, tied and tied_relevant of some queries, (4, n_group); in `out` if given."""
-        n_group = int(self.lengths[queries].sum())
-        out = np.empty((4, n_group), dtype=np.int64) if out is None else out[:, :n_group]
-        self.write(queries, out)
-        return out
-
-    def write(self, queries: slice | Int64, arrays: Sequence[Int64] | Int64) -> None:
-        _core.expand_groups(self.starts[queries], self.lengths[queries], self.closer, self.others, tuple(arrays))
-
-    def ties(self) -> tuple[int, int, int]:
-        """Count the mixed groups, the queries that have one, and the items in the largest."""
-        places, tied, _ = self.others[:, self.others[1] != self.others[2]]
-        queries = np.searchsorted(self.starts, places, side="right") - 1
-        return len(places), int(np.count_nonzero(np.bincount(queries))), int(tied.max(initial=0))
-
-    @classmethod
-    def others_of(cls, places: Int64, tied: Int64, tied_relevant: Int64) -> Int64:
-        """Return the `others` among some groups at ascending places."""
-        more = (tied != 1) | (tied_relevant != 1)
-        return np.stack([places[more], tied[more], tied_relevant[more]])
-
-
 @dataclass(frozen=True, eq=False)
 class TieProfile:
     """For each query, and each distinct distance at which it has a relevant item, four integers.
@@ -219,7 +173,7 @@ class TieProfile:
     gains: Float64 | None = field(default=None, kw_only=True)
     check: InitVar[bool] = True
 
-    compact: ClassVar[CompactGroups | None] = None  # the groups as they are kept, where arrays are made when asked for
+    packed: ClassVar[PackedGroups | None] = None  # the groups as they are kept, where arrays are made when asked for
 
     def __post_init__(self, check: bool) -> None:
         for name in _ARRAYS + _OPTIONAL:
@@ -237,6 +191,26 @@ class TieProfile:
         """The arrays that are not None, in the order of the digest."""
         named = {name: getattr(self, name) for name in _ARRAYS + _OPTIONAL}
         return {name: array for name, array in named.items() if array is not None}
+
+    def _columns(self) -> dict[str, archive.Column]:
+        """Return the same in pieces, without writing out packed groups."""
+        columns: dict[str, archive.Column] = {}
+        for name in _ARRAYS + _OPTIONAL:
+            if name in OF_GROUPS:
+                columns[name] = archive.Column((self.n_group,), np.dtype(np.int64), partial(self._of_groups, name))
+            elif (array := getattr(self, name)) is not None:
+                columns[name] = archive.Column.of(array)
+        return columns
+
+    def _of_groups(self, name: str) -> Iterator[Array]:
+        if self.packed is not None:
+            yield from self.packed.column(OF_GROUPS.index(name))
+            return
+        array = getattr(self, name)
+        for queries in pieces(np.diff(self.offsets), AT_ONCE):
+            piece = array[self.offsets[queries.start] : self.offsets[queries.stop]]
+            yield piece
+            scratch.let_go(piece)
 
     @classmethod
     def from_groups(
@@ -263,22 +237,22 @@ class TieProfile:
         )  # fmt: skip
 
     @classmethod
-    def of_compact(cls, groups: CompactGroups, n_ranked: Int64, n_relevant: Int64, bounds_only: bool) -> TieProfile:
+    def of_packed(cls, groups: PackedGroups, n_ranked: Int64, bounds_only: bool) -> TieProfile:
         """Return a profile whose arrays of groups are written out when they are asked for."""
         profile = object.__new__(cls)
-        of_queries = {"offsets": offsets_of(groups.lengths), "n_ranked": n_ranked, "n_relevant": n_relevant}
+        of_queries = {"offsets": offsets_of(groups.n_group), "n_ranked": n_ranked, "n_relevant": groups.n_relevant}
         nothing = dict.fromkeys((*_OPTIONAL, "query_ids"))
         grades = np.ones(1, dtype=np.int64)
-        vars(profile).update(**of_queries, **nothing, grades=grades, bounds_only=bounds_only, compact=groups)
+        vars(profile).update(**of_queries, **nothing, grades=grades, bounds_only=bounds_only, packed=groups)
         return profile
 
     def __getattr__(self, name: str) -> Any:
-        """Write out the arrays of compact groups, the only attributes that are made when they are asked for."""
-        groups = self.compact
+        """Write out the arrays of packed groups, the only attributes that are made when they are asked for."""
+        groups = self.packed
         if groups is None or name not in OF_GROUPS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         arrays = scratch.arrays(len(OF_GROUPS), self.n_group)
-        groups.write(slice(None), arrays)
+        groups.unpack(slice(None), arrays)
         vars(self).update(zip(OF_GROUPS, arrays, strict=True))
         scratch.let_go(*arrays)
         return vars(self)[name]
@@ -336,8 +310,8 @@ class TieProfile:
         if self.n_ordered is not None:
             return self.best_completed().ties
         found = Ties(0, 0, 0)
-        if (groups := self.compact) is not None:
-            return Ties(*groups.ties())
+        if self.packed is not None:
+            return Ties(*self.packed.ties())
         for queries in pieces(np.diff(self.offsets)):
             first, last = self.offsets[[queries.start, queries.stop]]
             large = first + np.flatnonzero(self.tied[first:last] > 1)
@@ -352,7 +326,10 @@ class TieProfile:
         """Return the profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
         chosen = np.atleast_1d(np.arange(self.n_query)[queries])
         lengths = np.diff(self.offsets)[chosen]
-        arrays = self.taken((*OF_GROUPS, "tied_by_grade"), spread(self.offsets[chosen], lengths))
+        if self.packed is not None:
+            arrays: dict[str, Any] = dict(zip(OF_GROUPS, self.packed.arrays(chosen), strict=True))
+        else:
+            arrays = self.taken((*OF_GROUPS, "tied_by_grade"), spread(self.offsets[chosen], lengths))
         arrays |= self.taken(OF_EACH_QUERY, chosen)
         ids = None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen)
         return replace(self, offsets=offsets_of(lengths), query_ids=ids, **arrays)
@@ -451,7 +428,7 @@ class TieProfile:
         return digest.hexdigest()
 
     def _canonical(self) -> Iterator[bytes]:
-        return archive.canonical(self._arrays, self.bounds_only)
+        return archive.canonical(self._columns(), self.bounds_only)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the profile as a compressed NumPy archive (``.npz``), whole or not at all.
@@ -461,8 +438,10 @@ class TieProfile:
         OSError
             If `path` cannot be written.
         """
-        ids = {} if self.query_ids is None else {"query_ids": np.array(self.query_ids, dtype=np.str_)}
-        archive.write(path, self.bounds_only, self.digest(), {**self._arrays, **ids})
+        columns, digest = self._columns(), self.digest()
+        if self.query_ids is not None:
+            columns["query_ids"] = archive.Column.of(np.array(self.query_ids, dtype=np.str_))
+        archive.write(path, self.bounds_only, digest, columns)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TieProfile:

@@ -101,7 +101,7 @@ class CardPass(CountingPass):
         self, queries: dict[int, Int64], sections: list[Section], assembly: Assembly, threads: int,
         report: Callable[[int], None], outside_tiles: bool,
     ) -> None:  # fmt: skip
-        with Polling(self.core, assembly, report) as poll:
+        with Polling(self.core, report) as poll:
             made = self.core.make(queries, threads, poll)
         blocks, tiles = dict(zip(sorted(queries), made, strict=True)), []
         for section in sections:
@@ -110,7 +110,7 @@ class CardPass(CountingPass):
         with Workers(threads) as workers:
             workers.each(lambda tile: self._count(*tile, report), tiles)
         self._let_go()
-        assembly.add(made.collect(outside_tiles, assembly.room))
+        made.collect(outside_tiles, assembly.groups)
 
     def _count(self, columns: ColumnRange, block: Any, report: Callable[[int], None]) -> None:
         """Count a tile on the card; then the core decides what that leaves open."""
