@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, TypeAlias
 from numpy.typing import NDArray
 
 from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
+from deadheat.inputs import limits
 from deadheat.support import checks, scratch
 from deadheat.support.lazy import glob, lazy
 
-atomic: Any = lazy("deadheat.support.atomic")
 gzip: Any = lazy("gzip")
 zlib: Any = lazy("zlib")
 
@@ -55,13 +55,10 @@ def held(path: str | os.PathLike[str], content: bytes) -> Iterator[None]:
         del _held[os.fspath(path)]
 
 
-def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
+def opened(path: Path) -> io.BufferedReader:
     """Open a file of text to read, or the text that is `held` for its path."""
     content = _held.get(os.fspath(path))
-    if content is not None:
-        return io.BufferedReader(io.BytesIO(content))
-    reject_special(path)
-    return open(path, "rb")
+    return limits.opened(path) if content is None else io.BufferedReader(io.BytesIO(content))
 
 
 @contextmanager
@@ -76,12 +73,6 @@ def unzipped(path: Path) -> Iterator[io.BufferedIOBase]:
             yield gzip.GzipFile(fileobj=plain) if zipped else plain
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FileError(path, f" is damaged or truncated: {reason(error)}") from None
-
-
-def reject_special(path: str | os.PathLike[str]) -> None:
-    """Refuse a pipe and the like, which cannot be read twice."""
-    if atomic.is_special(path):
-        raise FileError(path, " is a pipe or a device, and not a file: save it in one")
 
 
 def require_there(path: str | os.PathLike[str]) -> None:
