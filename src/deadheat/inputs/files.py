@@ -70,7 +70,7 @@ def unzipped(path: Path) -> Iterator[io.BufferedIOBase]:
         if not zipped and b"\0" in start and not start.startswith(b"PAR1"):  # embeddings, large and without a line
             raise FileError(path, ", line 1: a NUL byte; damaged, or another kind of file?")
         try:
-            yield gzip.GzipFile(fileobj=plain) if zipped else plain
+            yield io.BufferedReader(_Unzipped(path, plain), 1 << 16) if zipped else plain
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FileError(path, f" is damaged or truncated: {reason(error)}") from None
 
@@ -79,6 +79,21 @@ def require_there(path: str | os.PathLike[str]) -> None:
     """Raise the system's error for a file that does not exist; a URL is not checked."""
     if os.fspath(path) not in _held and not scratch.is_url(os.fspath(path)):
         os.stat(path)
+
+
+class _Unzipped(io.RawIOBase):
+    """The bytes that a gzip file unpacks to, up to the limit for its size."""
+
+    def __init__(self, path: Path, plain: io.BufferedReader) -> None:
+        self._path, self._plain, self._zipped = path, plain, gzip.GzipFile(fileobj=plain)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n_read: int = self._zipped.readinto(buffer)
+        limits.require_bytes(self._path, "", self._zipped.tell(), self._plain.tell(), limits.current().text)
+        return n_read
 
 
 @contextmanager
@@ -116,6 +131,7 @@ def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
     checks.without_nul(path, name)
     text = os.fspath(path)
     if scratch.is_url(text):
+        limits.require_file(text)
         return sorted(scratch.matching(text), key=natural)
     if os.path.exists(text) or not glob.has_magic(text):
         return [text]

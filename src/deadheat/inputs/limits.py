@@ -79,26 +79,30 @@ def current() -> Limits:
 
 
 def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
-    """Open a regular file to read; refuse a pipe and a device, and within `untrusted` also a symbolic link and a URL.
-
-    The file is checked by its descriptor, so that it cannot be exchanged after the check.
-    """
-    require_local(path)
-    if is_special(path):  # before it is opened, which a device may notice
-        raise _special(path)
+    """Open a file to read, unless `require_file` refuses it, or what was opened in its place."""
+    require_file(path)
     return open(path, "rb", opener=_descriptor)
+
+
+def require_file(path: str | os.PathLike[str]) -> None:
+    """Refuse a pipe and a device, which opening may change; within `untrusted` also a symbolic link and a URL."""
+    text = os.fspath(path)
+    if _is_untrusted.get():
+        if scratch.is_url(text) or os.path.splitdrive(text)[0].startswith(("\\\\", "//")):
+            raise FileError(path, " names another host: give a file of this one")
+        if os.path.islink(text):
+            raise _link(path)
+    if is_special(path):
+        raise _special(path)
 
 
 def _descriptor(path: str, flags: int) -> int:
     flags |= getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would never open
-    if _is_untrusted.get():
-        if os.path.islink(path):
-            raise _link(path)
-        flags |= getattr(os, "O_NOFOLLOW", 0)
+    flags |= getattr(os, "O_NOFOLLOW", 0) if _is_untrusted.get() else 0
     try:
         descriptor = os.open(path, flags)
     except OSError as error:
-        if _is_untrusted.get() and error.errno in (errno.ELOOP, errno.EMLINK):
+        if flags & getattr(os, "O_NOFOLLOW", 0) and error.errno in (errno.ELOOP, errno.EMLINK):
             raise _link(path) from None
         raise
     mode = os.fstat(descriptor).st_mode
@@ -114,13 +118,6 @@ def _special(path: str | os.PathLike[str]) -> FileError:
 
 def _link(path: str | os.PathLike[str]) -> FileError:
     return FileError(path, " is a symbolic link: give the file itself")
-
-
-def require_local(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that names a host, within `untrusted`."""
-    text = os.fspath(path)
-    if _is_untrusted.get() and (scratch.is_url(text) or text.startswith(("\\\\", "//"))):
-        raise FileError(path, " names another host: give a file of this one")
 
 
 def require_columns(path: str | os.PathLike[str], part: str, n_column: int) -> None:
