@@ -130,30 +130,34 @@ def _h5_file(path: Path) -> Iterator[tuple[IO[bytes], Any]]:
 
 def _h5_names(path: Path, file: Any) -> list[str]:
     """Return the names of all arrays and links, without opening any of them."""
-    most, names, n_member = limits.current(), [], 0
+    most, found = limits.current(), dict[bytes, bool]()
 
-    def note(name: bytes, link: Any) -> None:
-        nonlocal n_member
-        n_member += 1
-        if n_member > most.members:
-            raise FileError(path, f" has more than {most.members} arrays and groups")
-        if name.count(b"/") >= most.nesting:
-            raise FileError(path, f" has groups nested more than {most.nesting} deep")
-        if link.type != h5py.h5l.TYPE_HARD or h5py.h5o.get_info(file.id, name).type == h5py.h5o.TYPE_DATASET:
-            names.append(name.decode("utf-8", "surrogateescape"))
+    def note(name: bytes, link: Any) -> str | None:
+        found[name] = link.type == h5py.h5l.TYPE_HARD
+        if len(found) > most.members:
+            return f" must have at most {most.members} arrays and groups, but has more"
+        return f" must have at most {most.nesting} groups in each other" if name.count(b"/") > most.nesting else None
 
-    file.id.links.visit(note, info=True)
-    return names
+    refused = file.id.links.visit(note, info=True)
+    if refused is not None:
+        raise FileError(path, refused)
+    is_dataset = h5py.h5o.TYPE_DATASET
+    names = [n for n, is_hard in found.items() if not is_hard or h5py.h5o.get_info(file.id, n).type == is_dataset]
+    return [name.decode("utf-8", "surrogateescape") for name in names]
 
 
 def _h5_dataset(path: Path, file: Any, key: str) -> Any:
+    return h5py.Dataset(_h5_stored(path, file, key))
+
+
+def _h5_stored(path: Path, file: Any, key: str) -> Any:
     """Open an array whose numbers are in this file; others are refused before HDF5 looks for them."""
     name = key.encode("utf-8", "surrogateescape")
     if file.id.links.get_info(name).type == h5py.h5l.TYPE_HARD:
         stored = h5py.h5d.open(file.id, name)
         made = stored.get_create_plist()
         if made.get_layout() != h5py.h5d.VIRTUAL and not made.get_external_count():
-            return h5py.Dataset(stored)
+            return stored
     rule = "must be in this file itself, but is a link, or external or virtual storage"
     raise FileError(path, f" array {key!r} {rule}: write its numbers (file[{key!r}] = array)")
 
@@ -161,7 +165,7 @@ def _h5_dataset(path: Path, file: Any, key: str) -> Any:
 def _h5_shape(path: Path, file: Any, key: str) -> Shape | None:
     """Return the shape of an array; None if it has none here."""
     try:
-        shape: Shape | None = _h5_dataset(path, file, key).shape
+        shape: Shape = _h5_stored(path, file, key).shape
     except FileError:
         return None
     return shape
