@@ -25,11 +25,11 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from deadheat.errors import FileError, InputError, InvalidTypeError, reason
+from deadheat.errors import FileError, InputError, InvalidTypeError
 from deadheat.inputs.files import Path, unreadable, unzipped
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.tables import check_names
-from deadheat.inputs.predictions import distinct, scores_in
+from deadheat.inputs.predictions import distinct, not_scores, scores_in
 from deadheat.support import checks
 from deadheat.support.lazy import json
 
@@ -236,10 +236,8 @@ def _rows_of_json(path: Path, argument: str) -> Iterator[Row]:
             line += text.count("\n", start, end)
     except InputError as error:
         raise FileError(path, f", line {line}: {error}") from None
-    except FileError:
-        raise
-    except ValueError as error:  # of JSON or of UTF-8
-        raise FileError(path, f" is no JSON of scores: {reason(error)}") from None
+    except (ValueError, RecursionError) as error:  # of JSON or of UTF-8
+        raise not_scores(path, error) from None
 
 
 def _is_row(record: Any, argument: str) -> bool:

@@ -21,7 +21,7 @@ from deadheat.support.lazy import lazy, require
 pyarrow: Any = lazy("pyarrow")  # once `require` has found it
 
 PIECE = 4 << 20  # bytes that are read at once, about
-LISTS = 1024  # rows of lists that are read at once: any of them may be longer than the first
+LISTS = 256  # rows of lists that are read at once: any of them may be longer than the first
 
 
 def embeddings(path: Path, layout: Layout) -> Iterator[Array]:
