@@ -14,11 +14,13 @@ import stat
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import IO, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 from deadheat.errors import FileError
 from deadheat.support import scratch
-from deadheat.support.atomic import is_special
+from deadheat.support.lazy import lazy
+
+atomic: Any = lazy("deadheat.support.atomic")
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -92,7 +94,7 @@ def require_file(path: str | os.PathLike[str]) -> None:
             raise FileError(path, " names another host: give a file of this one")
         if os.path.islink(text):
             raise _link(path)
-    if is_special(path):
+    if atomic.is_special(path):
         raise _special(path)
 
 
