@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import subprocess
 import sys
@@ -82,11 +81,11 @@ def test_hdf5_cannot_name_another_file(make: Callable[[Any], None], tmp_path: Pa
         file["neighbors"] = h5py.SoftLink("/embeddings")
         file["distances"] = ROWS
     program = (
-        "import sys, deadheat, pathlib; from deadheat.inputs import ground_truth\n"
+        "import sys, deadheat, deadheat.errors, pathlib; from deadheat.inputs import ground_truth\n"
         "for call in (lambda: deadheat.evaluate(sys.argv[1], [0, 1] * 10),\n"
         "             lambda: ground_truth.read_neighbors(pathlib.Path(sys.argv[1]))):\n"
         "    try: call()\n"
-        "    except deadheat.FileError as error: print(error)\n"
+        "    except deadheat.errors.FileError as error: print(error)\n"
     )  # in a process of its own, which one of these used to end and another to hang
     done = subprocess.run(
         [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True, timeout=60

@@ -138,7 +138,7 @@ def test_a_row_or_a_column_of_labels_is_labels_in_arrays_and_files(tmp_path: Pat
         ([0, 1, 0], ValueError, ("3 labels for 4 rows",)),
         ([0, 1, 0, 1, 0], ValueError, ("5 labels for 4 rows",)),
         ([], ValueError, ("0 labels for 4 rows",)),
-        (np.full((4, 2), 2), ValueError, ("0 and 1 alone", "row 0 has another number")),
+        (np.full((4, 2), 2), ValueError, ("0 and 1 alone", "row 0 has another")),
         (np.zeros((4, 2, 2), dtype=int), ValueError, ("one-dimensional", "(4, 2, 2)")),
         (np.array(3), ValueError, ("one-dimensional", "()")),
         (np.array([0, 1, 0.5, 1]), TypeError, ("integers or strings", "float64", "another number in row 2")),

@@ -77,11 +77,11 @@ def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
     """Refuse NaN, infinities, and integers that float64 cannot hold, in rows that are numbered from `start`."""
     if rows.dtype.kind == "f":
         _require_finite(rows, name, start)
-    elif rows.dtype.itemsize == 8:
-        if max(-int(rows.min()), int(rows.max())) > 2**53:
-            row = int(np.argwhere((rows > 2**53) | (rows < -(2**53)))[0, 0])
-            came = f"holds a larger one in row {start + row}"
-            raise InvalidValueError(name, f"must hold integers up to 2^53 in size, but {came}")
+    elif rows.dtype.itemsize == 8 and max(-int(rows.min()), int(rows.max())) > 2**53:
+        row = int(np.argwhere((rows > 2**53) | (rows < -(2**53)))[0, 0])
+        raise InvalidValueError(
+            name, f"must hold integers up to 2^53 in size, but holds a larger one in row {start + row}"
+        )
 
 
 def require_same_dim(query: Any, gallery: Any) -> None:
