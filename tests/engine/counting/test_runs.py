@@ -223,7 +223,7 @@ def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> N
     ("option", "error", "message"),
     [
         ({"rel": 0}, ValueError, "rel must be above 0, but is 0"),
-        ({"rel": "1"}, TypeError, "rel must be a number, but is of type str"),
+        ({"rel": "1"}, TypeError, "rel must be a number, but is '1'"),
         ({"judged_only": 1}, TypeError, "judged_only must be True or False, but is 1"),
         ({"complete": "no"}, TypeError, "complete must be True or False, but is 'no'"),
         (
@@ -309,7 +309,7 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
         ),
         ({"q": {"a": 1}}, {"q": {"a": 2**63}}, ValueError, r"rel must be below 2\^63"),
         ({"q": {"a": 1}}, {"r": {"a": 1}}, ValueError, "run and qrels must have a query in common"),
-        ([("q", "a", 1)], JUDGED, TypeError, r"run must have query_id, doc_id, score, but has tuple \('q', 'a', 1\)"),
+        ([("q", "a", 1)], JUDGED, TypeError, r"run must have query_id, doc_id, score, but has a tuple"),
         (SCORED, SCORED[:0], ValueError, "qrels must hold at least one query, but is empty"),
         (
             [*SCORED, ScoredDoc(*SCORED[0][:2], 9)],
