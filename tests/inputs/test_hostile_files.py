@@ -307,4 +307,5 @@ def test_rows_of_zeros_stay_ordinary(ending: str, tmp_path: Path) -> None:
     with limits.untrusted():
         rows = open_rows(path, "embeddings")
     assert rows.shape == shape
+    assert not rows.in_memory
     assert not rows.take(np.array([0, 99_999])).any()

@@ -56,7 +56,7 @@ class Limits(NamedTuple):
     nesting: int
 
 
-ORDINARY = Limits(2 << 30, 4 << 20, 100, 1 << 24, 1 << 31, 1 << 16, 64)
+ORDINARY = Limits(1 << 30, 4 << 20, 100, 1 << 24, 1 << 31, 1 << 16, 64)
 UNTRUSTED = Limits(512 << 20, 4 << 20, 100, 1 << 16, 1 << 22, 1 << 10, 8)
 
 _is_untrusted = ContextVar("deadheat_untrusted", default=False)
