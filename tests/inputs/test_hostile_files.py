@@ -149,12 +149,6 @@ def test_receipts_and_profiles_on_a_pipe_are_refused(load: Callable[..., object]
 # More than there is ---------------------------------------------------------------------------------------------------
 
 
-def unwritten(path: Path) -> None:
-    with h5py.File(path, "w") as file:
-        file.create_dataset("embeddings", (20, 60), "f8", chunks=(1, 60), maxshape=(None, None))
-        file.create_dataset("tall", (10**6, 60), "f8", chunks=(1, 60))
-
-
 def h5(**options: Any) -> Callable[[Path], None]:
     def save(path: Path) -> None:
         with h5py.File(path, "w") as file:
