@@ -77,11 +77,11 @@ def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
     """Refuse NaN, infinities, and integers that float64 cannot hold, in rows that are numbered from `start`."""
     if rows.dtype.kind == "f":
         _require_finite(rows, name, start)
-    elif rows.dtype.itemsize == 8:
-        low, high = int(rows.min()), int(rows.max())
-        if max(-low, high) > 2**53:
-            value = high if high > 2**53 else low
-            raise InvalidValueError(name, f"must hold integers up to 2^53 in size, but holds {value}")
+    elif rows.dtype.itemsize == 8 and max(-int(rows.min()), int(rows.max())) > 2**53:
+        row = int(np.argwhere((rows > 2**53) | (rows < -(2**53)))[0, 0])
+        raise InvalidValueError(
+            name, f"must hold integers up to 2^53 in size, but holds a larger one in row {start + row}"
+        )
 
 
 def require_same_dim(query: Any, gallery: Any) -> None:
@@ -182,13 +182,13 @@ def gain(value: Any, name: str) -> float:
     """
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, (int, float)):
-        raise InvalidTypeError(name, f"must be a number, but is {value!r:.50}")
+        raise InvalidTypeError(name, f"must be a number, but is of type {type(value).__name__}")
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, float) and not gains_allowed(value):
-        raise InvalidValueError(name, f"must be an integer, or a gain of {GAIN}, but is {value}")
+        raise InvalidValueError(name, f"must be an integer, or a gain of {GAIN}, but is another number")
     if value > np.iinfo(np.int64).max and isinstance(value, int):
-        raise InvalidValueError(name, f"must be below 2^63, but is {value}")
+        raise InvalidValueError(name, "must be below 2^63, but is larger")
     return value
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from deadheat.errors import MOST, FileError, printable, reason
+from deadheat.inputs import limits
 from deadheat.reports.tables import program
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
@@ -90,7 +91,7 @@ class Receipt:
             Without jsonschema, which the extra ``files`` brings.
         """
         checks.path(path, "receipt")
-        with open(path, "rb") as file:
+        with limits.opened(path) as file:
             text = file.read(MOST_BYTES + 1)
         try:
             if len(text) > MOST_BYTES:
