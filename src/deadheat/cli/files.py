@@ -198,6 +198,8 @@ class Command(click.Command):
         ]
         if len(places) > 1:
             raise click.UsageError("standard input (-) can be read only once", ctx)
+        if places and (ctx.params.get("public") or ctx.params.get("untrusted")):
+            raise click.UsageError("standard input (-) is not read here, as each FILE has a process of its own", ctx)
         for name, source, place in places:
             path, value = ctx.with_resource(_standard_input(source.alone)), ctx.params[name]
             ctx.params[name] = (*value[:place], path, *value[place + 1 :]) if isinstance(value, tuple) else path

@@ -5,8 +5,11 @@ Systems are files of embeddings, or TREC runs (with --qrels).
 
 from __future__ import annotations
 
+import math
+import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,13 +19,14 @@ from click.core import ParameterSource
 from deadheat.analyses import comparison
 from deadheat.analyses import leaderboard as leaderboards
 from deadheat.analyses.difference import GateBy, PairedTest
-from deadheat.analyses.public_board import PublicBoard
+from deadheat.analyses.public_board import PublicBoard, lower_bounds
+from deadheat.cli import isolation
 from deadheat.cli import options as shared
 from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
 from deadheat.engine.task import Task
-from deadheat.errors import MOST, FileError, InputError, UndefinedError, reason
+from deadheat.errors import MOST, FileError, InputError, UndefinedError, printable, reason
 from deadheat.inputs import trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
@@ -34,7 +38,9 @@ from deadheat.reports.runs import MEASURES as RUN_MEASURES
 from deadheat.reports.runs import with_ids
 from deadheat.reports.statistics.intervals import BOOTSTRAP
 from deadheat.reports.statistics.permutation import ALTERNATIVES
+from deadheat.reports.tables import plain
 from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
+from deadheat.support.lazy import json
 from deadheat.support.triple import Triple
 
 WORSE = 1  # exit status
@@ -165,7 +171,9 @@ def _verdict(found: comparison.Comparison, dropped: tuple[str, ...], max_drop: f
         option("Ranking", "--rank-by", type=click.Choice(Triple._fields), default="lower",
             help="Rank by this value of the first measure."),
         option("Output", "--public", is_flag=True,
-            help="While labels are secret: rounded lower bounds and ranks alone, and why a FILE is refused."),
+            help="While labels are secret: rounded lower bounds and ranks alone, and why a FILE is refused. Each FILE "
+            "is read in a process of its own."),
+        *isolation.OPTIONS,
     ],
     TESTING,
     shared.TEXTS,
@@ -178,6 +186,10 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     --gallery each query is left out of its own ranking. With --qrels they are TREC runs. With --public the exit status
     is 2 if every FILE is refused.
     """
+    isolation.check(options, "public")
+    if options["isolated"]:
+        say(json.dumps(_of_stranger(files[0], options)))
+        return
     if options["public"]:
         public = _public(files, options)
         deliver(public, options)
@@ -374,12 +386,8 @@ def reports_of_runs(
 
 
 def _reports_of_embeddings(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
-    names, parts = names_of(files, options["names"]), [_for_each(options, part, files) for part in shared.PARTS]
+    systems = _systems(files, options)
     settings, summary = shared.task_settings(options), shared.summary_options(options)
-    systems = {
-        name: (file, {**options, **dict(zip(shared.PARTS, paths, strict=True))})
-        for name, file, *paths in zip(names, files, *parts, strict=True)
-    }
     for file, own in systems.values():
         _require_there(file, own)
     reports = {}
@@ -389,20 +397,68 @@ def _reports_of_embeddings(files: tuple[Path, ...], options: dict[str, Any]) -> 
     return reports
 
 
+def _systems(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, tuple[Path, dict[str, Any]]]:
+    """Return by the name of each system its file and its own options."""
+    names, parts = names_of(files, options["names"]), [_for_each(options, part, files) for part in shared.PARTS]
+    return {
+        name: (file, {**options, **dict(zip(shared.PARTS, paths, strict=True))})
+        for name, file, *paths in zip(names, files, *parts, strict=True)
+    }
+
+
 def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
     """Return a board of all files that can be evaluated with the organiser's labels, and the reasons of refusals."""
     if not files or not options["labels"] or options["qrels"] is not None:
         raise click.UsageError("--public takes at least one FILE of embeddings, and --labels")
+    if options["gallery"] and not options["gallery_labels"]:
+        raise click.UsageError("--public takes --gallery with --gallery-labels, as labels in a FILE do not count")
     if options["rank_by"] != "lower" or options["explain"]:
         raise click.UsageError("--public ranks by the lower bound, and goes with no --rank-by or --explain")
-    reports: dict[str, Report] = {}
+    shared.task_settings(options)
+    measures, systems = shared.summary_options(options).measures, _systems(files, options)
+    for _, own in systems.values():
+        _require_there(own["labels"], own)
+    lower: dict[str, dict[str, float]] = {}
     refused: dict[str, str] = {}
-    for name, file in zip(names_of(files, options["names"]), files, strict=True):
+    for name, (file, own) in systems.items():
+        given = {key: own[key] for key in (*_OF_EMBEDDINGS, "measures", "singletons", "threads", "public")}
+        given |= {part: [] if own[part] is None else [_followed(own[part])] for part in shared.PARTS}
         try:
-            reports |= _reports_of_embeddings((file,), options | {"names": (name,)})
-        except (InputError, FileError, UndefinedError, OSError, MemoryError) as error:
-            refused[name] = "not enough memory" if isinstance(error, MemoryError) else reason(error, MOST)
-    return PublicBoard.of(reports, refused)
+            lower[name] = _answer(isolation.run(isolation.words_of(given), file, options)[1], measures)
+        except click.ClickException as error:
+            refused[name] = printable(error.message, MOST)
+    return PublicBoard.of(lower, refused)
+
+
+def _followed(path: Path) -> Path:
+    """Return the target of a link, which only the organiser's own files may be."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def _of_stranger(file: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the lower bounds of a file, or the reason why it is refused, as plain values that JSON can hold."""
+    try:
+        with isolation.begun(options):
+            (report,) = _reports_of_embeddings((file,), options).values()
+    except (InputError, FileError, UndefinedError, OSError) as error:
+        return {"refused": reason(error, MOST)}
+    except MemoryError:
+        return {"refused": f"{file} needs more than {options['memory']:g} GiB of memory (--memory)"}
+    except Exception as error:  # whose message may have anything of the organiser's
+        return {"refused": f"{file} cannot be read: unexpected {type(error).__name__}"}
+    return {"lower": plain(lower_bounds(report))}
+
+
+def _answer(text: bytes, measures: tuple[str, ...]) -> dict[str, float]:
+    """Return the lower bounds in an answer of `_of_stranger`, checked; raise what it says otherwise."""
+    with suppress(ValueError, RecursionError, AttributeError):
+        found = json.loads(text)
+        if isinstance(found.get("refused"), str):
+            raise click.ClickException(found["refused"])
+        lower = {name: math.nan if value is None else value for name, value in found.get("lower").items()}
+        if tuple(lower) == measures and all(type(value) is float and not abs(value) > 1 for value in lower.values()):
+            return lower
+    raise click.ClickException("its process gave no answer")
 
 
 def _require_there(file: Path, options: dict[str, Any]) -> None:
