@@ -5,6 +5,7 @@ Systems are files of embeddings, or TREC runs (with --qrels).
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import re
@@ -96,6 +97,7 @@ _OF_EMBEDDINGS = (
     *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header"),
     *("distance", "ties_of", "average", "device"),
 )
+_OF_BOARD = {"names", "json_out", "markdown", "latex", "digits", "memory", "seconds"}  # not for the process of a FILE
 _OF_RUNS = {"qrels", *_JUDGING}
 
 
@@ -421,7 +423,7 @@ def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
     lower: dict[str, dict[str, float]] = {}
     refused: dict[str, str] = {}
     for name, (file, own) in systems.items():
-        given = {key: own[key] for key in (*_OF_EMBEDDINGS, "measures", "singletons", "threads", "public")}
+        given = {key: value for key, value in own.items() if key not in _OF_BOARD}
         given |= {part: [] if own[part] is None else [_followed(own[part])] for part in shared.PARTS}
         try:
             lower[name] = _answer(isolation.run(isolation.words_of(given), file, options)[1], measures)
@@ -440,12 +442,14 @@ def _of_stranger(file: Path, options: dict[str, Any]) -> dict[str, Any]:
     try:
         with isolation.begun(options):
             (report,) = _reports_of_embeddings((file,), options).values()
-    except (InputError, FileError, UndefinedError, OSError) as error:
-        return {"refused": reason(error, MOST)}
-    except MemoryError:
-        return {"refused": f"{file} needs more than {options['memory']:g} GiB of memory (--memory)"}
-    except Exception as error:  # whose message may have anything of the organiser's
-        return {"refused": f"{file} cannot be read: unexpected {type(error).__name__}"}
+    except Exception as error:
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+            return {"refused": f"{file} needs more than {options['memory']:g} GiB of memory (--memory)"}
+        if isinstance(error, (InputError, FileError, UndefinedError, OSError)):
+            return {"refused": reason(error, MOST)}
+        return {
+            "refused": f"{file} cannot be read: unexpected {type(error).__name__}"
+        }  # a message could quote anything
     return {"lower": plain(lower_bounds(report))}
 
 
