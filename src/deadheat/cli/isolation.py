@@ -42,7 +42,7 @@ OPTIONS = (
         help="Give the process of a FILE so much address space, and let it write no larger file."),
     option("Run", "--time", "seconds", type=REAL, default=600.0, metavar="SECONDS",
         help="End the process of a FILE after so long, or as long on each core."),
-    option("Run", "--isolated", is_flag=True, hidden=True),
+    option("Run", "--isolated", is_flag=True, hidden=True, help="Read FILE in this process, which has these limits."),
 )  # fmt: skip
 
 
