@@ -8,17 +8,19 @@ somebody else made, within a block `with untrusted():`. There, links, URLs and d
 from __future__ import annotations
 
 import errno
-import math
+import io
 import os
 import stat
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import IO, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 from deadheat.errors import FileError
 from deadheat.support import scratch
-from deadheat.support.atomic import is_special
+from deadheat.support.lazy import lazy
+
+atomic: Any = lazy("deadheat.support.atomic")
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -78,27 +80,31 @@ def current() -> Limits:
     return UNTRUSTED if _is_untrusted.get() else ORDINARY
 
 
-def opened(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Open a regular file to read; refuse a pipe and a device, and within `untrusted` also a symbolic link and a URL.
-
-    The file is checked by its descriptor, so that it cannot be exchanged after the check.
-    """
-    require_local(path)
-    if is_special(path):  # before it is opened, which a device may notice
-        raise _special(path)
+def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
+    """Open a file to read, unless `require_file` refuses it, or what was opened in its place."""
+    require_file(path)
     return open(path, "rb", opener=_descriptor)
+
+
+def require_file(path: str | os.PathLike[str]) -> None:
+    """Refuse a pipe and a device, which opening may change; within `untrusted` also a symbolic link and a URL."""
+    text = os.fspath(path)
+    if _is_untrusted.get():
+        if scratch.is_url(text) or os.path.splitdrive(text)[0].startswith(("\\\\", "//")):
+            raise FileError(path, " names another host: give a file of this one")
+        if os.path.islink(text):
+            raise _link(path)
+    if atomic.is_special(path):
+        raise _special(path)
 
 
 def _descriptor(path: str, flags: int) -> int:
     flags |= getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would never open
-    if _is_untrusted.get():
-        if os.path.islink(path):
-            raise _link(path)
-        flags |= getattr(os, "O_NOFOLLOW", 0)
+    flags |= getattr(os, "O_NOFOLLOW", 0) if _is_untrusted.get() else 0
     try:
         descriptor = os.open(path, flags)
     except OSError as error:
-        if _is_untrusted.get() and error.errno in (errno.ELOOP, errno.EMLINK):
+        if flags & getattr(os, "O_NOFOLLOW", 0) and error.errno in (errno.ELOOP, errno.EMLINK):
             raise _link(path) from None
         raise
     mode = os.fstat(descriptor).st_mode
@@ -116,37 +122,32 @@ def _link(path: str | os.PathLike[str]) -> FileError:
     return FileError(path, " is a symbolic link: give the file itself")
 
 
-def require_local(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that names a host, within `untrusted`."""
-    text = os.fspath(path)
-    if _is_untrusted.get() and (scratch.is_url(text) or text.startswith(("\\\\", "//"))):
-        raise FileError(path, " names another host: give a file of this one")
+def require_columns(path: str | os.PathLike[str], part: str, n_column: int) -> None:
+    """Refuse an array or a table with too many columns; `part` is its name in the message, after a blank."""
+    most = current().columns
+    if n_column > most:
+        raise FileError(path, f"{part} must have at most {most} columns, but has {n_column}")
 
 
-def held_by(file: IO[bytes]) -> int:
-    """Return the bytes that a file holds on disk: fewer than its size if it has holes."""
+def require_bytes(path: str | os.PathLike[str], part: str, n_byte: int, n_held: int, most: int | None = None) -> None:
+    """Refuse an array that takes more than `most` bytes, by default `unpacked`, and far more than its file has."""
+    limit = current()
+    if n_byte > max(limit.unpacked if most is None else most, limit.ratio * n_held):
+        came = f"unpacks from {n_held} bytes to {n_byte / 1e9:.3g} GB, over {limit.ratio} for each"
+        raise FileError(path, f"{part} {came}: save it uncompressed")
+
+
+def path_of(file: IO[bytes]) -> str:
+    """Return a path for a library that takes no open file: that of the descriptor, where the system has such paths."""
+    path = f"/proc/self/fd/{file.fileno()}"
+    return path if os.path.exists(path) else file.name
+
+
+def bytes_held(file: IO[bytes]) -> int:
+    """Return the bytes that a file has on disk: fewer than its size if it has holes."""
     state = os.fstat(file.fileno())
-    blocks = 512 * getattr(state, "st_blocks", 0)  # 0 where the file system does not say
-    return min(state.st_size, blocks) if blocks else state.st_size
-
-
-def require_shape(path: str | os.PathLike[str], part: str, shape: Sequence[int], itemsize: int, held: int) -> None:
-    """Refuse an array that has too many columns, or that needs far more bytes than the file holds of it.
-
-    `part` is its name in the message, which begins with a blank.
-    """
-    most = current()
-    if len(shape) > 1 and math.prod(shape[1:]) > most.columns:
-        raise FileError(path, f"{part} has {math.prod(shape[1:])} columns, over the limit of {most.columns}")
-    require_unpacked(path, part, math.prod(shape) * itemsize, held)
-
-
-def require_unpacked(path: str | os.PathLike[str], part: str, n_byte: int, held: int, *, text: bool = False) -> None:
-    """Refuse what unpacks to far more bytes than the file holds of it."""
-    most = current()
-    if n_byte > max(most.text if text else most.unpacked, most.ratio * held):
-        came = f"claims {n_byte / 1e9:.3g} GB, of which the file holds {held} bytes"
-        raise FileError(path, f"{part} {came}: save it uncompressed, as a .npy file for example")
+    on_disk = 512 * getattr(state, "st_blocks", 0)  # 0 where the file system does not say
+    return min(state.st_size, on_disk) if on_disk else state.st_size
 
 
 def repeated(names: Iterable[Name]) -> Name | None:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
+from deadheat.inputs import limits
 from deadheat.inputs.files import Labels, Layout, opened
 from deadheat.inputs.labels import from_text
 from deadheat.support.arrays import Array
@@ -54,8 +55,7 @@ class Table:
 
 def check_names(path: Path, names: Sequence[str]) -> None:
     """Refuse two columns of one name; any number of columns may have no name."""
-    named = [name for name in names if name]
-    twice = next((name for name in named if named.count(name) > 1), None)
+    twice = limits.repeated(filter(None, names))
     if twice is not None:
         raise FileError(path, f" has more than one column called {twice!r}")
 
@@ -153,13 +153,13 @@ def _floats(table: Table, place: int) -> Array:
 
 def _floats_in_text(table: Table, place: int, column: list[str]) -> Array:
     try:
-        if not any("_" in cell for cell in column):
-            return _unrounded(table, place, np.array([float(cell) for cell in column]), column)
+        if "_" not in "".join(column):
+            return _unrounded(table, place, np.array(list(map(float, column))), column)
     except ValueError as error:
         if isinstance(error, FileError):
             raise
     index = next(i for i, cell in enumerate(column) if not is_number(cell))
-    raise FileError(table.path, f"{_where(table, place, index)}: {clipped(column[index])} is not a number")
+    raise FileError(table.path, f"{_where(table, place, index)}: the cell is not a number")
 
 
 def _unrounded(table: Table, place: int, values: Array, column: list[str]) -> Array:
@@ -167,7 +167,7 @@ def _unrounded(table: Table, place: int, values: Array, column: list[str]) -> Ar
     for index in np.flatnonzero(np.abs(values) >= 2.0**53).tolist():
         cell, value = column[index].strip(), values[index]
         if _INTEGER.fullmatch(cell) and (np.isinf(value) or int(cell) != int(value)):
-            came = f"{clipped(cell)} is an integer too large to be exact in float64"
+            came = "the cell is an integer too large to be exact in float64"
             raise FileError(table.path, f"{_where(table, place, index)}: {came}")
     return values
 
@@ -195,11 +195,6 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return "_" not in cell
-
-
-def clipped(cell: str) -> str:
-    """Format a cell for a message, shortened if it is long."""
-    return repr(cell) if len(cell) <= 40 else repr(cell[:37] + "...")
 
 
 # Text -----------------------------------------------------------------------------------------------------------------
@@ -264,7 +259,9 @@ def _rows(path: Path, delimiter: str) -> tuple[list[list[str]], list[int]]:
         for row in reader:
             ended = reader.line_num
             if row:
-                rows.append([cell.strip().replace("\0", "") for cell in row])
+                limits.require_columns(path, f", line {ended}", len(row))
+                cells = list(map(str.strip, row))
+                rows.append(cells if guarded is text else [cell.replace("\0", "") for cell in cells])
                 lines.append(ended)
     except csv.Error as error:
         opened = _open_quote(text, delimiter, ended)
@@ -294,8 +291,7 @@ def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
         return True
     counted = [cell for cell in first if is_number(cell)]
     if counted and len(first) > 1 and counted in ([str(i + start) for i in range(len(counted))] for start in (0, 1)):
-        shown = clipped(",".join(first))
-        raise FileError(path, f", line 1: {shown} may be names or data; say which (header=)")
+        raise FileError(path, ", line 1 may be names or data; say which (header=)")
     return not counted and any(map(is_number, second))
 
 
@@ -303,6 +299,9 @@ def _decoded(path: Path) -> str:
     """Return the text of a file, without a byte order mark."""
     with opened(path) as file:
         content = file.read()
+    n_line, most = max(map(content.count, (b"\n", b"\r"))), limits.current().lines
+    if n_line > most:
+        raise FileError(path, f" must have at most {most} lines, but has {n_line}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
