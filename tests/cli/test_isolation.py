@@ -152,7 +152,19 @@ def test_labels_may_be_a_link_and_a_gallery_needs_labels_of_the_organiser(folder
     np.savez("gallery.npz", embeddings=GOOD, labels=LABELS)
     said = reason(*words, "--labels", "labels.npy", "--gallery", "gallery.npz")
     assert said == "--public takes --gallery with --gallery-labels, as labels in a FILE do not count"
-    passed(*words, "--labels", "labels.npy", "--gallery", "gallery.npz", "--gallery-labels", "labels.npy")
+    passed(*words, "--labels", "labels.npy", "--gallery", "gallery.npz", "--gallery-labels", "link.npy")
+    Path("other.npy").symlink_to("good.npy")
+    said = {"other": "other.npy is a symbolic link: give the file itself"}
+    assert json.loads(run(*BOARD, "other.npy").stdout)["refused"] == said
+
+
+def test_the_organiser_hears_of_a_network(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for online in (True, False):
+        answer = json.dumps({"lower": {"mAP": 0.5}, "online": online}).encode()
+        monkeypatch.setattr(isolation, "run", lambda *_, answer=answer: (0, answer))
+        ran = run(*BOARD, "a.npy", "b.npy")
+        assert ran.stderr == f"deadheat: {isolation.ONLINE}\n" * online
+        assert [system["measures"] for system in json.loads(ran.stdout)["public"]] == [{"mAP": 50.0}] * 2
 
 
 @pytest.mark.parametrize(

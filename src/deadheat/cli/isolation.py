@@ -23,12 +23,14 @@ from typing import Any
 import click
 
 from deadheat.cli.files import REAL, option
-from deadheat.cli.shell import Verbosity, note
+from deadheat.cli.shell import Verbosity
 from deadheat.inputs.limits import untrusted
 from deadheat.support.lazy import lazy
 
 resource: Any = lazy("resource")  # not on Windows
 
+ONLINE = "the process that read FILE could reach the network, as this system gives it no other without rights"
+_OWN = ("labels", "gallery_labels", "exclude")
 MOST_BYTES = 1 << 20  # of an answer
 _GRACE = 5.0  # seconds after which a process is killed that has not ended itself
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # flags of unshare(2)
@@ -131,16 +133,26 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def begun(options: dict[str, Any]) -> Iterator[None]:
-    """Take a file for that of a stranger until the block ends, and limit this process for good, if it is isolated."""
+def begun(options: dict[str, Any]) -> Iterator[bool]:
+    """Take files for those of strangers until the block ends, and limit this process for good, if it is isolated.
+
+    The files of labels are the organiser's own, and may be links. Yield whether the process can reach the network.
+    """
     if not options["isolated"]:
-        yield
+        yield True
         return
+    options |= {key: _followed(options[key]) for key in _OWN}
     _limit(options["memory"], options["seconds"])
-    if not _left_network():
-        note("this system gives a process no network of its own, so that the one of FILE has that of the others")
+    online = not _left_network()
     with untrusted():
-        yield
+        yield online
+
+
+def _followed(path: Any) -> Any:
+    """Return the target of a link, or those of several."""
+    if isinstance(path, tuple):
+        return tuple(map(_followed, path))
+    return Path(os.path.realpath(path)) if path is not None and path.is_symlink() else path
 
 
 def _limit(memory: float, seconds: float) -> None:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import errno
 import math
-import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import click
 from click.core import ParameterSource
@@ -422,47 +421,66 @@ def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
         _require_there(own["labels"], own)
     lower: dict[str, dict[str, float]] = {}
     refused: dict[str, str] = {}
+    online = False
     for name, (file, own) in systems.items():
         given = {key: value for key, value in own.items() if key not in _OF_BOARD}
-        given |= {part: [] if own[part] is None else [_followed(own[part])] for part in shared.PARTS}
+        given |= {part: [] if own[part] is None else [own[part]] for part in shared.PARTS}
         try:
-            lower[name] = _answer(isolation.run(isolation.words_of(given), file, options)[1], measures)
-        except click.ClickException as error:
-            refused[name] = printable(error.message, MOST)
+            found = _Answer.of(isolation.run(isolation.words_of(given), file, options)[1], measures)
+        except isolation.Died as error:
+            found = _Answer(refused=error.message)
+        if found.lower is None:
+            refused[name] = printable(found.refused, MOST)
+        else:
+            lower[name] = found.lower
+        online |= found.online
+        note(f"{file}: {'refused' if name in refused else 'ranked'}", level=1)
+    if online:
+        note(isolation.ONLINE)
     return PublicBoard.of(lower, refused)
 
 
-def _followed(path: Path) -> Path:
-    """Return the target of a link, which only the organiser's own files may be."""
-    return Path(os.path.realpath(path)) if path.is_symlink() else path
+class _Answer(NamedTuple):
+    """The lower bounds of a stranger's file by measure, or the reason why it is refused."""
+
+    lower: dict[str, float] | None = None
+    refused: str = "its process gave no answer"
+    online: bool = False
+
+    @classmethod
+    def of(cls, text: bytes, measures: tuple[str, ...]) -> _Answer:
+        """Return the answer in what a process printed: of these measures, and in range."""
+        with suppress(ValueError, RecursionError, AttributeError):
+            found = json.loads(text)
+            online = found.get("online") is True
+            if isinstance(found.get("refused"), str):
+                return cls(None, found["refused"], online)
+            lower = {name: math.nan if value is None else value for name, value in found.get("lower").items()}
+            if tuple(lower) == measures and all(
+                type(value) is float and not abs(value) > 1 for value in lower.values()
+            ):
+                return cls(lower, "", online)
+        return cls()
 
 
 def _of_stranger(file: Path, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the lower bounds of a file, or the reason why it is refused, as plain values that JSON can hold."""
+    """Return the fields of an `_Answer`, as plain values that JSON can hold."""
+    online = False
     try:
-        with isolation.begun(options):
+        with isolation.begun(options) as online:
             (report,) = _reports_of_embeddings((file,), options).values()
     except Exception as error:
-        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
-            return {"refused": f"{file} needs more than {options['memory']:g} GiB of memory (--memory)"}
-        if isinstance(error, (InputError, FileError, UndefinedError, OSError)):
-            return {"refused": reason(error, MOST)}
-        return {
-            "refused": f"{file} cannot be read: unexpected {type(error).__name__}"
-        }  # a message could quote anything
-    return {"lower": plain(lower_bounds(report))}
+        return {"refused": _refusal(file, error, options["memory"]), "online": online}
+    return {"lower": plain(lower_bounds(report)), "online": online}
 
 
-def _answer(text: bytes, measures: tuple[str, ...]) -> dict[str, float]:
-    """Return the lower bounds in an answer of `_of_stranger`, checked; raise what it says otherwise."""
-    with suppress(ValueError, RecursionError, AttributeError):
-        found = json.loads(text)
-        if isinstance(found.get("refused"), str):
-            raise click.ClickException(found["refused"])
-        lower = {name: math.nan if value is None else value for name, value in found.get("lower").items()}
-        if tuple(lower) == measures and all(type(value) is float and not abs(value) > 1 for value in lower.values()):
-            return lower
-    raise click.ClickException("its process gave no answer")
+def _refusal(file: Path, error: Exception, memory: float) -> str:
+    """Return why a file is refused; an error that is not expected could quote anything, and is named by its type."""
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return f"{file} needs more than {memory:g} GiB of memory (--memory)"
+    if isinstance(error, (InputError, FileError, UndefinedError, OSError)):
+        return reason(error, MOST)
+    return f"{file} cannot be read: unexpected {type(error).__name__}"
 
 
 def _require_there(file: Path, options: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from deadheat.cli import isolation
 from deadheat.cli import options as shared
 from deadheat.cli.files import FILE, LINES, PATH, Command, option
 from deadheat.cli.options import deliver, with_options, write_texts
-from deadheat.cli.shell import say
+from deadheat.cli.shell import note, say
 from deadheat.cli.systems import CHUNKS
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.reports.tables import labelled
@@ -56,7 +56,9 @@ def audit(file: Path, **options: Any) -> int:
         if text:
             say(text.decode().rstrip())
         return status
-    with isolation.begun(options):
+    with isolation.begun(options) as online:
+        if options["isolated"] and online:
+            note(isolation.ONLINE)
         return _audited(file, options)
 
 
