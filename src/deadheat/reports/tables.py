@@ -35,6 +35,8 @@ SCHEMA = 1  # of JSON; raised when a key goes, or changes its meaning
 DIGITS = 2  # decimals of a value in per cent, unless others are asked for
 _MOST_DIGITS = 15  # more than a float has
 _FINEST = 6  # decimals up to which lower and upper are told from each other where `DIGITS` print them alike
+# What Markdown would take for code, emphasis, a cell, a link, markup or an entity.
+_MARKDOWN = re.compile(r"[\\`*|]|(?<![^\W_])_|_(?![^\W_])|(?<=\])(?=[(\[:])|<(?=[a-zA-Z/!?])|&(?=#?\w+;)")
 _RECALL_AT = re.compile(r"\bRecall@\d")
 _ABOUT_RECALL = "Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k."
 _STYLE = """<style>
@@ -72,7 +74,7 @@ class Table(NamedTuple):
         return "\n".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in lines)
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown; a bar in a cell is escaped.
+        """Return the table in Markdown; characters that it would interpret are escaped.
 
         Examples
         --------
@@ -82,7 +84,7 @@ class Table(NamedTuple):
         | mAP           |    9.50 |
         | a\\|b          |       - |
         """
-        return _formatted([[cell.replace("|", r"\|") for cell in row] for row in self._printable()], "pipe")
+        return _formatted([[markdown_text(cell) for cell in row] for row in self._printable()], "pipe")
 
     def to_latex(self) -> str:
         """Return the table for LaTeX with the package booktabs; characters that LaTeX would interpret are escaped."""
@@ -120,6 +122,18 @@ def notebook(tables: Sequence[Table], notes: Iterable[str] = ()) -> str:
     return f'<div class="deadheat">{_STYLE}{"".join(table.to_html() for table in tables)}{below}</div>'
 
 
+def markdown_text(text: str) -> str:
+    r"""Escape the characters of a text that Markdown would interpret, in whatever HTML it is put later.
+
+    Examples
+    --------
+    >>> print(markdown_text("<b> `a|b` ![c](https://d.test) e_f 1 < 2"))
+    &lt;b> \`a\|b\` ![c]\(https://d.test) e_f 1 < 2
+    """
+    entities = {"<": "&lt;", "&": "&amp;"}
+    return _MARKDOWN.sub(lambda found: entities.get(found[0], f"\\{found[0]}"), text)
+
+
 def _formatted(lines: list[list[str]], style: str) -> str:
     header, *rows = lines
     sides = ("left", *("right" for _ in header[1:])) if rows else None
@@ -153,11 +167,11 @@ class TabularResult(PlainFloats, ABC):
 
     def to_text(self, **options: Any) -> str:
         """Return the tables as plain text with the notes below, as `print` shows them."""
-        return self._with_notes(Table.to_text, options)
+        return self._with_notes(Table.to_text, str, options)
 
     def to_markdown(self, **options: Any) -> str:
         """Return the tables in Markdown with the notes below."""
-        return self._with_notes(Table.to_markdown, options) + "\n"
+        return self._with_notes(Table.to_markdown, markdown_text, options) + "\n"
 
     def to_latex(self, **options: Any) -> str:
         """Return the tables for LaTeX with the package booktabs, without the notes."""
@@ -216,9 +230,9 @@ class TabularResult(PlainFloats, ABC):
         about_recall = [_ABOUT_RECALL] if any(map(_RECALL_AT.search, cells)) else []
         return [printable(note) for note in [*about_recall, *self.notes()]]
 
-    def _with_notes(self, form: Callable[[Table], str], options: dict[str, Any]) -> str:
+    def _with_notes(self, form: Callable[[Table], str], written: Callable[[str], str], options: dict[str, Any]) -> str:
         tables = self.tables(**options)
-        return "\n\n".join(filter(None, [*map(form, tables), "\n".join(self._below(tables))]))
+        return "\n\n".join(filter(None, [*map(form, tables), "\n".join(map(written, self._below(tables)))]))
 
     def __str__(self) -> str:
         return self.to_text()

@@ -16,7 +16,7 @@ from typing import Any
 
 from deadheat.errors import printable
 from deadheat.reports.report import Report
-from deadheat.reports.tables import TabularResult, count, plain
+from deadheat.reports.tables import TabularResult, count, markdown_text, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.lazy import json
@@ -135,8 +135,8 @@ class Audited(TabularResult):
     def to_markdown(self, **options: Any) -> str:
         """Return the verdict, the table and a list of the findings, in Markdown."""
         tables = [table.to_markdown() for table in self.tables(**options)]
-        listed = "\n".join(self._listed("- **{}** {}"))
-        return "\n\n".join([f"**{self.verdict()}**", *tables, listed]).rstrip() + "\n"
+        listed = "\n".join(self._listed("- **{}** {}", markdown_text))
+        return "\n\n".join([f"**{markdown_text(self.verdict())}**", *tables, listed]).rstrip() + "\n"
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the findings as columns, a row each; their figures as JSON."""
