@@ -175,9 +175,8 @@ OBJECTS: dict[str, Maker] = {
     "fspath raises": lambda: broken("__fspath__"),
     "fspath is int": lambda: broken(__fspath__=lambda self: 3),
     "call raises": lambda: broken("__call__"),
-    "negative len": lambda: broken(__len__=lambda self: -1, __getitem__=lambda self, place: 1),
-    "huge len": lambda: broken(__len__=lambda self: 2**62, __getitem__=lambda self, place: 1),
-    "endless": lambda: broken(__len__=lambda self: 3, __getitem__=lambda self, place: 1),
+    "negative len": lambda: broken(__len__=lambda self: -1, __getitem__=lambda self, place: [1, 2][place]),
+    "huge len": lambda: broken(__len__=lambda self: 2**62, __getitem__=lambda self, place: [1, 2][place]),
     "frame without columns": lambda: broken(columns=None, __array__=lambda self, *_, **__: np.zeros((2, 2))),
     "str with repr": lambda: type("Str", (str,), {"__repr__": _raises})("mAP"),
     "int with repr": lambda: type("Int", (int,), {"__repr__": _raises})(3),
@@ -443,7 +442,7 @@ def damaged(value: Any, draw: random.Random, junk: Callable[[], Any], depth: int
     if isinstance(value, bool):
         return draw.choice(["no", 1, 0, None, np.bool_(value), [value]])
     if isinstance(value, (int, float)):
-        return draw.choice([-value, value + 1, value * 10**6, float(value), str(value), [value], value + 0.5, 0])
+        return draw.choice([-value, value + 1, value * 1000, float(value), str(value), [value], value + 0.5, 0])
     return copy.copy(value) if draw.random() < 0.1 else [value]
 
 

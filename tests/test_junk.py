@@ -36,6 +36,7 @@ from deadheat.errors import DeadheatError, QueryInGalleryWarning
 
 # Others own these; the list ends empty
 NOT_YET = {"dh.measures", "dh.plots"}
+LONG_WORK = {"draws", "tries", "n_resamples", "dim"}  # large numbers are as good as small ones, and take hours
 NOT_YET_INTEGERS = {"path", "file", "checkpoint", "scratch"}
 
 LONGEST, SECONDS = 1000, 30
@@ -198,7 +199,8 @@ class Caller:
         while True:
             title = draw.choice(list(makers))
             value = makers[title]()
-            if not (name in NOT_YET_INTEGERS and isinstance(value, (int, np.integer))):
+            is_integer = isinstance(value, (int, np.integer))
+            if not (is_integer and (name in NOT_YET_INTEGERS or (name in LONG_WORK and abs(value) > 1000))):
                 self.titles.append(f"{name}: {title}")
                 return value
 
@@ -229,7 +231,7 @@ class Caller:
         draw = random.Random(number)
         each = draw.choice(called() if draw.random() < 0.5 else called()[: len(GOOD) + 1])
         try:
-            self.make(draw, each)
+            self.make(number, draw, each)
             self.outcomes["a result"] += 1
         except DeadheatError as error:
             self.outcomes["an error of deadheat"] += 1
@@ -246,14 +248,18 @@ class Caller:
             else:
                 self.keep(number, each, type(error).__name__, error)
 
-    def make(self, draw: random.Random, each: Called) -> None:
+    def make(self, number: int, draw: random.Random, each: Called) -> None:
         args, given = self.arguments(draw, each)
-        with guarded(), warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
-            warnings.simplefilter("error")
+        with guarded(), warnings.catch_warnings(record=True) as warned, contextlib.redirect_stderr(io.StringIO()):
+            warnings.simplefilter("always")
             warnings.simplefilter("ignore", QueryInGalleryWarning)
-            result = each.function(*args, **given)
-            if each.follow:
-                follow(result, draw)
+            try:
+                result = each.function(*args, **given)
+                if each.follow:
+                    follow(result, draw)
+            finally:
+                for warning in warned:
+                    self.keep_warning(number, each, warning)
 
     def keep(self, number: int, each: Called, kind: str, error: BaseException) -> None:
         frames = traceback.extract_tb(error.__traceback__)
@@ -267,6 +273,13 @@ class Caller:
             said = "?"
         self.shown.setdefault(key, f"{'; '.join(self.titles[:3])} -> {said!r:.150}")
 
+    def keep_warning(self, number: int, each: Called, warning: warnings.WarningMessage) -> None:
+        if Path(warning.filename).name != "junk.py":
+            place = f"{Path(warning.filename).name}:{warning.lineno}"
+            key = (warning.category.__name__, place, each.title)
+            self.found[key].append(number)
+            self.shown.setdefault(key, f"{'; '.join(self.titles[:3])} -> {warning.message!s:.150}")
+
     def __str__(self) -> str:
         rows = sorted(self.found.items(), key=lambda item: -len(item[1]))
         return "\n".join(f"{len(n)} × {' '.join(key)} (call {n[0]}): {self.shown[key]}" for key, n in rows)
@@ -279,11 +292,11 @@ def instances() -> list[Any]:
 
 def follow(result: Any, draw: random.Random) -> None:
     """Ask for the rest of what a call has begun."""
-    str(result)
     if isinstance(result, types.GeneratorType):
         list(islice(result, 1000))
     if not is_ours(result):
         return
+    str(result)
     if isinstance(result, dh.Task):
         str(result.profile)
     names = [name for name in dir(type(result)) if not name.startswith("_") and name not in str(INTERNAL)]

@@ -344,7 +344,7 @@ class Report(TabularResult, ByName[Result]):
         results = list(self.values())
         columns, cells = columns_of_values(results, digits)
         rows = [[result.name, *row] for result, row in zip(results, cells, strict=True)]
-        if std:
+        if checks.flag(std, "std"):
             columns, form = (*columns, "std"), decimals(digits)
             rows = [[*row, number(100 * result.std, form)] for row, result in zip(rows, results, strict=True)]
         for title, values in self.__more().items():
@@ -469,7 +469,7 @@ class Report(TabularResult, ByName[Result]):
 
 
 def _columns(std: bool) -> tuple[str, ...]:
-    return (*Triple._fields, *(["std"] if std else []), "n_query", "n_undefined")
+    return (*Triple._fields, *(["std"] if checks.flag(std, "std") else []), "n_query", "n_undefined")
 
 
 def _queries(n: int) -> str:

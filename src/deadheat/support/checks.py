@@ -6,8 +6,7 @@ import math
 import operator
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +14,8 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support.lazy import difflib
 
 MOST_THREADS = 1 << 16
+
+T = TypeVar("T")
 
 
 def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, str] | None = None) -> str:
@@ -39,6 +40,18 @@ def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, 
         near = difflib.get_close_matches(value.lower(), known, n=1)
         raise InvalidValueError(name, rule + (f"; did you mean {near[0]!r}?" if near else ""))
     return meant
+
+
+def part(parts: Mapping[str, T], name: Any, argument: str = "name") -> T:
+    """Return the part of a result that has this name, or raise an error that lists the names.
+
+    Examples
+    --------
+    >>> part({"mAP": 0.5, "Hit@1": 1.0}, "map", "measure")
+    Traceback (most recent call last):
+    deadheat.errors.InvalidValueError: measure must be one of mAP, Hit@1, but is 'map'; did you mean 'mAP'?
+    """
+    return parts[name if isinstance(name, str) and name in parts else choice(name, parts, argument)]
 
 
 _BOUND = ("self", "cls")
@@ -87,8 +100,9 @@ def shown(value: Any) -> str:
     """
     try:
         text = repr(value)
-    except ValueError:  # Python does not write such numbers
-        return "an integer of thousands of digits"
+    except Exception:  # of an object of somebody else; Python does not write large numbers
+        is_number = isinstance(value, int)
+        return "an integer of thousands of digits" if is_number else f"an object of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -100,7 +114,7 @@ def few(names: Collection[Any]) -> str:
     >>> few(["a", "b", "c", "d"])
     "4 ('a', 'b', 'c', …)"
     """
-    return f"{len(names)} ({', '.join(map(repr, list(names)[:3]))}{', …' if len(names) > 3 else ''})"
+    return f"{len(names)} ({', '.join(map(shown, list(names)[:3]))}{', …' if len(names) > 3 else ''})"
 
 
 def without_nul(path: Any, name: str = "path") -> None:
@@ -139,9 +153,11 @@ def listed(values: Any, name: str, kind: str) -> list[Any]:
     Traceback (most recent call last):
     deadheat.errors.InvalidTypeError: names must be two names, but is 3
     """
-    with suppress(TypeError):
+    try:
         if not isinstance(values, (str, bytes)):
             return list(values)
+    except Exception as error:  # of an iterator of somebody else: it has raised this
+        raise InvalidTypeError(name, f"must be {kind}, but is {shown(values)}") from error
     raise InvalidTypeError(name, f"must be {kind}, but is {shown(values)}")
 
 

@@ -134,7 +134,7 @@ class Receipt:
 
     def __getitem__(self, measure: str) -> Triple[float]:
         """Return lower, expected and upper of a measure, by its name in the receipt."""
-        values = self.content["measures"][measure]
+        values = checks.part(self.content["measures"], measure, "measure")
         return Triple(*(float.fromhex(values[name]["hex"]) for name in Triple._fields))
 
     def __repr__(self) -> str:
