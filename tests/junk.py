@@ -246,9 +246,7 @@ ARRAYS: dict[str, Maker] = {
     "negative ints": lambda: -np.arange(8),
     "large ints": lambda: np.full((8, 2), 2**62),
     "u8 large": lambda: np.arange(8, dtype=np.uint64) + np.uint64(2**63),
-    "huge broadcast": lambda: np.broadcast_to(np.float64(1), (2**40, 2)),
     "huge broadcast 1-d": lambda: np.broadcast_to(np.int64(1), (2**40,)),
-    "wide broadcast": lambda: np.broadcast_to(np.float64(1), (2, 2**40)),
     "negative strides": lambda: np.arange(16.0).reshape(8, 2)[::-1, ::-1],
     "read only": lambda: (lambda array: (array.setflags(write=False), array)[1])(np.arange(16.0).reshape(8, 2)),
     "strings with NUL": lambda: np.array(["a\0b", "\udcff"] * 4),
@@ -381,7 +379,6 @@ def _with_torch() -> dict[str, Maker]:
         "tensor empty": lambda: torch.empty(0, 2),
         "tensors with grad": lambda: [torch.ones(2, requires_grad=True)] * 8,
         "tensors conj": lambda: [torch.ones(2, dtype=torch.complex64).conj()] * 8,
-        "tensor expanded": lambda: torch.ones(1).expand(2**40, 2),
         "torch.dtype": lambda: torch.float32,
         "torch.device": lambda: torch.device("meta"),
     }

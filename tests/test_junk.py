@@ -117,7 +117,17 @@ INTERNAL = {  # methods that take or return parts of a counting pass; no page na
     "Tolerance": "check cuts group",
     "Report": "averaging",
 }
-SPECIAL = ("__getitem__", "__contains__", "__eq__", "__add__", "__format__", "__call__", "__iter__", "__len__", "__lt__")
+SPECIAL = (
+    "__getitem__",
+    "__contains__",
+    "__eq__",
+    "__add__",
+    "__format__",
+    "__call__",
+    "__iter__",
+    "__len__",
+    "__lt__",
+)
 
 
 def methods(value: Any) -> Iterator[Called]:

@@ -60,9 +60,10 @@ def _shortened(text: str, most: int | None) -> str:
     return f"{text[: most - tail - 3]}...{text[-tail:]}"
 
 
-def _sentence(title: Any, rule: Any, between: str) -> str:
+def _sentence(parts: tuple[Any, ...], between: str) -> str:
     """Return a message of at most `MOST` characters, with room for the rule whatever the title is."""
-    return printable(f"{printable(str(title), _TITLE)}{between}{rule}", MOST)
+    title, rule = parts
+    return printable(f"{printable(title, _TITLE)}{between}{rule}", MOST)
 
 
 def reason(error: BaseException, most: int = 200) -> str:
@@ -118,7 +119,7 @@ class InputError(DeadheatError):
         self.file = title.partition(": ")[2] or None
 
     def __str__(self) -> str:
-        return _sentence(*self.args, " ")
+        return _sentence(self.args, " ")
 
 
 class InvalidValueError(InputError, ValueError):
@@ -153,7 +154,7 @@ class FileError(DeadheatError, ValueError):
         self.path = os.fspath(path)
 
     def __str__(self) -> str:
-        return _sentence(*self.args, "")
+        return _sentence(self.args, "")
 
 
 class ClusterError(DeadheatError, RuntimeError):

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import DeadheatError, InvalidTypeError, InvalidValueError, reason
+from deadheat.errors import DeadheatError, InvalidTypeError, InvalidValueError
+from deadheat.support import checks
 from deadheat.support.arrays import Array
-from deadheat.support.checks import shown
 from deadheat.support.lazy import lazy, require
 
 pyarrow: Any = lazy("pyarrow")  # once `require` has found it
@@ -79,9 +79,8 @@ def converting(values: Any, name: str) -> Iterator[None]:
     except DeadheatError:
         raise
     except Exception as error:
-        came = f"converting this {type(values).__name__} failed with {type(error).__name__}"
-        said = reason(error) if str(error) else ""
-        raise InvalidTypeError(name, f"must be numbers or text, but {came}{said and f': {said}'}") from error
+        said = checks.cause(error)
+        raise InvalidTypeError(name, f"must be readable, but this {type(values).__name__} raised {said}") from error
 
 
 def _plain(values: Any, name: str, ragged: str, unmasked: str) -> Array:
@@ -153,9 +152,10 @@ def _from_rows(values: Any, name: str, ragged: str) -> Array:
         raise InvalidValueError(name, ragged + _uneven(values)) from None
     array = widened(array)
     if array.dtype.kind == "O" and array.ndim == 1 and any(map(is_row, array)):  # a column of lists
-        odd = next((f"row {row} has {shown(entry)}" for row, entry in enumerate(array) if not is_row(entry)), None)
+        odd = next((row for row, entry in enumerate(array) if not is_row(entry)), None)
         if odd is not None:
-            raise InvalidValueError(name, f"must have a list of numbers in each row, but {odd}")
+            came = f"row {odd} has {checks.shown(array[odd])}"
+            raise InvalidValueError(name, f"must have a list of numbers in each row, but {came}")
         if isinstance(values, list):  # NumPy has not taken its rows for rows
             raise InvalidValueError(name, ragged)
         return _from_rows(array.tolist(), name, ragged)

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from deadheat.errors import FileError, InputError, InvalidTypeError, reason
-from deadheat.inputs.conversion import require_collected
+from deadheat.inputs.conversion import converting, require_collected
 from deadheat.inputs.files import Path, unreadable, unzipped
 from deadheat.inputs.formats.columns import opened_parquet
 from deadheat.inputs.formats.tables import check_names
@@ -89,6 +89,11 @@ def rows_of(source: Table, argument: str) -> Iterator[Row]:
     >>> list(rows_of([{"userID": 7, "itemID": "a", "prediction": 0.5}], "run"))
     [(1, 7, 'a', 0.5)]
     """
+    with converting(source, argument):
+        yield from _rows_in(source, argument)
+
+
+def _rows_in(source: Table, argument: str) -> Iterator[Row]:
     require_collected(source, argument)
     if isinstance(source, Mapping):
         return _rows_of_mapping(source, argument)

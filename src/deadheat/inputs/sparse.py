@@ -78,8 +78,8 @@ def sparse_rows(values: Any, title: str) -> Source:
 
 
 def _of_scipy(values: Any, title: str) -> tuple[Int64, Index, Rows]:
-    float_type(values.dtype, title)
     rows = compressed_rows(values, title)
+    float_type(rows.dtype, title)
     return rows.indptr.astype(np.int64), rows.indices, rows.data
 
 

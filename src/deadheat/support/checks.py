@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.support.lazy import difflib
+from deadheat.errors import InvalidTypeError, InvalidValueError, reason
+from deadheat.support.lazy import difflib, lazy
+
+inspect: Any = lazy("inspect")
 
 MOST_THREADS = 1 << 16
 
@@ -106,6 +108,15 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def cause(error: BaseException) -> str:
+    """Return the type of an error of another library and what it says, in one short line."""
+    try:
+        said = reason(error)
+    except Exception:  # its text is an error itself
+        said = ""
+    return f"{type(error).__name__}{said and ': '}{said}"
+
+
 def few(names: Collection[Any]) -> str:
     """Format the number of some names and the first of them.
 
@@ -142,6 +153,27 @@ def flag(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise InvalidTypeError(name, f"must be True or False, but is {shown(value)}")
     return bool(value)
+
+
+def takes(function: Any, *args: Any) -> bool:
+    """Return whether something can be called with these arguments, as far as it has a signature.
+
+    Examples
+    --------
+    >>> takes(choice), takes(print, 1, 2), takes(3)
+    (False, True, False)
+    """
+    if not callable(function):
+        return False
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # it has none
+        return True
+    try:
+        signature.bind(*args)
+    except TypeError:
+        return False
+    return True
 
 
 def listed(values: Any, name: str, kind: str) -> list[Any]:
@@ -229,7 +261,7 @@ def whole_number(value: Any, name: str, least: int = 0, most: int | None = None)
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         number = operator.index(value)
-    except TypeError:
+    except Exception:  # an `__index__` of somebody else may raise anything
         raise InvalidTypeError(name, f"must be an integer, but is {shown(value)}") from None
     if number < least:
         raise InvalidValueError(name, f"must be at least {least}, but is {shown(number)}")

@@ -120,7 +120,7 @@ def highest_density_interval(
         raise InvalidValueError("probability", f"must lie above 0 and below 1, but is {probability!r}")
     places, exponent = _scaled(confidences(values, "values"), "values")
     if density is not None:
-        if multimodal:
+        if checks.flag(multimodal, "multimodal"):
             raise InvalidValueError("multimodal", "must be left out where a density is given, which shows its modes")
         height, _ = _scaled(confidences(density, "density"), "density")
         found = _densest(places.astype(np.float64), height.astype(np.float64), chance)

@@ -295,6 +295,10 @@ class TieProfile:
         >>> TieProfile.joined([one, one]).closer
         array([0, 0])
         """
+        profiles = checks.listed(profiles, "profiles", "a list of profiles")
+        odd = next((each for each in profiles if not isinstance(each, TieProfile)), None)
+        if odd is not None or not profiles:
+            raise InvalidTypeError("profiles", f"must be at least one TieProfile, but has {checks.shown(odd)}")
         if any(profile.gains is not None for profile in profiles):
             profiles = _of_like_grades(profiles)
         arrays: dict[str, Any] = {
@@ -350,7 +354,15 @@ class TieProfile:
 
     def __getitem__(self, queries: Any) -> TieProfile:
         """Return the profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
-        chosen = np.atleast_1d(np.arange(self.n_query)[queries])
+        try:
+            chosen = np.atleast_1d(np.arange(self.n_query)[queries])
+        except IndexError:  # which ends a loop over a profile
+            raise
+        except Exception as error:
+            rule = "must be an integer, a slice, a mask or an integer array"
+            raise InvalidTypeError("queries", f"{rule}, but is {checks.shown(queries)}") from error
+        if chosen.ndim != 1:
+            raise InvalidValueError("queries", f"must be one-dimensional, but has shape {chosen.shape}")
         lengths = np.diff(self.offsets)[chosen]
         arrays = self.taken((*OF_GROUPS, "tied_by_grade"), spread(self.offsets[chosen], lengths))
         arrays |= self.taken(OF_EACH_QUERY, chosen)
@@ -377,7 +389,8 @@ class TieProfile:
     @property
     def is_cut(self) -> Bool:
         """True for groups that are the unordered rest of a ranking that was cut, (n_group,)."""
-        assert self.n_ordered is not None
+        if self.n_ordered is None:
+            return np.zeros(self.n_group, dtype=np.bool_)
         return np.asarray(self.closer >= self.n_ordered[self.query_of_group])
 
     def best_completed(self) -> TieProfile:
