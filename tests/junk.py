@@ -181,7 +181,6 @@ OBJECTS: dict[str, Maker] = {
     "str with repr": lambda: type("Str", (str,), {"__repr__": _raises})("mAP"),
     "int with repr": lambda: type("Int", (int,), {"__repr__": _raises})(3),
     "dict with repr": lambda: type("Dict", (dict,), {"__repr__": _raises})(a=1),
-    "list with len": lambda: type("List", (list,), {"__len__": _raises})([1, 2]),
     "exception": lambda: BrokenError("x"),
     "exception class": lambda: BrokenError,
     "function": lambda: numbers,
@@ -218,7 +217,8 @@ def directory(name: str) -> str:
     return name
 
 
-_DTYPES = "? i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 g c8 c16 >f8 >i4 S3 U3 O M8[D] m8[s] V4".split()
+_DTYPES = [*"?gO", *(f"{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)), "f2", "f4", "f8", "c8", "c16"]
+_DTYPES += [">f8", ">i4", "S3", "U3", "M8[D]", "m8[s]", "V4"]
 ARRAYS: dict[str, Maker] = {
     **{f"{dtype} {n}": (lambda dtype=dtype, n=n: np.zeros(n, dtype)) for dtype in _DTYPES for n in (0, 3, 8)},
     **{f"{dtype} (8, 2)": (lambda dtype=dtype: np.ones((8, 2), dtype)) for dtype in _DTYPES},
@@ -246,13 +246,15 @@ ARRAYS: dict[str, Maker] = {
     "negative ints": lambda: -np.arange(8),
     "large ints": lambda: np.full((8, 2), 2**62),
     "u8 large": lambda: np.arange(8, dtype=np.uint64) + np.uint64(2**63),
-    "huge broadcast 1-d": lambda: np.broadcast_to(np.int64(1), (2**40,)),
     "negative strides": lambda: np.arange(16.0).reshape(8, 2)[::-1, ::-1],
     "read only": lambda: (lambda array: (array.setflags(write=False), array)[1])(np.arange(16.0).reshape(8, 2)),
     "strings with NUL": lambda: np.array(["a\0b", "\udcff"] * 4),
     "dates": lambda: np.array(["2020-01-01", "NaT"] * 4, dtype="M8[s]"),
     "string dtype": lambda: np.array(["a"] * 8, dtype=np.dtypes.StringDType()),
 }
+
+
+_FORMATS = ("csr", "csc", "coo", "dok", "lil", "bsr", "dia")
 
 
 def _with_scipy() -> dict[str, Maker]:
@@ -265,7 +267,7 @@ def _with_scipy() -> dict[str, Maker]:
         return matrix
 
     return {
-        **{f"{kind} sparse": (lambda kind=kind: sparse.eye(8, 2, format=kind)) for kind in "csr csc coo dok lil bsr dia".split()},
+        **{f"{kind} sparse": (lambda kind=kind: sparse.eye(8, 2, format=kind)) for kind in _FORMATS},
         "sparse array": lambda: sparse.csr_array(np.eye(8, 2)),
         "sparse 1-d": lambda: sparse.coo_array(np.ones(8)),
         "sparse of bool": lambda: sparse.csr_array(np.eye(8, 4, dtype=bool)),
@@ -385,7 +387,8 @@ def _with_torch() -> dict[str, Maker]:
 
 
 _LIBRARIES = {
-    "scipy": _with_scipy, "pandas": _with_pandas, "polars": _with_polars, "pyarrow": _with_pyarrow, "torch": _with_torch,
+    "scipy": _with_scipy, "pandas": _with_pandas, "polars": _with_polars, "pyarrow": _with_pyarrow,
+    "torch": _with_torch,
 }  # fmt: skip
 
 

@@ -15,7 +15,6 @@ import os
 import pickle
 import random
 import signal
-import sys
 import traceback
 import types
 import warnings
@@ -37,7 +36,7 @@ from deadheat.errors import DeadheatError, QueryInGalleryWarning
 # Others own these; the list ends empty
 NOT_YET = {"dh.measures", "dh.plots"}
 LONG_WORK = {"draws", "tries", "n_resamples", "dim"}  # large numbers are as good as small ones, and take hours
-NOT_YET_INTEGERS = {"path", "file", "checkpoint", "scratch"}
+NOT_YET_PATHS = {"path", "file", "checkpoint", "scratch"}  # of which `checks.path` is to refuse what is no path
 
 LONGEST, SECONDS = 1000, 30
 KINDS = {  # of the arguments of a name: kinds of junk that reach farther than others
@@ -188,6 +187,14 @@ def called() -> list[Called]:
     return listed
 
 
+@cache
+def often() -> list[Called]:
+    """Return what is called more often: functions, and what people make or hold most."""
+    held = {"Task", "TieProfile", "Report", "Result", "Receipt"}
+    functions = {function.__qualname__ for function in GOOD} | {"dh.evaluate"}
+    return [each for each in called() if each.title in functions or each.title.partition(".")[0] in held]
+
+
 # One call ------------------------------------------------------------------------------------------------------------
 
 
@@ -204,13 +211,13 @@ class Caller:
         kinds = [kind for kind, names in KINDS.items() if kind in self.kinds and name in names.split()]
         kind = draw.choice(kinds if kinds and draw.random() < 0.5 else list(self.kinds))
         if draw.random() < 0.04:
-            return draw.choice([each for each in instances()])
+            return draw.choice(instances())
         makers = self.kinds[kind]
         while True:
             title = draw.choice(list(makers))
             value = makers[title]()
-            is_integer = isinstance(value, (int, np.integer))
-            if not (is_integer and (name in NOT_YET_INTEGERS or (name in LONG_WORK and abs(value) > 1000))):
+            is_large = name in LONG_WORK and isinstance(value, (int, np.integer)) and abs(value) > 1000
+            if not (is_large or (name in NOT_YET_PATHS and not isinstance(value, (str, Path)))):
                 self.titles.append(f"{name}: {title}")
                 return value
 
@@ -219,7 +226,7 @@ class Caller:
         names = each.names
         chance = draw.random()
         if chance < 0.03:
-            return [self.junk(draw, "") for _ in range(draw.randrange(5))], {}
+            return [self.junk(draw, name) for name in [*names, "", ""][: draw.randrange(5)]], {}
         if chance < 0.05:
             return [], each.good | {draw.choice(["junks", "metric", "n_jobs", "\udcff", "x" * 5000]): 1}
         if not names:
@@ -229,7 +236,7 @@ class Caller:
         chosen = draw.sample(names, min(len(names), 1 if draw.random() < 0.7 else 2))
         changes = {}
         for name in chosen:
-            if name in each.good and draw.random() < 0.4:
+            if name in each.good and name not in NOT_YET_PATHS and draw.random() < 0.4:
                 self.titles.append(f"{name}: damaged")
                 changes[name] = damaged(each.good[name], draw, lambda name=name: self.junk(draw, name))
             else:
@@ -239,7 +246,7 @@ class Caller:
     def call(self, number: int) -> None:
         """Make the call of a number."""
         draw = random.Random(number)
-        each = draw.choice(called() if draw.random() < 0.5 else called()[: len(GOOD) + 1])
+        each = draw.choice(called() if draw.random() < 0.4 else often())
         try:
             self.make(number, draw, each)
             self.outcomes["a result"] += 1
@@ -253,7 +260,7 @@ class Caller:
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:
-            if is_refusal_of_python(error):
+            if is_refusal_of_python(error, each):
                 self.outcomes["an error of Python about the call or a file"] += 1
             else:
                 self.keep(number, each, type(error).__name__, error)
@@ -315,12 +322,20 @@ def follow(result: Any, draw: random.Random) -> None:
             getattr(result, name)
 
 
-def is_refusal_of_python(error: BaseException) -> bool:
-    """Return whether it is a wrong keyword or number of arguments, or an error of the system about a file."""
+def is_refusal_of_python(error: BaseException, each: Called) -> bool:
+    """Return whether it is a wrong keyword or number of arguments, or an error of the system about a file.
+
+    Errors of a function that was given to be called, such as one of progress, are those of the caller.
+    """
     if isinstance(error, OSError):
-        return error.errno is not None and error.filename is not None
+        return True
+    if isinstance(error, IndexError) and each.title == "TieProfile.__getitem__":  # which ends a loop over it
+        return True
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     inside = [frame for frame in frames if frame.f_code.co_name != "in_plain_mode"]
+    callers = {"cluster.py", "progress.py"}
+    if isinstance(error, BrokenError) and any(Path(frame.f_code.co_filename).name in callers for frame in frames):
+        return True
     return isinstance(error, TypeError) and inside[-1].f_code is Caller.make.__code__
 
 

@@ -156,7 +156,7 @@ class Report(TabularResult, ByName[Result]):
     def compute(self, names: Iterable[str], threads: int) -> None:
         """Add the results for some measures."""
         of_profile: dict[tuple[bool, float | None], list[str]] = {}  # whether of judged documents alone, and from where
-        for measure in map(measures_names.parse, names):
+        for measure in map(measures_names.parse, checks.listed(names, "names", "names of measures")):
             of_judged = measure.row.forms.judged and self.judged is not None
             of_profile.setdefault((of_judged, measure.rel if of_judged else None), []).append(measure.name)
         for (of_judged, level), some in of_profile.items():

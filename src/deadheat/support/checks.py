@@ -51,7 +51,7 @@ def part(parts: Mapping[str, T], name: Any, argument: str = "name") -> T:
     --------
     >>> part({"mAP": 0.5, "Hit@1": 1.0}, "map", "measure")
     Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: measure must be one of mAP, Hit@1, but is 'map'; did you mean 'mAP'?
+    deadheat.errors.InvalidValueError: measure must be one of mAP, Hit@1, but is 'map'
     """
     return parts[name if isinstance(name, str) and name in parts else choice(name, parts, argument)]
 

@@ -16,6 +16,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
+from deadheat.inputs.conversion import plain
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, spread
 from deadheat.support.lazy import hashlib, lazy
@@ -526,7 +527,7 @@ def _counts(values: Any, name: str) -> Int64:
 
 def _integers(values: Any, name: str) -> Int64:
     """Convert an argument of a profile to int64, if that changes no value."""
-    array = np.asarray(values)
+    array = plain(values, name)
     if array.dtype.kind not in "iu" and array.size:
         raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
     if array.dtype == np.uint64 and array.max(initial=0) > 2**63 - 1:
@@ -538,7 +539,7 @@ def _integers(values: Any, name: str) -> Int64:
 
 def _reals(values: Any, name: str) -> Float64:
     """Convert the gains of a profile to float64."""
-    array = np.asarray(values)
+    array = plain(values, name)
     if array.dtype.kind not in "iuf" or array.ndim != 2:
         raise InvalidTypeError(name, f"must hold numbers, (n_query, n_grade), but are {array.dtype} of {array.shape}")
     return np.ascontiguousarray(array, dtype=np.float64)
