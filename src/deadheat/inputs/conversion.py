@@ -29,6 +29,7 @@ types: Any = lazy("pyarrow.types")
 compute: Any = lazy("pyarrow.compute")
 
 _EXACT = 2.0**53  # from here on a float64 may be an integer that was rounded
+_MOST_SPARSE = 1 << 31  # rows or columns of a sparse matrix, which takes memory for each
 _RAGGED = "must be a matrix, but its rows differ in length or kind"
 
 
@@ -277,6 +278,8 @@ def compressed_rows(values: Any, name: str) -> Any:
     The matrix of the caller stays as it is, also without the marks that SciPy keeps in it.
     """
     with converting(values, name):
+        if max(values.shape) > _MOST_SPARSE:
+            raise InvalidValueError(name, f"must have at most 2^31 rows and columns, but has shape {values.shape}")
         if values.format in ("csr", "csc", "bsr"):
             values = type(values)((values.data, values.indices, values.indptr), shape=values.shape)
             values.check_format()

@@ -13,9 +13,6 @@ from deadheat.inputs.source import Index, Rows, Source
 from deadheat.support.arrays import Bool, Int64, offsets_of, spread
 
 
-MOST_COLUMNS = 1 << 31  # a row is made dense
-
-
 class SparseRows(Source):
     """Rows of a sparse matrix: row i has `values` at `columns`, from ``starts[i]`` to before ``starts[i + 1]``."""
 
@@ -63,8 +60,6 @@ def sparse_rows(values: Any, title: str) -> Source:
     if len(values.shape) != 2:
         raise InvalidValueError(title, f"must be two-dimensional (n, dim), but has shape {tuple(values.shape)}")
     shape = int(values.shape[0]), int(values.shape[1])
-    if shape[1] > MOST_COLUMNS:
-        raise InvalidValueError(title, f"must have at most {MOST_COLUMNS} columns, but has {shape[1]}")
     if shape[0]:
         require_filled(shape, title)
     starts, columns, numbers = _of_tensor(values, title) if _is_tensor(values) else _of_scipy(values, title)

@@ -61,7 +61,7 @@ class _Form:
             return arrays.gain(value, self.number)
         value = value.item() if isinstance(value, np.generic) else value
         if not isinstance(value, (int, float)):
-            raise InvalidTypeError(self.number, f"must be a number, but is {value!r:.50}")
+            raise InvalidTypeError(self.number, f"must be a number, but is {checks.shown(value)}")
         if isinstance(value, float) and not math.isfinite(value):
             raise InvalidValueError(self.number, f"must be finite, but is {value}; leave out documents that are junk")
         return value
@@ -268,7 +268,7 @@ def _collected(
                 raise FileError(path, f", {unit} {place}: {error}") from None
             if error.argument in (form.argument, "documents"):
                 raise
-            where = f"{form.argument}, query {of_query!r:.50}, document {of_item!r:.50}:"
+            where = f"{form.argument}, query {checks.shown(of_query)}, document {checks.shown(of_item)}:"
             raise type(error)(where, str(error)) from None
     if n_again:
         said = ("1 line", "repeats", "counts") if n_again == 1 else (f"{n_again} lines", "repeat", "count")

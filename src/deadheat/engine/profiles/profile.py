@@ -225,8 +225,10 @@ class TieProfile:
     def __post_init__(self, check: bool) -> None:
         for name in _ARRAYS + _OPTIONAL:
             array = getattr(self, name)
-            if array is not None:
+            if array is not None or name in _ARRAYS:
                 object.__setattr__(self, name, (_reals if name == "gains" else _integers)(array, name))
+        if self.query_ids is not None:
+            checks.listed(self.query_ids, "query_ids", "names of queries")
         if checks.flag(check, "check"):
             checks.flag(self.bounds_only, "bounds_only")
             for holds, rule in _rules(self._arrays, self.query_ids, self.bounds_only):
