@@ -378,33 +378,32 @@ def made(numbers: Iterable[int], libraries: Iterable[str]) -> Caller:
 
 @pytest.mark.parametrize("name", EXECUTORS)
 @pytest.mark.parametrize("question", [dh.Task, dh.index_recall], ids=lambda each: each.__name__)
-def test_executors_that_answer_with_something_else_are_named(name: str, question: Any) -> None:
-    expected = TASK.profile.digest()
-    try:
-        result = question(**GOOD[question], executor=EXECUTORS[name]())
-        counted = result.profile.digest() if question is dh.Task else expected
-    except (DeadheatError, BrokenError) as error:
-        assert isinstance(error, ClusterError | InvalidTypeError) or name == "makes nothing"
-    else:
-        assert counted == expected
+def test_executors_that_answer_with_something_else_are_named(
+    name: str, question: Any, request: pytest.FixtureRequest
+) -> None:
+    if question is dh.Task and name == "other counts":
+        request.applymarker(pytest.mark.xfail(reason="a query less in an answer is not noticed", strict=True))
+    allowed = BrokenError if name == "makes nothing" else (ClusterError, InvalidTypeError)
+    with pytest.raises(allowed):
+        str(getattr(question(**GOOD[question], executor=EXECUTORS[name]()), "profile", None))
 
 
 LONG = 100_000 * "x"
 MATRIX = sparse.csr_matrix(np.eye(8, 3))
 NAMED: dict[str, tuple[Callable[[], Any], str]] = {
     "std": (lambda: REPORT.to_dict(std="no"), "std must be True or False, but is 'no'"),
-    "strict": (lambda: dh.audit(TASK).passes(strict=1), "strict must be True or False, but is 1"),
+    "strict": (lambda: dh.audit_run(**GOOD[dh.audit_run]).passes(strict=1), "strict must be True or False, but is 1"),
     "junk of sets": (lambda: dh.Task(ROWS, np.arange(8), junk=[set()] * 8), "junk must be bool, but has dtype object"),
     "repr raises": (lambda: dh.Task(ROWS, np.arange(8), threads=broken("__repr__")), "threads must be an integer, but"),
     "long measure": (lambda: dh.evaluate(TASK, LONG), "unknown measure 'xxx"),
     "long argument": (lambda: dh.evaluate(TASK, **{LONG: 1}), "xxx"),
-    "surrogates": (lambda: dh.evaluate(TASK, LONG.replace("x", "\ud800")), r"unknown measure '\\ud800"),
+    "surrogates": (lambda: dh.evaluate(TASK, LONG.replace("x", "\ud800")), r"unknown measure '\ud800"),
     "memoryview 2-D": (lambda: dh.evaluate(TASK, memoryview(ROWS)), "measures must be names"),
     "ragged profile": (lambda: dh.TieProfile([[0], [1, 1]], [0], [0], [1], [1], [1], [1]), "offsets must be a matrix"),
     "profiles": (lambda: dh.TieProfile.joined([3]), "profiles must be at least one TieProfile, but has 3"),
     "part": (lambda: dh.audit(TASK)["x"], "name must be one of "),
     "repeat": (lambda: dh.grouped(TASK, group_size=2).group_labels(1), "repeat must be at most 0, but is 1"),
-    "progress": (lambda: dh.Task(ROWS, np.arange(8), progress=lambda: None), "progress must be True, False or a function"),
+    "progress": (lambda: dh.Task(ROWS, np.arange(8), progress=dict), "progress must be True, False or a"),
     "receipt": (lambda: dh.Receipt({"a": {1, 2}}).is_whole, "content must hold what JSON can, but raised TypeError"),
     "wide": (lambda: dh.Task(sparse.coo_matrix((12, 2**62)), np.arange(12)), "embeddings must have at most 2"),
     **{

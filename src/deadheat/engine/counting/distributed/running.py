@@ -201,6 +201,14 @@ class Sums:
             if f"{name}.n_group" in counts:
                 group |= {what: counts[f"{name}.{what}"].astype(np.int64) for what in _OF_FIRST}
 
+    def require_whole(self, asking: Int64) -> None:
+        """Refuse answers that lack groups, or all queries: then an executor has not returned what its tasks did."""
+        groups = self._groups.values()
+        sizes = ((group.get("n_group", group["queries"][:0]), group) for group in groups)
+        fit = all(len(n) == len(group["queries"]) and n.sum() == len(group["closer"]) for n, group in sizes)
+        if not fit or (len(asking) and not groups):
+            raise ClusterError("workers must count every group of every query, but their answers lack some")
+
     def profile(self, candidates: Candidates, bounds_only: bool) -> TieProfile:
         n_group, n_relevant = np.zeros((2, candidates.n_query), dtype=np.int64)
         for group in self._groups.values():
@@ -261,7 +269,9 @@ def profiles_on(
             sums[tasks[number][0].number].add(counts)
 
         run(cluster, worker.count, tasks, add, n_pair, options.progress, kept=kept)
-    both = zip(sums, relevances, strict=True)
+    both = list(zip(sums, relevances, strict=True))
+    for each, relevance in both:
+        each.require_whole(relevance.asking())
     return [each.profile(relevance.candidates, options.rule.bounds_only) for each, relevance in both]
 
 
