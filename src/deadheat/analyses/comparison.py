@@ -115,7 +115,8 @@ class Comparison(TabularResult):
         """
         stats = require("scipy.stats", "stats", "adjusting p-values")
         checks.choice(method, ("by", "bh"), "method")
-        pvalues = {name: self[name].pvalue_worst_case if worst_case else self[name].pvalue for name in self.measures}
+        which = "pvalue_worst_case" if checks.flag(worst_case, "worst_case") else "pvalue"
+        pvalues = {name: getattr(self[name], which) for name in self.measures}
         pvalues = {name: value for name, value in pvalues.items() if not math.isnan(value)}
         if not pvalues:
             return {}

@@ -471,7 +471,8 @@ class GroupedReport(TabularResult):
 
     def group_labels(self, repeat: int = 0) -> tuple[tuple[Label, ...], ...]:
         """Return the labels of each group of a draw, in the order in which they were drawn."""
-        return tuple(tuple(self.labels[place] for place in group) for group in self.drawn[repeat].groups.tolist())
+        drawn = self.drawn[checks.whole_number(repeat, "repeat", most=self.draws - 1)]
+        return tuple(tuple(self.labels[place] for place in group) for group in drawn.groups.tolist())
 
     def to_dict(self, *, confidence_level: float | None = None) -> dict[str, Any]:
         """Return the report as plain values for JSON, with intervals if a level is given; None where undefined."""

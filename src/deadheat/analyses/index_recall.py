@@ -276,7 +276,7 @@ class IndexRecall(TabularResult):
     n_tied: int
 
     def __getitem__(self, name: str) -> Recall:
-        return self.recalls[name]
+        return checks.part(self.recalls, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.recalls)

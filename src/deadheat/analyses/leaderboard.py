@@ -76,7 +76,7 @@ class Leaderboard(TabularResult):
     _intervals: dict[Pair, Intervals] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Report:
-        return self.reports[name]
+        return checks.part(self.reports, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.reports)
@@ -106,23 +106,31 @@ class Leaderboard(TabularResult):
 
     def comparison(self, a: str, b: str) -> Comparison:
         """Return the comparison of two systems; the better ranked one is A, the other B."""
-        return self._comparisons[(a, b) if (a, b) in self._comparisons else (b, a)]
+        return self._comparisons[self._ordered(a, b)]
+
+    def _ordered(self, a: str, b: str) -> Pair:
+        """Return two different systems, the better ranked one first."""
+        for name, argument in ((a, "a"), (b, "b")):
+            checks.part(self.reports, name, argument)
+        if a == b:
+            raise InvalidValueError("b", f"must be another system than a, but both are {checks.shown(a)}")
+        return (a, b) if (a, b) in self._comparisons else (b, a)
 
     def pvalue(self, a: str, b: str, measure: str | None = None) -> float:
         """Return the worst-case p-value of a pair over all tie-breakings, after Holm's correction for all pairs.
 
         The measure is the one that ranks, or another one under any of its names.
         """
-        measure = self._name(measure)
+        measure, pair = self._name(measure), self._ordered(a, b)
         if measure not in self._adjusted:
             pvalues = {pair: each[measure].pvalue_worst_case for pair, each in self._comparisons.items()}
             self._adjusted[measure] = holm(pvalues)
-        adjusted = self._adjusted[measure]
-        return adjusted[(a, b) if (a, b) in adjusted else (b, a)]
+        return self._adjusted[measure][pair]
 
     def ahead_of(self, name: str, measure: str | None = None) -> tuple[str, ...]:
         """Return the systems that this one is significantly ahead of, however the ties fall, by the ranking measure."""
         measure, ahead = self._name(measure), []
+        checks.part(self.reports, name)
         for other in self:
             if other != name and self.pvalue(name, other, measure) < self.test.alpha:
                 side = "A" if (name, other) in self._comparisons else "B"
@@ -132,10 +140,10 @@ class Leaderboard(TabularResult):
 
     def interval(self, name: str, measure: str | None = None) -> Intervals:
         """Return the confidence intervals of a system's means, over the units that the tests swap."""
-        key = name, self._name(measure)
+        report, key = checks.part(self.reports, name), (name, self._name(measure))
         if key not in self._intervals:
             test = self.test
-            self._intervals[key] = self.reports[name].interval(
+            self._intervals[key] = report.interval(
                 key[1], resample=test.resample, confidence_level=test.confidence_level, method=test.method,
                 n_resamples=test.n_resamples, seed=test.seed,
             )  # fmt: skip

@@ -63,9 +63,7 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
     n_tied: int
 
     def __getitem__(self, name: str) -> Triple[float]:
-        if name not in self.means:
-            raise InvalidValueError("measure", f"must be one of {', '.join(self.means)}, but is {name!r}")
-        return self.means[name]
+        return checks.part(self.means, name, "measure")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.means)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.conversion import plain
+from deadheat.inputs.conversion import compressed_rows, plain
 from deadheat.inputs.pair_rules import PairRules
 
 _UNMASKED = "to leave items out, use junk"
@@ -150,8 +150,7 @@ def relevance(values: Any, shape: tuple[int, ...]) -> Any:
     if matrix.dtype.kind not in "biuf" or matrix.dtype.itemsize > 8:
         raise InvalidTypeError("relevant", f"must be bool, or gains of at most 64 bits, but has dtype {matrix.dtype}")
     if hasattr(values, "tocsr"):
-        matrix = values.tocsr(copy=True)  # entries that are given twice add up, in a copy
-        matrix.sum_duplicates()
+        matrix = compressed_rows(values, "relevant")  # entries that are given twice add up
         entries = matrix.data
     if entries.dtype.kind == "f":
         for wrong in entries[~gains_allowed(entries)][:1]:

@@ -130,7 +130,7 @@ def label_sets(values: Any, n: int, name: str, what: str) -> LabelSets:
     elif isinstance(values, (list, tuple)):
         found = _of_sets(values, name)
     else:
-        found = _of_sparse(values.tocsr(), name) if hasattr(values, "tocsr") else _of_matrix(values, name)
+        found = _of_sparse(values, name) if hasattr(values, "tocsr") else _of_matrix(values, name)
     if len(found) != n:
         came = f"got labels of {len(found)} rows for {n} rows"
         raise InvalidValueError(name, f"must have one entry per row of {what}, but {came}")
@@ -167,7 +167,8 @@ def _of_matrix(values: Any, name: str) -> LabelSets:
     return LabelSets(_words(packed), tuple(map(_Column, range(matrix.shape[1]))))
 
 
-def _of_sparse(matrix: Any, name: str) -> LabelSets:
+def _of_sparse(values: Any, name: str) -> LabelSets:
+    matrix = conversion.compressed_rows(values, name)
     odd = matrix.data[(matrix.data != 0) & (matrix.data != 1)]
     if len(odd):
         raise InvalidValueError(name, "must hold 0 and 1 alone where a row has several, but holds another")

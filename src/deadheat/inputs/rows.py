@@ -25,7 +25,8 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from deadheat.errors import FileError, InputError, InvalidTypeError
+from deadheat.errors import FileError, InputError, InvalidTypeError, reason
+from deadheat.inputs.conversion import converting, require_collected
 from deadheat.inputs.files import Path, unreadable, unzipped
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.tables import check_names
@@ -90,6 +91,12 @@ def rows_of(source: Table, argument: str) -> Iterator[Row]:
     >>> list(rows_of([{"userID": 7, "itemID": "a", "prediction": 0.5}], "run"))
     [(1, 7, 'a', 0.5)]
     """
+    with converting(source, argument):
+        yield from _rows_in(source, argument)
+
+
+def _rows_in(source: Table, argument: str) -> Iterator[Row]:
+    require_collected(source, argument)
     if isinstance(source, Mapping):
         return _rows_of_mapping(source, argument)
     if not callable(getattr(source, "columns", len)) or hasattr(source, "column_names"):

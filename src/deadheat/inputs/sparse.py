@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
-from deadheat.inputs.conversion import on_host
+from deadheat.inputs.conversion import compressed_rows, converting, on_host
 from deadheat.inputs.source import Index, Rows, Source
 from deadheat.support.arrays import Bool, Int64, offsets_of, spread
 from deadheat.support.lazy import lazy
@@ -81,19 +81,14 @@ def sparse_rows(values: Any, title: str) -> Source:
 
 
 def _of_scipy(values: Any, title: str) -> tuple[Int64, Index, Rows]:
-    float_type(values.dtype, title)
-    rows = values.tocsr()
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
+    rows = compressed_rows(values, title)
+    float_type(rows.dtype, title)
     return rows.indptr.astype(np.int64), rows.indices, rows.data
 
 
 def _of_tensor(values: Any, title: str) -> tuple[Int64, Index, Rows]:
-    try:
+    with converting(values, title):  # PyTorch cannot sort those of float8, or on the device "meta"
         rows = values.detach().cpu().to_sparse_coo().coalesce()
-    except NotImplementedError as error:  # of float8, or on the device "meta"
-        raise InvalidTypeError(title, f"must be a sparse tensor that PyTorch can sort, but {error}") from None
     if rows.sparse_dim() != 2:
         raise InvalidTypeError(title, "must hold numbers, but is a sparse tensor of dense rows: give tensor.to_dense()")
     place, columns = rows.indices().numpy()

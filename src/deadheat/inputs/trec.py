@@ -268,7 +268,7 @@ def _collected(
                 raise FileError(path, f", {unit} {place}: {error}") from None
             if error.argument in (form.argument, "documents"):
                 raise
-            where = f"{form.argument}, query {of_query!r:.50}, document {of_item!r:.50}:"
+            where = f"{form.argument}, query {checks.shown(of_query)}, document {checks.shown(of_item)}:"
             raise type(error)(where, str(error)) from None
     if n_again:
         said = ("1 line", "repeats", "counts") if n_again == 1 else (f"{n_again} lines", "repeat", "count")

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import MOST, InvalidTypeError, InvalidValueError, printable
 from deadheat.measures.average_precision import OVER, AveragePrecision
 from deadheat.measures.counts import OVER as RECALL_OVER
 from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
@@ -194,7 +194,7 @@ class MeasureNameError(InvalidValueError):
     """An error for a name that stands for no measure; only its rule is shown, which is a full sentence."""
 
     def __str__(self) -> str:
-        return str(self.args[1])
+        return printable(self.args[1], MOST)
 
 
 def parse(name: str) -> Measure:

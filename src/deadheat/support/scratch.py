@@ -14,14 +14,16 @@ import stat
 import sys
 import time
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from deadheat.errors import StorageError
+from deadheat.errors import DeadheatError, FileError, MissingPackageError, StorageError, reason
 from deadheat.support.arrays import Array
+from deadheat.support.checks import cause
 from deadheat.support.lazy import glob, lazy, require, tempfile
 from deadheat.support.locks import process_lock
 
@@ -230,7 +232,7 @@ def own_copy(path: str) -> str:
         if path not in _copies:
             # with the ending, which names its format
             copy = os.path.join(_folders[0], f"{len(_copies)}-{os.path.basename(path)}")
-            with _fsspec(path).open(path, "rb") as file, atomic.replacing(copy) as out:
+            with _fetching(path) as fsspec, fsspec.open(path, "rb") as file, atomic.replacing(copy) as out:
                 shutil.copyfileobj(file, out, _FETCHED_AT_ONCE)
             _copies[path] = copy
         return _copies[path]
@@ -246,12 +248,22 @@ def matching(pattern: str) -> list[str]:
     """Return the URLs that match a pattern; the URL itself if it is no pattern."""
     if "*" not in pattern:
         return [pattern]
-    file_system, path = _fsspec(pattern).core.url_to_fs(pattern)
-    return [str(file_system.unstrip_protocol(found)) for found in file_system.glob(path)]
+    with _fetching(pattern) as fsspec:
+        file_system, path = fsspec.core.url_to_fs(pattern)
+        return [str(file_system.unstrip_protocol(found)) for found in file_system.glob(path)]
 
 
-def _fsspec(url: str) -> Any:
-    return require("fsspec", "files", f"'{url}'")
+@contextmanager
+def _fetching(url: str) -> Iterator[Any]:
+    """Import fsspec; errors of it and of its plug-ins name the URL."""
+    try:
+        yield require("fsspec", "files", f"'{url}'")
+    except (DeadheatError, OSError):
+        raise
+    except ImportError as error:
+        raise MissingPackageError(f"'{url}' needs another package: {reason(error)}") from error
+    except Exception as error:
+        raise FileError(url, f" cannot be fetched: {cause(error)}") from error
 
 
 def _lock(file: IO[bytes], *, shared: bool, wait: bool = True) -> bool:

@@ -179,7 +179,7 @@ class _Gallery(NamedTuple):
 
 def _n_row(values: Any, name: str) -> int:
     """Return the number of entries; refuse an iterator."""
-    with suppress(TypeError):
+    with suppress(TypeError), conversion.converting(values, name):
         return int(values.shape[0]) if hasattr(values, "tocsr") else len(values)
     raise InvalidTypeError(name, f"must be a sequence of integers or strings, but is {checks.shown(values)}")
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from deadheat.engine.profiles.packed import AT_ONCE, PackedGroups
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
+from deadheat.inputs.conversion import plain
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, spread
 from deadheat.support.caching import cached_property
@@ -178,8 +179,10 @@ class TieProfile:
     def __post_init__(self, check: bool) -> None:
         for name in _ARRAYS + _OPTIONAL:
             array = getattr(self, name)
-            if array is not None:
+            if array is not None or name in _ARRAYS:
                 object.__setattr__(self, name, (_reals if name == "gains" else _integers)(array, name))
+        if self.query_ids is not None:
+            checks.listed(self.query_ids, "query_ids", "names of queries")
         if checks.flag(check, "check"):
             checks.flag(self.bounds_only, "bounds_only")
             for holds, rule in _rules(self._arrays, self.query_ids, self.bounds_only):
@@ -269,6 +272,10 @@ class TieProfile:
         >>> TieProfile.joined([one, one]).closer
         array([0, 0])
         """
+        profiles = checks.listed(profiles, "profiles", "a list of profiles")
+        odd = next((each for each in profiles if not isinstance(each, TieProfile)), None)
+        if odd is not None or not profiles:
+            raise InvalidTypeError("profiles", f"must be at least one TieProfile, but has {checks.shown(odd)}")
         if any(profile.gains is not None for profile in profiles):
             profiles = _of_like_grades(profiles)
         arrays: dict[str, Any] = {
@@ -324,7 +331,15 @@ class TieProfile:
 
     def __getitem__(self, queries: Any) -> TieProfile:
         """Return the profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
-        chosen = np.atleast_1d(np.arange(self.n_query)[queries])
+        try:
+            chosen = np.atleast_1d(np.arange(self.n_query)[queries])
+        except IndexError:  # which ends a loop over a profile
+            raise
+        except Exception as error:
+            rule = "must be an integer, a slice, a mask or an integer array"
+            raise InvalidTypeError("queries", f"{rule}, but is {checks.shown(queries)}") from error
+        if chosen.ndim != 1:
+            raise InvalidValueError("queries", f"must be one-dimensional, but has shape {chosen.shape}")
         lengths = np.diff(self.offsets)[chosen]
         if self.packed is not None:
             arrays: dict[str, Any] = dict(zip(OF_GROUPS, self.packed.arrays(chosen), strict=True))
@@ -354,7 +369,8 @@ class TieProfile:
     @property
     def is_cut(self) -> Bool:
         """True for groups that are the unordered rest of a ranking that was cut, (n_group,)."""
-        assert self.n_ordered is not None
+        if self.n_ordered is None:
+            return np.zeros(self.n_group, dtype=np.bool_)
         return np.asarray(self.closer >= self.n_ordered[self.query_of_group])
 
     def best_completed(self) -> TieProfile:
@@ -492,7 +508,7 @@ def _counts(values: Any, name: str) -> Int64:
 
 def _integers(values: Any, name: str) -> Int64:
     """Convert an argument of a profile to int64, if that changes no value."""
-    array = np.asarray(values)
+    array = plain(values, name)
     if array.dtype.kind not in "iu" and array.size:
         raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
     if array.dtype == np.uint64 and array.max(initial=0) > 2**63 - 1:
@@ -504,7 +520,7 @@ def _integers(values: Any, name: str) -> Int64:
 
 def _reals(values: Any, name: str) -> Float64:
     """Convert the gains of a profile to float64."""
-    array = np.asarray(values)
+    array = plain(values, name)
     if array.dtype.kind not in "iuf" or array.ndim != 2:
         raise InvalidTypeError(name, f"must hold numbers, (n_query, n_grade), but are {array.dtype} of {array.shape}")
     return np.ascontiguousarray(array, dtype=np.float64)

@@ -90,22 +90,21 @@ class Audited(TabularResult):
         return len(self.findings)
 
     def __getitem__(self, name: str) -> Finding:
-        """Return the first finding of a name; raises KeyError where there is none."""
-        found = next((each for each in self.findings if each.name == name), None)
-        if found is None:
-            raise KeyError(name)
-        return found
+        """Return the first finding of a name; raises ValueError where there is none."""
+        return checks.part({each.name: each for each in reversed(self.findings)}, name)
 
     def __contains__(self, name: object) -> bool:
-        return any(each.name == name for each in self.findings)
+        return isinstance(name, str) and any(each.name == name for each in self.findings)
 
     def of(self, severity: str) -> tuple[Finding, ...]:
         """Return the findings of one severity: "serious", "warning" or "note"."""
+        checks.choice(severity, SEVERITIES, "severity")
         return tuple(each for each in self.findings if each.severity == severity)
 
     def passes(self, *, strict: bool = False) -> bool:
         """Return whether there is no serious finding and, if `strict`, no warning either."""
-        return not (self.of("serious") or (strict and self.of("warning")))
+        refused = ("serious", "warning") if checks.flag(strict, "strict") else ("serious",)
+        return not any(map(self.of, refused))
 
     def counts(self) -> dict[str, int]:
         """Count the findings of each severity."""
