@@ -22,6 +22,7 @@ from torchmetrics import retrieval
 
 import deadheat as dh
 from deadheat.integrations.torchmetrics import ScoredRetrieval
+from deadheat.measures import interpolated
 
 THEIRS = {
     "mAP": retrieval.RetrievalMAP,
@@ -338,3 +339,13 @@ def test_near_ties() -> None:
         ValueError, match=r'^value must be "lower" or "upper" under a tolerance, which has no expectation$'
     ):
         ScoredRetrieval("MRR", ties=dh.Tolerance(0.01), value="expected")
+
+
+def test_an_aggregate_needs_the_values_of_all_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interpolated precision gives up on large ties; an aggregate of the other queries would be misread."""
+    interpolated.moments.cache_clear()
+    monkeypatch.setattr(interpolated, "_MOST_STEPS", 0)
+    metric = ScoredRetrieval("11pt_avg", aggregation="max", value="expected")
+    metric.update(torch.tensor([1.0, 1, 2, 1]), torch.tensor([1, 0, 1, 0]), torch.tensor([0, 0, 1, 1]))
+    assert math.isnan(metric.compute())
+    interpolated.moments.cache_clear()

@@ -17,9 +17,9 @@ import numpy as np
 from deadheat.engine.profiles.parts import at_level, each_part, in_parts
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import Measure
-from deadheat.measures.groups import in_threads
+from deadheat.measures.groups import in_threads, last_ranks
 from deadheat.measures.names import parse
-from deadheat.support.arrays import Float64
+from deadheat.support.arrays import Bool, Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
@@ -112,14 +112,26 @@ def ranges_of_queries(profile: TieProfile, threads: int) -> list[tuple[int, int]
 def _forget_expected(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float64], threads: int) -> None:
     """Set expected values over ties alone, and NaN where one depends on the order of items that were not returned.
 
-    One does exactly if their best order alone, in place of every order, changes a bound, and the bounds differ. The
-    lower bound shows it, but for a measure that one hit less can raise.
+    None does if these are equal to the measure, or all behind its cutoff. Otherwise one does exactly if their best
+    order alone, in place of every order, changes a bound, and the bounds differ. The lower bound shows it, but for a
+    measure that one hit less can raise.
     """
     best = [np.full_like(values, np.nan) for values in out]
     _fill(profile.best_completed(), measures, best, threads)
-    for values, at_best in zip(out, best, strict=True):
-        values[1] = np.where((values[0] == at_best[0]) & (values[2] == at_best[2]), at_best[1], np.nan)
-        values[1] = np.where(values[0] == values[2], values[0], values[1])
+    for measure, values, at_best in zip(measures, out, best, strict=True):
+        known = (values[0] == at_best[0]) & (values[2] == at_best[2])
+        over_ties = np.where(known, at_best[1], np.where(values[0] == values[2], values[0], np.nan))
+        values[1] = np.where(_rest_counts(profile, measure), over_ties, values[1])
+
+
+def _rest_counts(profile: TieProfile, measure: Measure) -> Bool:
+    """Return whether items that differ to the measure are in the unordered rest, and begin within the cutoff."""
+    by_grade = profile.counts_by_grade[0] if measure.row.forms.graded else profile.tied_relevant[:, None]
+    within = profile.closer < last_ranks(profile, measure)[profile.query_of_group]
+    differ = profile.is_cut & within & (by_grade != profile.tied[:, None]).all(axis=1)
+    counts = np.zeros(profile.n_query, dtype=np.bool_)
+    counts[profile.query_of_group[differ]] = True
+    return counts
 
 
 @plain_floats

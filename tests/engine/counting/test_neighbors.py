@@ -21,8 +21,8 @@ from deadheat.engine.task import Task
 from deadheat.measures import per_query, std
 
 NAMES = [*("mAP", "mAP@2", "MAP@R", "P@1", "P@3", "Recall@2", "Hit@2", "MRR", "F1@3", "R-Precision", "AUC", "mINP"),
-         *("mAP(over='hits')@2", "mAP(over='hits')@3", "mAP(over='possible')@3")]  # fmt: skip
-GAINS = ["nDCG", "nDCG@2", "nDCG(dcg='exp-log2')@3"]
+         *("mAP(over='hits')@2", "mAP(over='hits')@3", "mAP(over='possible')@3", "RBP", "All@3", "bpref")]  # fmt: skip
+GAINS = ["nDCG", "nDCG@2", "nDCG(dcg='exp-log2')@3", "ERR@3"]
 
 
 @cache
@@ -63,12 +63,12 @@ def oracle(
 @pytest.mark.parametrize("cut_ties", [True, False])
 def test_bounds_are_those_of_all_complete_rankings(graded: bool, cut_ties: bool) -> None:
     rng = random.Random(2 * graded + cut_ties)
-    names = GAINS if graded else NAMES + GAINS[:1]
+    names = NAMES + GAINS if graded else NAMES + GAINS[:1]
     unknown = known = 0
     for _ in range(40):
         n = rng.randint(1, 5)
         scores = [rng.randint(0, 3) for _ in range(n)]
-        grades = [rng.choice((0, 0, 1, 2) if graded else (0, 1)) for _ in range(n)]
+        grades = [rng.choice((0, 1, 2) if graded else (0, 1)) for _ in range(n)]
         if not any(grades):
             continue
         returned = nearest(scores, rng.randint(1, n), rng)
@@ -281,7 +281,9 @@ def test_a_report_says_what_is_not_known() -> None:
     report = dh.evaluate(cut(), ["P@1", "mAP"])
     assert (report["P@1"].lower, report["P@1"].expected, report["P@1"].std) == (1, 1, 0)
     assert (report["mAP"].lower, report["mAP"].upper) == (0.85, 1)
-    assert np.isnan([report["mAP"].expected, report["mAP"].std, *report["mAP"].per_query.expected]).all()
+    assert np.isnan([report["mAP"].expected, report["mAP"].std]).all()
+    assert_array_equal(report["mAP"].per_query.expected, [np.nan, 1])
+    assert_array_equal(report.by_query(measures="mAP").per_row["mAP"].expected, [np.nan, 1])
     assert np.isnan(report["mAP"].interval().expected.low)
     needs = "Needs more neighbours: in 1 query relevant items were not returned or may tie with the last returned"
     assert f"{needs}, so that mAP has bounds and no expected value." in str(report)
@@ -340,3 +342,16 @@ def test_an_index_that_returns_nothing_has_no_scores() -> None:
     nothing = dh.Task.from_neighbors(np.empty((2, 0), int), np.empty((2, 0)), ["a", "b"], ["a", "b", "a"]).profile
     assert nothing == dh.Task.from_neighbors([[], []], [[], []], ["a", "b"], ["a", "b", "a"]).profile
     assert nothing.n_ranked.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("name", ["mAP", "RBP", "MAP@R"])
+def test_relevant_items_that_were_not_returned_may_differ_in_grade(name: str) -> None:
+    """No order of them changes a measure for which grades do not count, though the sums may be rounded in another."""
+    grades, returned, scores = [1, 3, 1, 2, 0, 1, 2, 1], [3, 4, 2, 6], [0, 0, 2, 2, 2, 0, 1, 0]
+    least, expected, most = oracle(returned, scores, grades, name, True)
+    relevant = {item: grade for item, grade in enumerate(grades) if grade}
+    profile = Task.from_neighbors([returned], [[2, 2, 2, 1]], relevant=[relevant], n_gallery=8).profile
+    lower, mean_value, upper = (values[0] for values in per_query(profile, name))
+    assert least < most
+    assert graded_queries.close(mean_value, expected, 1e-15)
+    assert lower < mean_value < upper

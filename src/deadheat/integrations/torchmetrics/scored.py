@@ -23,6 +23,7 @@ from deadheat.measures.names import parse, parse_all
 from deadheat.reports.report import Report
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
+from deadheat.support.means import all_or_none
 from deadheat.support.triple import Triple
 
 STATES = ("indexes", "preds", "target")
@@ -159,7 +160,8 @@ class ScoredRetrieval(RowMetric):
             return self.undefined("there is no query with a relevant item")
         if self.aggregation == "mean":
             return self.answer({name: report[name] for name in report})
-        return self.answer({name: Triple(*map(self._aggregated, report[name].per_query)) for name in report})
+        values = {name: all_or_none(report[name].per_query) for name in report}
+        return self.answer({name: Triple(*map(self._aggregated, each)) for name, each in values.items()})
 
     def report(self) -> Report:
         """Return the whole report: tables, values of queries, intervals. Every process has to call this.
