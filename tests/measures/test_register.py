@@ -90,3 +90,8 @@ def test_no_rounding_puts_an_expectation_beyond_its_bounds() -> None:
     lower, expected, upper = measures.per_query(profile, "flat")
     measures.unregister("flat")
     assert lower.tolist() == expected.tolist() == upper.tolist() == profile.n_relevant.tolist()
+
+
+def test_only_the_ranks_that_count_have_a_discount(registered: None) -> None:
+    profile = dh.TieProfile.from_groups([[(0, 0, 10**10, 1)]], n_ranked=[10**10])
+    assert measures.per_query(profile, "own-nothing@2").expected[0] == pytest.approx(0.36 / 10**10, rel=1e-14)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.arrays import least_gain
 from deadheat.measures.average_precision import OVER, AveragePrecision
 from deadheat.measures.counts import OVER as RECALL_OVER
 from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
@@ -350,27 +352,32 @@ def _parameters(row: Family, text: str, name: str, of_alias: str | None) -> tupl
     given: dict[str, str] = {}
     rel: float | None = None
     for part in text.split(","):
-        match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w.-]*)\2\s*""", part)
+        match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w.+-]*)\2\s*""", part)
         if match is None or match[1] in given or (match[1] == "rel" and rel is not None):
             raise _wrong_parameter(row, name)
-        choice = f"{match[1]}='{match[3]}'"
-        if choice in row.choices and of_alias in (choice, next(iter(row.choices))):
+        choices = f"{match[1]}='{match[3]}'", f"{match[1]}={level(match[3])}"  # of words, and of numbers
+        choice = next((each for each in choices if each in row.choices), None)
+        if choice is not None and of_alias in (choice, next(iter(row.choices))):
             given[match[1]] = choice
-        elif match[1] == "rel" and _LEVEL.fullmatch(part.partition("=")[2].strip()) and not row.forms.graded:
+        elif match[1] == "rel" and not match[2] and not row.forms.graded:
             rel = level(match[3])
-        else:
+        if not (match[1] in given or (match[1] == "rel" and rel is not None)):
             raise _wrong_parameter(row, name)
     if len(given) > 1:
         raise _wrong_parameter(row, name)
     return next(iter(given.values()), of_alias), rel
 
 
-_LEVEL = re.compile(r"(?=.*[1-9])([0-9]{1,18}|[0-9]{0,9}\.[0-9]{1,17})")
+_LEVEL = re.compile(r"([0-9]{1,400}|(?=\.?[0-9])[0-9]*\.?[0-9]*(e[+-]?[0-9]{1,3})?)", re.IGNORECASE)
 
 
-def level(text: str) -> float:
-    """Return a least relevant gain, whole numbers as integers, so that ``rel=2.0`` is ``rel=2``."""
-    return int(text) if text.isdecimal() else int(number) if (number := float(text)).is_integer() else number
+def level(text: str) -> float | None:
+    """Return a least relevant gain, whole numbers as integers, so that ``rel=2.0`` is ``rel=2``; None for any other."""
+    if not _LEVEL.fullmatch(text):
+        return None
+    with suppress(InvalidValueError):
+        return least_gain(int(text) if text.isdecimal() else float(text), "rel")
+    return None
 
 
 def _wrong_parameter(row: Family, name: str) -> MeasureNameError:
