@@ -22,7 +22,8 @@ ALIASES = {
     "mAP(rel=1e+20)": "AP(rel=1e20)",
     "mAP(over='hits')": "AP(over=hits) map_over_hits",
     "mAP(over='hits',rel=2.5)": "mAP(rel=2.5,over='hits')",
-    "mAP(over='hits')@1000": 'map_over_hits@1000 mAP(over="hits")@1000',
+    "mAP(over='hits')@1000": 'map_over_hits@1000 mAP(over="hits")@1000 RetrievalMAP@1000',
+    "mAP(over='hits')@2": "retrieval_average_precision@2",
     "mAP(over='hits',rel=2)@10": "AP(rel=2,over='hits')@10 map-over-hits(rel=2)@10 mAP(over='hits',rel=02)@10",
     "mAP(over='possible')@10": "apk@10 apk_10 mapk@10 AP(over='possible')@10 apk(over='possible')@10",
     "Recall(over='possible')@10": "R_cap@10 recall_cap_10 capped_recall_at_10 R(over='possible')@10",
@@ -140,6 +141,7 @@ def test_fields() -> None:
         ("IPrec@nan", "but got 'IPrec@nan'"),
         ("IPerc@.1", "did you mean 'IPrec@0.1'?"),
         ("SetP@5", "SetP takes no cutoff"),
+        ("RetrievalFallOut@5", "'RetrievalFallOut@5' is not computed; ask for P and Recall at the same cutoff"),
         *(
             (f"P(rel={odd})@10", "P takes rel=2, rel=0.5")
             for odd in ("0", "0.0", "-1", "", ".", "e1", "1e", "nan", "inf", "1e101", "1e-101", "1_0", "0x1", "'2'")

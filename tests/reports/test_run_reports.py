@@ -259,8 +259,16 @@ def test_any_gain_can_be_the_least_that_is_relevant(rel: float) -> None:
     assert report[report.measures[0]] is report["AP"]
 
 
-@pytest.mark.parametrize(("rel", "rule"), [(1e-101, "must be an integer, or a gain"), (2**63, "must be below 2.63"),
-                                           (0, "must be above 0"), (-1, "must be above 0"), (True, "must be a number")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rel", "rule"),
+    [
+        (1e-101, "must be an integer, or a gain"),
+        (2**63, "must be below 2.63"),
+        (0, "must be above 0"),
+        (-0.5, "must be above 0"),
+        (True, "must be a number"),
+    ],
+)
 def test_numbers_that_are_no_least_gain(rel: Any, rule: str) -> None:
     with pytest.raises((ValueError, TypeError), match=f"^rel {rule}"):
         dh.Task.from_run({"q": {"a": 3.0}}, {"q": {"a": 1}}, rel=rel)

@@ -15,7 +15,7 @@ import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import least_gain
-from deadheat.measures.average_precision import OVER, AveragePrecision
+from deadheat.measures.average_precision import HITS, OVER, AveragePrecision
 from deadheat.measures.counts import OVER as RECALL_OVER
 from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
@@ -117,6 +117,8 @@ NOT_HERE = {  # measures of other programs, and what to do instead
     "infap": f"{_OPEN} AP, or for bpref, which leaves out documents without a judgement, too",
     **dict.fromkeys(("g", "ndcgrel"), f"{_OPEN} nDCG"),
     **dict.fromkeys(("bing", "rbpresid"), "is not computed; ask for nDCG, or AP for two grades"),
+    **dict.fromkeys(("fallout", "precisionrecallcurve", "recallatfixedprecision"),
+                    "is not computed; ask for P and Recall at the same cutoff"),
     "acg": "is a mean of grades, no fraction, and is not computed; ask for nDCG, for which grades are gains",
     "relstring": "is the order of the documents itself, which ties leave open",
     "unj": "counts documents without a judgement and is not computed",
@@ -190,6 +192,7 @@ def listing() -> str:
 # names
 
 _LARGEST_CUTOFF = 2**53
+_OVER_HITS = re.compile(r"retrieval_?(map|average_precision)", re.IGNORECASE)  # torchmetrics' mAP, if it has a cutoff
 
 
 class MeasureNameError(InvalidValueError):
@@ -241,6 +244,8 @@ def parse(name: str) -> Measure:
     base, cutoff = _split_cutoff(text)
     _refuse_bounds(name, base, cutoff, parameter)
     row, choice = find(base) or (None, None)
+    if cutoff is not None and _OVER_HITS.fullmatch(base.strip()):
+        choice = HITS
     if row is None:
         if key(base) in NOT_HERE:
             raise MeasureNameError("measures", f"{name!r} {NOT_HERE[key(base)]}")

@@ -88,8 +88,9 @@ class ScoredRetrieval(RowMetric):
 
     Differences from torchmetrics, other than ties: an item counts whatever the sign of its score (`RetrievalMAP`,
     `RetrievalMRR`, `RetrievalPrecision` and `RetrievalRecall` treat relevant items with a score of 0 or less as
-    irrelevant); mAP@k divides by all relevant items, not by those found; gains of nDCG are not negative; a query
-    without an irrelevant item has no AUC and is excluded, where torchmetrics gives 0.
+    irrelevant); gains of nDCG are not negative; a query without an irrelevant item has no AUC and is excluded, where
+    torchmetrics gives 0. mAP@k divides by all relevant items; ``RetrievalMAP`` with `top_k` divides by those found, as
+    there, and is ``mAP(over='hits')@k``. `RetrievalAUROC` takes no `top_k`.
 
     Examples
     --------
