@@ -495,11 +495,11 @@ def ann_benchmarks_recall(true: Any, of_returned: Any, k: int, epsilon: float) -
 def test_by_distance_is_the_recall_of_ann_benchmarks() -> None:
     """Ties make up for closer items that were missed; the difference is shown, and only where there is one."""
     rng = np.random.default_rng(0)
-    distances = np.sort(rng.integers(0, 5, (30, 40)) / 4, axis=1)
+    distances = np.sort(rng.integers(0, 20, (30, 40)) / 16, axis=1)
     ids = np.argsort(rng.random((30, 40)), axis=1)
     place = np.sort(np.argsort(rng.random((30, 40)), axis=1)[:, :8], axis=1)
     returned, near = np.take_along_axis(ids, place, 1), np.take_along_axis(distances, place, 1)
-    for tolerance in (0.0, 0.25):
+    for tolerance in (0.0, 0.0625):
         found = dh.index_recall_of_truth(returned, ids, distances, 5, tolerance=tolerance)
         theirs = ann_benchmarks_recall(distances, near, 5, tolerance)
         assert found["index"].recall_by_distance == pytest.approx(theirs, rel=1e-15)
