@@ -141,9 +141,10 @@ def add(row: Family) -> None:
 
 def remove(name: str) -> None:
     """Remove a row that was added to the catalogue; `MeasureNameError` for any other name."""
+    checks.text(name, "name")
     row = next((row for row in FAMILIES[_OWN:] if row.name == name), None)
     if row is None:
-        raise MeasureNameError("name", f"{name!r} must be the name of a measure that was registered")
+        raise MeasureNameError("name", f"{checks.shown(name)} must be the name of a measure that was registered")
     FAMILIES.remove(row)
     for spelling in row.spellings:
         del SPELLINGS[spelling]
@@ -157,7 +158,7 @@ def find(name: str) -> tuple[Family, str | None] | None:
     >>> find("Success")[0].name
     'Hit'
     """
-    return SPELLINGS.get(key(name))
+    return SPELLINGS.get(key(checks.text(name, "name")))
 
 
 def listing() -> str:
@@ -192,6 +193,7 @@ def listing() -> str:
 # names
 
 _LARGEST_CUTOFF = 2**53
+_LONGEST = 200  # characters of a name
 _OVER_HITS = re.compile(r"retrieval_?(map|average_precision)", re.IGNORECASE)  # torchmetrics' mAP, if it has a cutoff
 
 
@@ -240,6 +242,9 @@ def parse(name: str) -> Measure:
     if not isinstance(name, str):
         rule = f"must be given by its name, such as 'mAP' or 'P@10', but got {checks.shown(name)}"
         raise InvalidTypeError("a measure", rule)
+    if len(name) > _LONGEST:
+        came = f"{checks.shown(name)} has {len(name)}"
+        raise MeasureNameError("measures", f"a measure's name must have at most {_LONGEST} characters, but {came}")
     text, parameter = _split_parameter(name)
     base, cutoff = _split_cutoff(text)
     _refuse_bounds(name, base, cutoff, parameter)
@@ -289,7 +294,8 @@ def parse_all(
     listed = checks.listed(given, "measures", "names, such as 'mAP,Hit@1' or a list of them")
     if top_k is not None:
         listed = [_at(name, checks.positive_integer(top_k, "top_k")) for name in listed]
-    measures = dict.fromkeys(parse(name).at_level(rel) for name in listed)
+    least = None if rel is None else least_gain(rel, "rel")
+    measures = dict.fromkeys(parse(name).at_level(least) for name in listed)
     if not measures:
         raise InvalidValueError("measures", "must name at least one measure, but got none")
     return tuple(measures)
