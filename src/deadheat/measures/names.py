@@ -117,6 +117,8 @@ NOT_HERE = {  # measures of other programs, and what to do instead
     "infap": f"{_OPEN} AP, or for bpref, which leaves out documents without a judgement, too",
     **dict.fromkeys(("g", "ndcgrel"), f"{_OPEN} nDCG"),
     **dict.fromkeys(("bing", "rbpresid"), "is not computed; ask for nDCG, or AP for two grades"),
+    "ndcgany": "is LongMemEval's nDCG, which discounts rank 2 as little as rank 1; for it, dh.measures.register("
+               "'ndcg-any', lambda rank: 1 / np.log2(np.maximum(rank, 2)), over='best')",
     **dict.fromkeys(("fallout", "precisionrecallcurve", "recallatfixedprecision"),
                     "is not computed; ask for P and Recall at the same cutoff"),
     "acg": "is a mean of grades, no fraction, and is not computed; ask for nDCG, for which grades are gains",
