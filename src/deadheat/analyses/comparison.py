@@ -91,7 +91,7 @@ class Comparison(TabularResult):
         raw = [x - y for x, y in zip(a, reversed(b), strict=True)]
         values = Triple(*(np.where(np.abs(x) <= ROUNDING * sizes, 0.0, x) for x in raw))
         kept = ~np.isnan(values.lower)
-        of_a, of_b = (Triple(*(self.a.averaging.mean(np.where(kept, x, np.nan)) for x in side)) for side in (a, b))
+        of_a, of_b = (self.a.averaging.means(Triple(*(np.where(kept, x, np.nan) for x in side))) for side in (a, b))
         n_left_out = self._n_query - int(np.count_nonzero(kept))
         return Difference(
             name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, sizes, self._classes

@@ -26,7 +26,7 @@ from deadheat.support.arrays import Float64, Int64
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import require
-from deadheat.support.means import exact_total
+from deadheat.support.means import all_or_none, exact_total
 from deadheat.support.triple import Triple
 
 
@@ -277,7 +277,7 @@ class Difference(PlainFloats):
     @cached_property
     def _units(self) -> tuple[Float64, Float64]:
         """Contribution of each independent unit to the sum of differences, (3, n_unit), and its count of queries."""
-        rows = np.stack(self.per_query)[:, self._kept]
+        rows = np.stack(all_or_none(self.per_query))[:, self._kept]
         if self._classes is None:
             return rows, np.ones(rows.shape[1])
         sums, sizes = class_sums(rows, self._classes[self._kept])

@@ -53,7 +53,7 @@ from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
-from deadheat.support.means import exact_mean, exact_means_of_runs
+from deadheat.support.means import all_or_none, exact_mean, exact_means, exact_means_of_runs
 from deadheat.support.progress import Reporting
 from deadheat.support.triple import Triple, columns_of_bounds
 
@@ -169,7 +169,7 @@ class GroupedResult(PlainFloats):
 
     @cached_property
     def expected(self) -> float:
-        return exact_mean(self.per_group.expected)
+        return exact_means(self.per_group).expected
 
     @cached_property
     def upper(self) -> float:
@@ -192,7 +192,7 @@ class GroupedResult(PlainFloats):
         With `draws`, s² is the mean over draws of the variance inside each, and N the number of groups in one
         (`n_unit`): groups of different draws share their classes, so that more of them tell no more about classes.
         """
-        by_draw = [[standard_error(values) for values in part] for part in self._by_draw()]
+        by_draw = [[standard_error(values) for values in all_or_none(part)] for part in self._by_draw()]
         return Triple(*(math.sqrt(math.fsum(np.square(each)) / len(each)) for each in zip(*by_draw, strict=True)))
 
     def interval(
@@ -437,7 +437,7 @@ class GroupedReport(TabularResult):
         name = measure_names.parse(name).name
         if name not in self._results:
             offsets = np.cumsum([0, *map(len, self.items)])
-            per_group = Triple(*(exact_means_of_runs(values, offsets) for values in self.inside[name].per_query))
+            per_group = exact_means_of_runs(self.inside[name].per_query, offsets)
             self._results[name] = GroupedResult(name, per_group, self.n_group, self.draws)
         return self._results[name]
 

@@ -34,7 +34,7 @@ from deadheat.support.means import exact_mean
 from deadheat.support.triple import ByName, Triple
 
 DEFAULT_MEASURES = ("MR", "MRR", "Hits@1", "Hits@3", "Hits@10", "AMR", "AMRI", "adjusted MRR", "adjusted Hits@10")
-_NAME = re.compile(r"A?MR|AMRI|(adjusted )?(MRR|Hits@[1-9][0-9]{0,8})")
+_NAME = re.compile(r"A?MR|AMRI|(adjusted )?(MRR|Hits@[1-9][0-9]*)")
 
 
 @dataclass(frozen=True, eq=False)

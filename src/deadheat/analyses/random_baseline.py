@@ -180,7 +180,7 @@ def random_baseline(
         rows = ((bits >> np.uint64(11)) * 2.0**-53).reshape(n, dim)  # between 0 and 1, the same for ever
         query: Samples[Source] = Samples(Array(rows[:n_query]), classes)
         pair = Pair(query, None if items is None else Samples(Array(rows[n_query:]), items))
-        values.append(exact_mean(measure_values.per_query(zeros.with_rows(pair).profile, asked).expected))
+        values.append(exact_means(measure_values.per_query(zeros.with_rows(pair).profile, asked)).expected)
     of_orders = zero.values(random_orders(zero.n, draws, seed), asked, between, zeros.threads)
     return RandomBaseline(asked.name, np.array(values), np.array(of_orders), exact_means(between).expected)
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import compressed_rows, plain
 from deadheat.inputs.pair_rules import PairRules
+from deadheat.support import checks
 
 _UNMASKED = "to leave items out, use junk"
 _ROWS_AT_ONCE = 1 << 22  # elements checked in one go, so that a check needs little memory
@@ -189,6 +190,13 @@ def gain(value: Any, name: str) -> float:
     if value > np.iinfo(np.int64).max and isinstance(value, int):
         raise InvalidValueError(name, "must be below 2^63, but is larger")
     return value
+
+
+def least_gain(value: Any, name: str) -> float:
+    """Return the least gain that is relevant as a Python number, a whole one as an integer."""
+    if checks.real_number(value, name) <= 0:
+        raise InvalidValueError(name, f"must be above 0, but is {value}")
+    return gain(value, name)
 
 
 def _require_finite(array: NDArray[Any], name: str, start: int = 0) -> None:

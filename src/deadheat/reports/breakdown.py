@@ -80,7 +80,7 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
     by_name = np.array(sorted(range(len(numbers)), key=names.__getitem__))  # whatever the order of the samples is
     queries, ends = np.argsort(classes, kind="stable"), offsets_of(sizes)
     means = {
-        result.name: Triple(*(exact_means_of_runs(row[queries], ends) for row in result.per_query))
+        result.name: exact_means_of_runs(Triple(*(row[queries] for row in result.per_query)), ends)
         for result in results
     }
     order = by_name[_worst_first(Triple(*(row[by_name] for row in means[results[0].name])))]

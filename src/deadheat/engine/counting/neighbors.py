@@ -119,7 +119,19 @@ def _profile(
         raise InvalidValueError("n_gallery", f"must be the number of items there are, but {came}")
     whole = _with_rest(ordered, rest, rest_by_grade, judged.n_ranked)
     profile = assemble([whole], grade_values, judged.relevant, names, judged.gains)
-    return replace(profile, n_ordered=judged.n_ranked - rest) if rest.any() else profile
+    if not rest.any():
+        return profile
+    returned_by_grade = _returned(query[ranked], judged.grades[ranked], judged) if in_rest.any() else None
+    return replace(profile, n_ordered=judged.n_ranked - rest, returned=returned_by_grade)
+
+
+def _returned(query: Int64, grades: Int64, judged: _Known) -> Int64:
+    """Count the returned items of each query, and by grade the relevant ones, (n_query, 1 + n_grade)."""
+    counts = np.zeros((len(judged.n_ranked), 1 + len(judged.grade_values)), dtype=np.int64)
+    np.add.at(counts[:, 0], query, 1)
+    relevant = grades > 0
+    np.add.at(counts, (query[relevant], 1 + np.searchsorted(judged.grade_values, grades[relevant])), 1)
+    return counts
 
 
 def _with_rest(ordered: KeyedGroups, rest: Int64, rest_by_grade: Int64, n_ranked: Int64) -> KeyedGroups:

@@ -93,12 +93,15 @@ def relevant_first(profile: TieProfile) -> TieProfile:
     by_grade, of_queries = profile.counts_by_grade
     found = np.zeros_like(of_queries)
     np.add.at(found, profile.query_of_group, by_grade)
+    n_returned, _ = profile.returned_set
+    best = np.diff(np.minimum(np.cumsum(found[:, ::-1], axis=1), n_returned[:, None]), axis=1, prepend=0)[:, ::-1]
     some = np.flatnonzero(found.any(axis=1))
     zero = np.zeros(len(some), dtype=np.int64)
     unordered = replace(
         profile, offsets=np.searchsorted(some, np.arange(profile.n_query + 1)), closer=zero, closer_relevant=zero,
         tied=profile.n_ranked[some], tied_relevant=found[some].sum(axis=1), bounds_only=False, check=False,
         tied_by_grade=None if profile.tied_by_grade is None else found[some], n_ordered=np.zeros_like(profile.n_ranked),
+        returned=np.column_stack([n_returned, best]),
     )  # fmt: skip
     return unordered.best_completed()
 
@@ -125,6 +128,10 @@ def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
     running = offsets_of(tied_relevant)
     before = running[:-1] - running[profile.offsets[profile.query_of_group]]
     some, real = len(grades) > 0, profile.gains is not None
+    returned = profile.returned
+    if returned is not None:
+        of_level = returned[:, 1 + grades] * counted if some else np.zeros_like(returned[:, :1])
+        returned = np.column_stack([returned[:, 0], of_level])
     graded = len(grades) > real  # a single real gain has the grade 1
     return replace(
         profile,
@@ -138,6 +145,7 @@ def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
         tied_by_grade=of_groups[kept] if graded else None,
         relevant_by_grade=of_queries if graded else None,
         gains=profile.gain_table[:, grades] * counted if real and some else None,
+        returned=returned,
         check=False,
     )
 

@@ -30,8 +30,8 @@ else:
 OF_GROUPS, OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
 _ARRAYS = ("offsets", *OF_GROUPS, *OF_QUERIES, "grades")
 _GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
-_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered", "gains")
-OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered", "gains")
+_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered", "gains", "returned")
+OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered", "gains", "returned")
 
 Arrays = Mapping[str, Any]  # those of a profile that are not None: int64, and gains float64
 
@@ -56,6 +56,8 @@ def _rules(arrays: Arrays, query_ids: tuple[str, ...] | None, bounds_only: bool)
     yield from _rules_of_grades(arrays)
     if "n_ordered" in arrays:
         yield from _rules_of_cut_rankings(arrays, query)
+    if "returned" in arrays:
+        yield from _rules_of_returned_items(arrays, query)
 
 
 def _rules_of_groups(arrays: Arrays, query: Int64, bounds_only: bool) -> Rules:
@@ -102,6 +104,16 @@ def _rules_of_cut_rankings(arrays: Arrays, query: Int64) -> Rules:
     yield possible, "n_ordered must be the end of one group, from which on all ranked items are in the next"
 
 
+def _rules_of_returned_items(arrays: Arrays, query: Int64) -> Rules:
+    returned, of_groups = arrays["returned"], arrays.get("tied_by_grade", arrays["tied_relevant"][:, None])
+    ranked = np.zeros((len(arrays["n_ranked"]), of_groups.shape[1]), dtype=np.int64)
+    np.add.at(ranked, query, of_groups)
+    yield returned.shape == (len(ranked), 1 + ranked.shape[1]), "returned must be (n_query, 1 + n_grade)"
+    there = np.column_stack([arrays["n_ranked"], ranked])
+    yield np.all((returned >= 0) & (returned <= there)), "returned must not be more than is ranked"
+    yield np.all(returned[:, 1:].sum(axis=1) <= returned[:, 0]), "returned must not have more relevant items than items"
+
+
 @dataclass(frozen=True, eq=False)
 class TieProfile:
     """For each query, and each distinct distance at which it has a relevant item, four integers.
@@ -137,6 +149,9 @@ class TieProfile:
     gains : (n_query, n_grade) float64, optional
         For real-valued gains, such as 0.25, the gain that each grade stands for in a query, ascending, and 0 for a
         grade that it does not have; the grades are then 1 to n_grade. None where the gains are the grades.
+    returned : (n_query, 1 + n_grade), optional
+        For rankings that were cut, the items that were returned: all, and by grade the relevant ones, which no order
+        changes. None where these are the first `n_ordered` items, or all that are ranked.
     check : bool
         Check that the arrays agree with each other.
 
@@ -172,6 +187,7 @@ class TieProfile:
     query_ids: tuple[str, ...] | None = None
     n_ordered: Int64 | None = field(default=None, kw_only=True)
     gains: Float64 | None = field(default=None, kw_only=True)
+    returned: Int64 | None = field(default=None, kw_only=True)
     check: InitVar[bool] = True
 
     packed: ClassVar[PackedGroups | None] = None  # the groups as they are kept, where arrays are made when asked for
@@ -367,6 +383,17 @@ class TieProfile:
         return self.tied_by_grade, self.relevant_by_grade
 
     @property
+    def returned_set(self) -> tuple[Int64, Int64]:
+        """The number of items that were returned for each query, and by grade of the relevant ones among them."""
+        if self.returned is not None:
+            return self.returned[:, 0], self.returned[:, 1:]
+        by_grade, of_queries = self.counts_by_grade
+        found = np.zeros_like(of_queries)
+        ordered = slice(None) if self.n_ordered is None else ~self.is_cut
+        np.add.at(found, self.query_of_group[ordered], by_grade[ordered])
+        return self.n_ranked if self.n_ordered is None else self.n_ordered, found
+
+    @property
     def is_cut(self) -> Bool:
         """True for groups that are the unordered rest of a ranking that was cut, (n_group,)."""
         if self.n_ordered is None:
@@ -435,8 +462,9 @@ class TieProfile:
         The canonical bytes are, each ended by a newline: the text ``deadheat.TieProfile 1``, then ``exact`` or
         ``bounds`` (a tolerance), then for each array, in the order offsets, closer, closer_relevant, tied,
         tied_relevant, n_ranked, n_relevant, grades, where relevance is graded tied_by_grade and relevant_by_grade,
-        where rankings were cut n_ordered, and where gains are real gains, its name, its shape as decimal numbers
-        separated by spaces, and its values as little-endian int64, gains as float64, in C order.
+        where rankings were cut n_ordered, where gains are real gains, and where it is given returned, its name, its
+        shape as decimal numbers separated by spaces, and its values as little-endian int64, gains as float64, in C
+        order.
         """
         digest = hashlib.sha256()
         for piece in self._canonical():
@@ -513,7 +541,7 @@ def _integers(values: Any, name: str) -> Int64:
         raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
     if array.dtype == np.uint64 and array.max(initial=0) > 2**63 - 1:
         raise InvalidValueError(name, f"must be below 2^63, but holds {array.max()}")
-    if array.ndim != (2 if name in _GRADED_ARRAYS else 1):
+    if array.ndim != (2 if name in (*_GRADED_ARRAYS, "returned") else 1):
         raise InvalidValueError(name, f"must not have shape {array.shape}")
     return np.ascontiguousarray(array, dtype=np.int64)
 

@@ -20,6 +20,7 @@ from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plai
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
+from deadheat.support.means import all_or_none
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.evidence import Evidence, Rows, collect
 from deadheat.trust.audits.findings import (
@@ -511,7 +512,7 @@ def imbalance(evidence: Evidence) -> Iterator[Finding]:
     report, name = evidence.report, evidence.headline
     if report.classes is None:  # rows have several labels
         return
-    values = report[name].per_query.expected
+    values = all_or_none(report[name].per_query).expected
     sizes = np.bincount(report.classes[~np.isnan(values)])
     sizes = np.sort(sizes[sizes > 0])[::-1]
     n_class, total = len(sizes), int(sizes.sum())
