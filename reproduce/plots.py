@@ -56,11 +56,10 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
         for each in ties
     ]
     ax.barh(rows, shares, height=0.6, color=style.SKY, edgecolor=style.INK, linewidth=0.6)
-    layout.rows(ax, names)
-    layout.right_column(ax, "", groups)
     ax.set(xlabel="queries with a mixed tie (%)", xlim=(0, 100))
     most = int(np.nanargmax(shares))
-    return layout.finish(ax, title=f"Ties reach {shares[most]:.1f} % of the queries of {names[most]}")
+    title = f"Ties reach {shares[most]:.1f} % of the queries of {names[most]}"
+    return layout.finish(ax, title=title, rows=names, column=("", groups))
 
 
 def sample_order(labels: ArrayLike, order: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:

@@ -101,7 +101,7 @@ def _curve(
     title = None
     if references and most > 0:
         saves = f"{'saves' if gain >= 0 else 'costs'} {100 * abs(gain):.1f}"
-        title = f"Rejecting {label} {saves} points of area, the perfect order saves {100 * most:.1f}"
+        title = f"Rejecting {layout.short(label)} {saves} points of area, the perfect order saves {100 * most:.1f}"
     before = ax.get_ylim()[1] if ax.get_ylim()[0] == 0 else 0.0  # of the curves that are there already
     ax.set_ylim(0, max(min(1.2 * highest, 1.03), before))
     style.per_cent_axes(ax)

@@ -55,7 +55,6 @@ def group_values(
                   label="" if row else whisker)  # fmt: skip
         mean = 100 * headline(result)
         ax.plot([mean], [row - 0.08], "D", color=style.VERMILION, markersize=5.5, label="" if row else "mean")
-    layout.rows(ax, list(reports))
     what = f"{next(iter(results.values())).name} in a group of {next(iter(reports.values())).group_size}"
     ax.set_xlabel(f"{what} (%)")
-    return layout.finish(ax, title=leader(what, results))
+    return layout.finish(ax, title=leader(what, results), rows=list(reports))

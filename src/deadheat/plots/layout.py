@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +28,10 @@ from deadheat.plots import style
 _SMALLER = ("medium", "small", "x-small", "xx-small")
 _LINE = 1.25  # from line to line, in sizes of the text
 _HANDLE = 4.2  # what stands before and behind a name of a legend, in sizes of the text
-_MOST_TITLE, _MOST_LEGEND, _MOST_NAMES = 0.2, 0.3, 0.42  # of the height, the height and the width of the figure
+_MOST_TITLE, _MOST_LEGEND, _LEAST_AXES, _MOST_NAMES = 0.2, 0.3, 0.15, 0.42  # of the height; of the width
 _PAD = 0.08  # from one thing to the next
 _SLACK = 1.06  # of a width measured without hinting to the one that is drawn
+_IN_TITLE = 26  # letters of a name in a title
 
 
 class Room(NamedTuple):
@@ -60,8 +63,16 @@ def room(ax: Axes) -> Room:
 
 def width_of(text: str, size: float | str) -> float:
     """Return the width of the longest line of a text."""
-    font = FontProperties(size=size)
-    return _SLACK / 72 * max(text_to_path.get_text_width_height_descent(part, font, False)[0] for part in text.split("\n"))
+    family = tuple(FontProperties().get_family())
+    return _SLACK / 72 * _points(size) * max(sum(_advance(char, family) for char in part) for part in text.split("\n"))
+
+
+@lru_cache(maxsize=10_000)
+def _advance(char: str, family: tuple[str, ...]) -> float:
+    """Return the width of a character between two others, in sizes of the text."""
+    font = FontProperties(family=family, size=1.0)
+    with_it, without = (text_to_path.get_text_width_height_descent(text, font, False)[0] for text in (f"x{char}x", "xx"))
+    return float(with_it - without)
 
 
 def fold(text: str, width: float, size: float | str, lines: int = 3) -> str:
@@ -70,34 +81,31 @@ def fold(text: str, width: float, size: float | str, lines: int = 3) -> str:
         return text
     text = " ".join(text.split())
     letters, folded = len(text) * width / width_of(text, size), [text]
-    for most in range(len(text), 6, -max(1, len(text) // 20)):
-        for share in (1.0, 0.9, 0.8, 0.7):
+    for most in range(len(text), 6, -max(1, len(text) // 12)):
+        for share in (1.0, 0.85, 0.7):
             folded = textwrap.wrap(printable(text, most), max(4, int(share * letters)))
             if len(folded) <= lines and all(width_of(part, size) <= width for part in folded):
                 return "\n".join(folded)
     return "\n".join(folded[:lines])
 
 
-def finish(
-    ax: Axes, *, title: str | None = None, handles: Sequence[Any] | None = None, legend: bool = True, **more: Any
-) -> Axes:
-    """Fold the labels of axes, put a title above and a legend without a frame below; without a title, one there stays.
+def short(name: object) -> str:
+    """Return a name for a title, without its middle if it is long."""
+    return printable(str(name), _IN_TITLE)
 
-    `more` goes to the legend.
-    """
-    space = room(ax)
-    ax.set_xlabel(fold(ax.get_xlabel(), space.centred, "medium", 2))
-    ax.set_ylabel(fold(ax.get_ylabel(), 0.6 * space.height, "medium", 2))
-    if title is not None:
-        sizes = [style.kept("axes.titlesize", size) for size in _SMALLER[:-1]]
-        folded = [(fold(title, space.centred, size), size) for size in sizes]
-        least = next((pair for pair in folded if _height(*pair) <= _MOST_TITLE * space.height), folded[-1])
-        ax.set_title(least[0], fontsize=least[1])
-    ax.title.set_wrap(True)  # that of a title by the user, too
-    entries = _entries(ax.get_legend_handles_labels()[0] if handles is None else handles)
-    if legend and entries:
-        _legend_below(ax, room(ax), entries, more)
-    return ax
+
+def _is_whole(folded: str, text: str) -> bool:
+    """Return whether all words of a text are there, and none is broken."""
+    return folded.split() == text.split()
+
+
+def _fitted(text: str, width: float, sizes: Sequence[Any], lines: int, height: float = np.inf) -> tuple[str, Any]:
+    """Fold a text at the largest size at which none of it is left out, and its size; at the last one otherwise."""
+    for size in sizes:
+        folded = fold(text, width, size, lines)
+        if _is_whole(folded, text) and _height(folded, size) <= height:
+            break
+    return folded, size
 
 
 def _height(text: str, size: float | str) -> float:
@@ -106,6 +114,77 @@ def _height(text: str, size: float | str) -> float:
 
 def _points(size: float | str) -> float:
     return float(FontProperties(size=size).get_size_in_points())
+
+
+def finish(
+    ax: Axes,
+    *,
+    title: str | None = None,
+    rows: Sequence[str] = (),
+    column: tuple[str, Sequence[str]] | None = None,
+    handles: Sequence[Any] | None = None,
+    legend: bool = True,
+    **more: Any,
+) -> Axes:
+    """Put a title above the axes and a legend without a frame below, and fold all text to the space that there is.
+
+    Parameters
+    ----------
+    title : str, optional
+        Without one, a title that is there stays.
+    rows : sequence of str
+        Names of rows at heights 0, 1 ..., the first on top.
+    column : str and sequence of str, optional
+        A word on each row, to the right of the axes, and the label of these.
+    handles : sequence, optional
+        The entries of the legend; by default all that has a label.
+    **more
+        For the legend.
+    """
+    if rows:
+        ax.set_yticks(range(len(rows)), [fold(row, _MOST_NAMES * room(ax).width, "medium", 1) for row in rows])
+        ax.set_ylim(len(rows) - 0.4, -0.6)
+    right = None if column is None else _column(ax, *column)
+    ax.set_xlabel(fold(ax.get_xlabel(), room(ax).centred, "medium", 2))
+    space = room(ax)
+    if title is not None:
+        sizes = [style.kept("axes.titlesize", size) for size in _SMALLER[:-1]]
+        folded, size = _fitted(title, space.centred, sizes, 3, _MOST_TITLE * space.height)
+        ax.set_title(folded, fontsize=size)
+    ax.title.set_wrap(True)  # that of a title by the user, too
+    entries = _entries(ax.get_legend_handles_labels()[0] if handles is None else handles) if legend else {}
+    form = _Form.best(list(entries), space) if entries else None
+    above, below = _height(ax.get_title() or " ", ax.title.get_fontsize()), space.below + (form.height if form else 0)
+    left = max(space.height - above - below - 4 * _PAD, _LEAST_AXES * space.height)
+    if rows:
+        _fit_rows(ax, rows, left, space.width)
+    if right is not None:
+        right.tick_params(labelsize=min(_points("small"), *(label.get_fontsize() for label in ax.get_yticklabels())))
+    for axis in (ax.yaxis, *(() if right is None else (right.yaxis,))):
+        folded, size = _fitted(axis.get_label_text(), left, _SMALLER, 2)
+        axis.set_label_text(folded, fontsize=size)
+    if form is not None:
+        form.draw(ax, room(ax), list(entries.values()), more)
+    return ax
+
+
+def _column(ax: Axes, title: str, texts: Sequence[str]) -> Any:
+    """Write a word on each row to the right of the axes, and what they are along the side."""
+    column = ax.secondary_yaxis("right")
+    column.set_yticks(range(len(texts)), texts, fontsize="small")
+    column.tick_params(length=0)
+    column.spines[:].set_visible(False)
+    column.set_ylabel(title, fontsize="small")
+    return column
+
+
+def _fit_rows(ax: Axes, names: Sequence[str], height: float, width: float) -> None:
+    """Fold the names of rows, and make them smaller where rows are low."""
+    each = height / (len(names) + 0.2)
+    size = min(_points(style.kept("ytick.labelsize", "medium")), 72 * each / _LINE)
+    lines = max(1, int(72 * each / (_LINE * size)))
+    folded = [fold(name, _MOST_NAMES * width, size, lines) for name in names]
+    ax.set_yticks(range(len(names)), folded, fontsize=size)
 
 
 def _entries(handles: Iterable[Any]) -> dict[str, Any]:
@@ -127,25 +206,48 @@ def _is_undefined(line: Line2D) -> bool:
     return bool(len(y)) and bool(np.isnan(y).all())
 
 
-def _legend_below(ax: Axes, space: Room, entries: dict[str, Any], more: dict[str, Any]) -> None:
-    """Put a legend under the label of the horizontal axis, as wide as the axes with their labels."""
-    sizes, names, n_column = _SMALLER[1:], list(entries), 1
-    for size in (style.kept("legend.fontsize", each) for each in sizes):
-        em = _points(size) / 72
-        names = [fold(name, space.width - _HANDLE * em - 2 * _PAD, size, 2) for name in entries]
-        widths = [width_of(name, size) + _HANDLE * em for name in names]
-        n_column = next(
-            (n for n in range(len(names), 1, -1) if _of_columns(widths, n, max, sum) <= space.width - 2 * _PAD), 1
-        )
-        height = _of_columns([_height(name, size) + 0.3 * em for name in names], n_column, sum, max)
-        if height <= _MOST_LEGEND * space.height:
-            break
-    corner = ScaledTranslation(-space.left, -space.below - _PAD, ax.figure.dpi_scale_trans)
-    ax.legend(
-        handles=list(entries.values()), labels=names, loc="upper left", bbox_to_anchor=(0.0, 0.0),
-        bbox_transform=ax.transAxes + corner, borderaxespad=0.0, ncols=n_column, frameon=False, fontsize=size,
-        columnspacing=1.2, handletextpad=0.5, labelspacing=0.3, **more,
-    )  # fmt: skip
+class _Form(NamedTuple):
+    """The form of a legend: its names, folded, the size of its text, its columns, and its height."""
+
+    names: list[str]
+    size: Any
+    n_column: int
+    height: float
+
+    @classmethod
+    def best(cls, names: list[str], space: Room) -> _Form:
+        """Return the form with the largest text that is low enough for the figure; else the lowest one."""
+        forms: list[_Form] = []
+        for size in (style.kept("legend.fontsize", each) for each in _SMALLER[1:]):
+            for lines, n_column in product((1, 2), range(len(names), 0, -1)):
+                forms += cls._of(names, space.width - 2 * _PAD, size, n_column, lines)
+            low = [form for form in forms if form.height <= _MOST_LEGEND * space.height]
+            if low:
+                return low[0]
+        return min(forms, key=lambda form: form.height)
+
+    @classmethod
+    def _of(cls, names: list[str], width: float, size: Any, n_column: int, lines: int) -> list[_Form]:
+        """Return the form with names in one line or two; in two columns or more, only if no name is shortened."""
+        em, folded = _points(size) / 72, names
+        if lines > 1:
+            folded = [fold(name, max(0.1, width / n_column - _HANDLE * em), size, lines) for name in names]
+        widths = [width_of(name, size) + _HANDLE * em for name in folded]
+        if _of_columns(widths, n_column, max, sum) > width or (n_column > 1 and not all(map(_is_whole, folded, names))):
+            return []
+        height = _of_columns([_height(name, size) + 0.3 * em for name in folded], n_column, sum, max)
+        return [cls(folded, size, n_column, height)]
+
+    def draw(self, ax: Axes, space: Room, handles: list[Any], more: dict[str, Any]) -> None:
+        """Put the legend under the label of the horizontal axis; under square axes, which may be narrow, centred."""
+        wide = ax.get_aspect() == "auto"
+        corner = ScaledTranslation(-space.left if wide else 0.0, -space.below - _PAD, ax.figure.dpi_scale_trans)
+        ax.legend(
+            handles=handles, labels=self.names, loc="upper left" if wide else "upper center",
+            bbox_to_anchor=(0.0 if wide else 0.5, 0.0), bbox_transform=ax.transAxes + corner, borderaxespad=0.0,
+            ncols=self.n_column, frameon=False, fontsize=self.size, columnspacing=1.2, handletextpad=0.5,
+            labelspacing=0.3, **more,
+        )  # fmt: skip
 
 
 def _of_columns(values: Sequence[float], n_column: int, inside: Any, over: Any) -> float:
@@ -153,23 +255,3 @@ def _of_columns(values: Sequence[float], n_column: int, inside: Any, over: Any) 
     each, longer = divmod(len(values), n_column)
     starts = [column * each + min(column, longer) for column in range(n_column + 1)]
     return float(over(inside(values[start:stop]) for start, stop in zip(starts, starts[1:], strict=False)))
-
-
-def rows(ax: Axes, names: Sequence[str]) -> None:
-    """Make a row for each name, the first on top."""
-    space = room(ax)
-    each = max(0.6 * space.height, space.height - 1.2) / max(1, len(names))  # inches for a row
-    size = min(_points(style.kept("ytick.labelsize", "medium")), 72 * each / _LINE)
-    lines = max(1, int(72 * each / (_LINE * size)))
-    ax.set_yticks(range(len(names)), [fold(name, _MOST_NAMES * space.width, size, lines) for name in names], fontsize=size)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-
-
-def right_column(ax: Axes, title: str, texts: Sequence[str]) -> None:
-    """Write a word on each row to the right of the axes, and what they are along the side."""
-    column = ax.secondary_yaxis("right")
-    size = min([_points("small"), *(label.get_fontsize() for label in ax.get_yticklabels())])
-    column.set_yticks(range(len(texts)), texts, fontsize=size)
-    column.tick_params(length=0)
-    column.spines[:].set_visible(False)
-    column.set_ylabel(fold(title, 0.6 * room(ax).height, "small", 2), fontsize="small")

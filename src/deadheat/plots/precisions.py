@@ -97,13 +97,12 @@ def format_changes(
                 np.full(len(far), edge), far, linestyle="", marker=marker, markersize=8, color=style.INK,
                 transform=ax.get_yaxis_transform(), clip_on=False, label="beyond the axis",
             )  # fmt: skip
-    layout.rows(ax, names)
-    layout.right_column(ax, "difference", [_signed(value) for value in values[2]])
     what = reports[base][measure].name
     ax.set_xlabel(f"{what}, difference to {base} (points)")
     most = int(np.nanargmax(np.abs(values[2]))) if np.isfinite(values[2]).any() else 0
-    largest = f"{what}: {names[most]} is farthest from {base}, {_signed(values[2, most])} points"
-    return layout.finish(ax, title=largest if values[2, most] else f"{what}: no difference to {base}")
+    largest = f"{what}: {layout.short(names[most])} is farthest from {layout.short(base)}, {_signed(values[2, most])} points"
+    title = largest if values[2, most] else f"{what}: no difference to {layout.short(base)}"
+    return layout.finish(ax, title=title, rows=names, column=("difference", [_signed(value) for value in values[2]]))
 
 
 def _change(report: Report, base: Report, measure: str, settings: dict[str, Any]) -> list[float]:

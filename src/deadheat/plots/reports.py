@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from deadheat.analyses.difference import Difference
@@ -48,7 +49,7 @@ def leader(what: str, values: Mapping[str, Any]) -> str:
     if len(values) == 1 or not known:
         return f"{what}: {value(next(iter(values.values())))} %"
     most = max(known.values())
-    first = [name for name, lower in known.items() if lower == most]
+    first = [layout.short(name) for name, lower in known.items() if lower == most]
     verb = "is" if len(first) == 1 else "are"
     return f"{what}: {' and '.join(first)} {verb} first by the lower bound, {100 * most:.2f} %"
 
@@ -94,15 +95,13 @@ def bounds(
     ticks = [(100 * value, row + 0.32) for row, name in enumerate(results) for value in defined(sorts.get(name, ()), "sorts")]
     if ticks:
         ax.plot(*np.array(ticks).T, "|", color=style.INK, markersize=6, markeredgewidth=0.9, label="plain sorts")
-    layout.rows(ax, list(results))
     widths = ends[2] - ends[0]
-    layout.right_column(ax, "upper − lower (points)", list(map(_width, widths)))
     names = list(dict.fromkeys(result.name for result in results.values()))
     ax.set_xlabel(f"{names[0]} (%)" if len(names) == 1 else "value (%)")
     open_row = list(results)[int(np.nanargmax(widths))] if np.isfinite(widths).any() else ""
-    open_title = f"Ties leave up to {np.nanmax(widths):.2f} points open ({open_row})" if (widths > 0).any() else None
+    open_title = f"Ties leave up to {np.nanmax(widths):.2f} points open ({layout.short(open_row)})" if (widths > 0).any() else None
     title = leader(names[0], results) if len(names) == 1 else open_title or "No tie affects a value"
-    return layout.finish(ax, title=title)
+    return layout.finish(ax, title=title, rows=list(results), column=("upper − lower (points)", list(map(_width, widths))))
 
 
 def _width(points: float) -> str:
@@ -157,10 +156,9 @@ def mean_intervals(
         ax.barh(places[tied], width, left=left, height=0.36, color=style.SKY, label=style.TIES)
     name = "expected" if tied.all() else "value" if not tied.any() else "expected, or the value without ties"
     ax.plot(expected, places, "D", markersize=4.5, color=style.BLUE, label=name)
-    layout.rows(ax, list(reports))
     what = next(iter(results.values())).name
     ax.set_xlabel(f"{what} (%)")
-    return layout.finish(ax, title=leader(what, results))
+    return layout.finish(ax, title=leader(what, results), rows=list(reports))
 
 
 def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
@@ -208,7 +206,7 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(place) + 1))
     rest = f", ties decide {n_open}" if n_open else ""
-    title = f"Of {count(len(place), 'query', 'queries')}, {a} wins {wins_a} and {b} {wins_b}{rest}"
+    title = f"Of {count(len(place), 'query', 'queries')}, {layout.short(a)} wins {wins_a} and {layout.short(b)} {wins_b}{rest}"
     return layout.finish(ax, title=title)
 
 
@@ -401,26 +399,31 @@ def hash_lookup(
     named = arguments.several(results, HashLookup, "results", alone=_ALONE)
     alone = len(named) == 1
     ax = style.quiet(style.axes(ax))
-    lines: list[tuple[str, Any, Float64]] = []
-    for name, result in named.items():
+    handles: list[Any] = []
+    for number, (name, result) in enumerate(named.items()):
         values, radii = getattr(result, average), np.arange(result.n_bits + 1)
         found = result.n_empty < result.n_query
+        look: dict[str, Any] = {"markersize": 4, "linewidth": 1.4, **style.marked_line(number)}
+        look |= {} if result.n_bits < _MANY_LEVELS else {"marker": None}
         if against == "recall":
-            label = "precision" if alone else name
-            lines.append((label, 100 * values.recall[found], values.precision[found]))
+            x, y = 100 * values.recall[found], 100 * values.precision[found]
+            handles += ax.plot(x, y, label="precision" if alone else name, **look)
+        elif alone:
+            handles += ax.plot(radii, 100 * values.precision, label="precision", **look)
+            handles += ax.plot(radii, 100 * values.recall, label="recall", **look | style.marked_line(1))
+            dots = {"color": style.GREY, "linestyle": style.DOTTED}
+            handles += ax.plot(radii, 100 * result.empty, label="empty balls", **dots)
         else:
-            first = "" if alone else f"{name}: "
-            lines += [(f"{first}{each}", radii, getattr(values, each)) for each in ("precision", "recall")]
-    for number, (name, x, y) in enumerate(lines):
-        look = style.marked_line(number) | ({} if len(x) <= _MANY_LEVELS else {"marker": None})
-        ax.plot(x, 100 * y, markersize=4, linewidth=1.4, label=name, **look)
-    if against == "radius" and alone:
-        ax.plot(radii, 100 * result.empty, color=style.GREY, linestyle=style.DOTTED, label="empty balls")
+            handles += ax.plot(radii, 100 * values.precision, label=name, **look | {"linestyle": "-"})
+            ax.plot(radii, 100 * values.recall, label=f"{name}: recall", **look | {"linestyle": style.DASHED})
+    if against == "radius":
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        kinds = {"precision": "-", "recall": style.DASHED} if not alone else {}
+        handles += [Line2D([], [], color=style.GREY, linestyle=dash, label=kind) for kind, dash in kinds.items()]
     ax.set(xlabel="recall (%)" if against == "recall" else "Hamming radius", ylim=(0, 102))
     ax.set_ylabel(f"{'precision' if against == 'recall' else 'value'} (%)")
     best = {name: Triple(*3 * [float(getattr(result, average).f1.max())]) for name, result in named.items()}
-    return layout.finish(ax, title=leader("Best F1", best))
+    return layout.finish(ax, title=leader("Best F1", best), handles=handles)
 
 
 def _at_half(curve: PrecisionRecall) -> Triple[float]:
@@ -523,12 +526,11 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
         ax.hlines(rows[tied], lower[tied], upper[tied], color=style.INK, linewidth=2.2, label=label)
     whole = report[measure]
     ax.axvline(100 * headline(whole), color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
-    layout.rows(ax, list(map(str, names)))
-    layout.right_column(ax, "queries", list(map(str, counts)))
     some = "classes" if len(names) == n_class else f"the worst {len(names)} of {n_class} classes"
     ax.set(xlabel=f"{whole.name} (%)", ylabel=some, xlim=(0, 100))
-    worst = f"The worst class is {names[0]}: {value(Triple(*(end[0] for end in values)))} %" if len(names) else ""
-    return layout.finish(ax, title=f"{worst}, all queries {value(whole)} %" if worst else None)
+    worst = f"The worst class is {layout.short(names[0])}: {value(Triple(*(end[0] for end in values)))} %" if len(names) else ""
+    title = f"{worst}, all queries {value(whole)} %" if worst else None
+    return layout.finish(ax, title=title, rows=list(map(str, names)), column=("queries", list(map(str, counts))))
 
 
 def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None = None) -> Axes:

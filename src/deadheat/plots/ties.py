@@ -65,10 +65,10 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     ax.plot(levels[:, 2], rows, "o", color=style.INK, markersize=5, label="median")
     ax.plot(levels[:, 5], rows, "x", color=style.VERMILION, markersize=5, label="largest")
     style.log_axis(ax, "x")
-    layout.rows(ax, list(profiles))
     ax.set_xlabel("items at the distance of a relevant item")
     largest = list(profiles)[int(np.argmax(levels[:, 5]))]
-    return layout.finish(ax, title=f"Up to {levels[:, 5].max():,.0f} items tie with a relevant one ({largest})")
+    title = f"Up to {levels[:, 5].max():,.0f} items tie with a relevant one ({layout.short(largest)})"
+    return layout.finish(ax, title=title, rows=list(profiles))
 
 
 def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> Axes:
@@ -91,7 +91,7 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
     for row, exploit in enumerate(exploits.values()):
         low, high = exploit.bounds.lower, exploit.bounds.upper
         if low == high:
-            ax.text(50, row, "no tie decides: one value", ha="center", va="center", fontsize="small")
+            ax.text(50, row, "one value", ha="center", va="center", fontsize="small")
             continue
         ax.hlines(row, 0, 100, color=style.GREY, linewidth=0.8, zorder=1)
         ends = (exploit.lowest, exploit.highest)
@@ -105,9 +105,7 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
         dot: dict[str, Any] = {"s": 34, "linewidths": 1.4, "zorder": 5}
         ax.scatter(expected, row, marker="o", facecolor=style.PAPER, edgecolor=style.INK, **dot)
         ax.scatter(given, row, marker="x", color=style.VERMILION, **dot)
-    layout.rows(ax, list(exploits))
     between = [_between(100 * each.bounds.lower, 100 * each.bounds.upper) for each in exploits.values()]
-    layout.right_column(ax, "bounds (%)", between)
     ax.set(xlabel="between lower bound and upper bound (%)", xlim=(-2, 102))
     handles = [
         Patch(facecolor=style.SKY, edgecolor=style.BLUE, linewidth=0.6, label="lowest to highest found"),
@@ -120,9 +118,9 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
     ]  # fmt: skip
     widths = {name: 100 * (exploit.highest.value - exploit.lowest.value) for name, exploit in exploits.items()}
     widest = max(widths, key=lambda name: widths[name])
-    title = f"The order of the samples moves {widest} by {widths[widest]:.2f} points"
+    title = f"The order of the samples moves {layout.short(widest)} by {widths[widest]:.2f} points"
     title = title if widths[widest] > 0 else "The order of the samples changes nothing"
-    return layout.finish(ax, handles=handles, title=title)
+    return layout.finish(ax, title=title, rows=list(exploits), column=("bounds (%)", between), handles=handles)
 
 
 def _between(low: float, high: float) -> str:

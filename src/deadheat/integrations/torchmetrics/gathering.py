@@ -211,12 +211,11 @@ def draw(val: Any, ax: Any) -> tuple[Any, Any]:
     ax = style.quiet(style.axes(ax), grid="x" if len(steps) == 1 else "y")
     if len(steps) == 1:
         style.ends(ax, 100 * np.concatenate(list(values.values()), axis=1), 6)
-        layout.rows(ax, list(values))
         ax.set_xlim(-2, 102)
         ax.set_xlabel("value (%)")
     else:
         _draw_steps(ax, values)
-    layout.finish(ax)
+    layout.finish(ax, rows=list(values) if len(steps) == 1 else ())
     return ax.get_figure(), ax
 
 
