@@ -48,7 +48,7 @@ def examples(long: bool = False) -> dict[str, Draw]:
         "credible_recall": (relevant, {"label": names[0]}),
         "differences": (differing, {}),
         "error_reject": (curve, {"label": names[0]}),
-        "format_changes": (formats if not long else {**reports, **formats.reports}, {}),
+        "format_changes": (reports if long else formats, {}),
         "group_values": (grouped, {}),
         "hash_lookup": (lookups, {}),
         "mean_intervals": (reports, {}),

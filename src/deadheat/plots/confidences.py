@@ -6,7 +6,7 @@ has a label for it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -117,7 +117,7 @@ def reliability(
     """
     arguments.one(calibration, Calibration, "calibration")
     legend, colour = checks.flag(legend, "legend"), style.line(0)["color"]
-    ax = style.quiet(style.axes(ax, (3.8, 4.2)), grid="both")
+    ax = _square(ax, "mean confidence of the bin (%)", "right queries (%)")
     ax.plot([0, 1], [0, 1], color=style.GREY, linestyle=style.DOTTED, label="as confident as right")
     filled = calibration.count > 0
     x, (lower, expected, upper) = calibration.confidence[filled], (array[filled] for array in calibration.right)
@@ -131,7 +131,6 @@ def reliability(
     size = 14 + 160 * counts / largest
     shown = f"{label} of a bin: area by number, {counts.min(initial=largest)} to {largest}"
     ax.scatter(x, middle, s=size, color=colour, edgecolor=style.PAPER, linewidth=0.6, zorder=3, label=shown)
-    _square(ax, "mean confidence of the bin (%)", "right queries (%)")
     title = f"Confidence is off by {value(calibration.ece, 1)} % on average (ECE)"
     return layout.finish(ax, markerscale=0.6, title=title) if legend else ax
 
@@ -172,7 +171,7 @@ def credible_recall(
     arguments.one(found, CredibleRecall, "found")
     others, legend = checks.flag(others, "others"), checks.flag(legend, "legend")
     drawn = style.marked_line(checks.whole_number(number, "number"))
-    ax = style.quiet(style.axes(ax, (3.8, 4.2)), grid="both")
+    ax = _square(ax, "mass of the region (%)", "items inside (%)")
     if not any(line.get_label() == _DIAGONAL for line in ax.get_lines()):
         ax.plot([0, 1], [0, 1], color=style.GREY, linewidth=1.0, label=_DIAGONAL)
     lower, expected, upper = found.relevant
@@ -182,10 +181,13 @@ def credible_recall(
     if others:
         look = {"color": drawn["color"], "linestyle": style.DOTTED, "linewidth": 1.2}
         ax.plot(found.masses, found.others.upper, label=f"{label}: others", **look)
-    _square(ax, "mass of the region (%)", "items inside (%)")
     return layout.finish(ax) if legend else ax
 
 
-def _square(ax: Axes, xlabel: str, ylabel: str) -> None:
-    ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(-0.03, 1.03), ylim=(-0.03, 1.05), aspect="equal")
+def _square(ax: Axes | None, xlabel: str, ylabel: str) -> Axes:
+    """Return axes from 0 to 100 % in both directions: those given, or new ones that are square."""
+    aspect: Literal["auto", "equal"] = "equal" if ax is None else "auto"
+    ax = style.quiet(style.axes(ax, (3.8, 4.2)), grid="both")
+    ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(-0.03, 1.03), ylim=(-0.03, 1.05), aspect=aspect)
     style.per_cent_axes(ax)
+    return ax

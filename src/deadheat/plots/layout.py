@@ -28,7 +28,8 @@ from deadheat.plots import style
 _SMALLER = ("medium", "small", "x-small", "xx-small")
 _LINE = 1.25  # from line to line, in sizes of the text
 _HANDLE = 4.2  # what stands before and behind a name of a legend, in sizes of the text
-_MOST_TITLE, _MOST_LEGEND, _LEAST_AXES, _MOST_NAMES = 0.2, 0.3, 0.15, 0.42  # of the height; of the width
+_MOST_TITLE, _MOST_LEGEND, _LEAST_AXES, _ALONG = 0.2, 0.3, 0.12, 0.85  # of the height; the last one of that of the axes
+_MOST_NAMES, _WITH_COLUMN = 0.42, 0.32  # of the width: names of rows, and these with a column on the other side
 _PAD = 0.08  # from one thing to the next
 _SLACK = 1.06  # of a width measured without hinting to the one that is drawn
 _IN_TITLE = 26  # letters of a name in a title
@@ -141,11 +142,13 @@ def finish(
     **more
         For the legend.
     """
+    space, share = room(ax), _MOST_NAMES if column is None else _WITH_COLUMN
     if rows:
-        ax.set_yticks(range(len(rows)), [fold(row, _MOST_NAMES * room(ax).width, "medium", 1) for row in rows])
+        _set_rows(ax, rows, 0.4 * space.height, share * space.width)
         ax.set_ylim(len(rows) - 0.4, -0.6)
     right = None if column is None else _column(ax, *column)
-    ax.set_xlabel(fold(ax.get_xlabel(), room(ax).centred, "medium", 2))
+    folded, size = _fitted(ax.get_xlabel(), room(ax).centred, _SMALLER[:2], 1)
+    ax.set_xlabel(folded if _is_whole(folded, ax.get_xlabel()) else fold(ax.get_xlabel(), room(ax).centred, size, 2), fontsize=size)
     space = room(ax)
     if title is not None:
         sizes = [style.kept("axes.titlesize", size) for size in _SMALLER[:-1]]
@@ -157,12 +160,11 @@ def finish(
     above, below = _height(ax.get_title() or " ", ax.title.get_fontsize()), space.below + (form.height if form else 0)
     left = max(space.height - above - below - 4 * _PAD, _LEAST_AXES * space.height)
     if rows:
-        _fit_rows(ax, rows, left, space.width)
+        _set_rows(ax, rows, left, share * space.width)
     if right is not None:
         right.tick_params(labelsize=min(_points("small"), *(label.get_fontsize() for label in ax.get_yticklabels())))
-    for axis in (ax.yaxis, *(() if right is None else (right.yaxis,))):
-        folded, size = _fitted(axis.get_label_text(), left, _SMALLER, 2)
-        axis.set_label_text(folded, fontsize=size)
+        _fold_along(right, left, _SMALLER[1:])
+    _fold_along(ax, left, _SMALLER)
     if form is not None:
         form.draw(ax, room(ax), list(entries.values()), more)
     return ax
@@ -178,12 +180,18 @@ def _column(ax: Axes, title: str, texts: Sequence[str]) -> Any:
     return column
 
 
-def _fit_rows(ax: Axes, names: Sequence[str], height: float, width: float) -> None:
-    """Fold the names of rows, and make them smaller where rows are low."""
+def _fold_along(ax: Any, height: float, sizes: Sequence[str]) -> None:
+    """Fold the label of a vertical axis."""
+    folded, size = _fitted(ax.get_ylabel(), _ALONG * height, sizes, 2)
+    ax.set_ylabel(folded, fontsize=size)
+
+
+def _set_rows(ax: Axes, names: Sequence[str], height: float, width: float) -> None:
+    """Name the rows; names are folded, and smaller where rows are low."""
     each = height / (len(names) + 0.2)
     size = min(_points(style.kept("ytick.labelsize", "medium")), 72 * each / _LINE)
     lines = max(1, int(72 * each / (_LINE * size)))
-    folded = [fold(name, _MOST_NAMES * width, size, lines) for name in names]
+    folded = [fold(name, width, size, lines) for name in names]
     ax.set_yticks(range(len(names)), folded, fontsize=size)
 
 
@@ -201,9 +209,9 @@ def _entries(handles: Iterable[Any]) -> dict[str, Any]:
 
 
 def _is_undefined(line: Line2D) -> bool:
-    """Return whether no point of a line has a value, so that nothing of it is drawn."""
-    y = np.asarray(line.get_ydata(), dtype=np.float64)
-    return bool(len(y)) and bool(np.isnan(y).all())
+    """Return whether a line has points and none of them a value, so that nothing of it is drawn."""
+    points = np.asarray(line.get_xydata(), dtype=np.float64)
+    return bool(len(points)) and bool(np.isnan(points).any(axis=1).all())
 
 
 class _Form(NamedTuple):

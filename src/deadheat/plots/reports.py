@@ -203,7 +203,7 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     _open(ax, place, low, high, style.INK)
     ax.axhline(0, color=style.INK, linewidth=0.8)
     what = f"{per_query_name(difference.name)} of {a} − {b} (points)"
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(place) + 1))
     rest = f", ties decide {n_open}" if n_open else ""
     title = f"Of {count(len(place), 'query', 'queries')}, {layout.short(a)} wins {wins_a} and {layout.short(b)} {wins_b}{rest}"
@@ -354,7 +354,8 @@ def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *,
     named = arguments.several(curves, PrecisionRecall, "curves", alone=_ALONE)
     ax = style.quiet(style.axes(ax))
     for number, (name, curve) in enumerate(named.items()):
-        ends = Triple(100 * curve.lower, 100 * curve.expected, 100 * curve.upper)
+        expected = np.where(curve.lower == curve.upper, curve.lower, curve.expected)  # one value, under a tolerance too
+        ends = Triple(100 * curve.lower, 100 * expected, 100 * curve.upper)
         few = len(curve.recall) <= _MANY_LEVELS
         _line(ax, number, name, 100 * curve.recall, ends, marked=few)
     interpolated = all(curve.interpolated for curve in named.values())
@@ -417,7 +418,7 @@ def hash_lookup(
             handles += ax.plot(radii, 100 * values.precision, label=name, **look | {"linestyle": "-"})
             ax.plot(radii, 100 * values.recall, label=f"{name}: recall", **look | {"linestyle": style.DASHED})
     if against == "radius":
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
         kinds = {"precision": "-", "recall": style.DASHED} if not alone else {}
         handles += [Line2D([], [], color=style.GREY, linestyle=dash, label=kind) for kind, dash in kinds.items()]
     ax.set(xlabel="recall (%)" if against == "recall" else "Hamming radius", ylim=(0, 102))
@@ -576,7 +577,7 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
     label = "mean, lower to upper" if low < high else "mean"
     ax.axhline(mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label=label)
     name = per_query_name(result.name)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.set(xlabel="queries, from worst to best", ylabel=f"{name} (%)", xlim=(0, len(order) + 1))
     title = f"Ties affect {name} in {tied.sum()} of {count(len(order), 'query', 'queries')}"
     return layout.finish(ax, title=title)

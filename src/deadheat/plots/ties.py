@@ -106,7 +106,7 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
         ax.scatter(expected, row, marker="o", facecolor=style.PAPER, edgecolor=style.INK, **dot)
         ax.scatter(given, row, marker="x", color=style.VERMILION, **dot)
     between = [_between(100 * each.bounds.lower, 100 * each.bounds.upper) for each in exploits.values()]
-    ax.set(xlabel="between lower bound and upper bound (%)", xlim=(-2, 102))
+    ax.set(xlabel="position between the bounds (%)", xlim=(-2, 102))
     handles = [
         Patch(facecolor=style.SKY, edgecolor=style.BLUE, linewidth=0.6, label="lowest to highest found"),
         *(Line2D([], [], linestyle="", markersize=size, markeredgewidth=width, marker=marker, color=color,
@@ -195,7 +195,7 @@ def collision_image(
     ax.set_xlabel("rank" + (f"\n(each mark widened by {reach})" if reach else ""))
     ax.set_ylabel("query")
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True))
+        axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     n_mixed = int((kind == Kind.MIXED).any(axis=1).sum())
     title = f"{n_mixed} of {count(n_query, 'query has', 'queries have')} a mixed tie"
     if not (kind > Kind.NONE).any():
