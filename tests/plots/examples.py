@@ -21,8 +21,9 @@ def examples(long: bool = False) -> dict[str, Draw]:
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(8), 5)
     embeddings = (rng.integers(-9, 10, (8, 8)))[labels] + rng.integers(-6, 7, (40, 8))
-    classes = np.array([f"{'class of a very long name, such as species have, number ' * long}{each}" for each in labels])
-    names = [f"{'a_network_with_a_long_name trained for many epochs on images of birds ' * long}{each}" for each in "abc"]
+    many, more = "class of a very long name, as species have, number ", "a_network_with_a_long_name trained on birds "
+    classes = np.array([f"{many * long}{each}" for each in labels])
+    names = [f"{more * long}{each}" for each in "abc"]
     dimensions = [dh.Task(embeddings[:, :n], classes) for n in (8, 3, 2)]
     codes = dh.Task(embeddings > 0, classes, distance="hamming")
     tasks = dict(zip(names, [codes, *dimensions[1:]], strict=True))

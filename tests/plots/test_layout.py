@@ -102,7 +102,7 @@ def test_a_style_sheet_is_kept(name: str) -> None:
 
 @pytest.mark.parametrize("shape", [(1, 3), (2, 2)])
 def test_several_plots_in_a_figure_leave_each_other_space(shape: tuple[int, int]) -> None:
-    figure, grid = pyplot.subplots(*shape, figsize=(3.2 * shape[1], 3.2 * shape[0]))
+    _, grid = pyplot.subplots(*shape, figsize=(3.2 * shape[1], 3.2 * shape[0]))
     for name, ax in zip(("bounds", "cmc", "per_class", "differences"), grid.flat, strict=False):
         examples()[name](ax)
     assert [fault for ax in grid.flat for fault in _faults(ax)] == []

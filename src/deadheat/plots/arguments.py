@@ -69,5 +69,7 @@ def cutoffs(k: Any, n_step: int) -> list[int]:
             raise InvalidValueError("k", f"must hold from 1 to {_MOST_CUTOFFS} cutoffs, but holds {came}")
         return sorted(set(each))
     most = checks.positive_integer(k, "k", 2**53)
-    step = next(factor * 10**power for power in range(20) for factor in (1, 2, 5) if factor * 10**power * n_step >= most)
+    step = next(
+        factor * 10**power for power in range(20) for factor in (1, 2, 5) if factor * 10**power * n_step >= most
+    )
     return sorted({1, *range(step, most, step), most})

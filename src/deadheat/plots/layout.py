@@ -10,7 +10,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ _LINE = 1.25  # from line to line, in sizes of the text
 _HANDLE = 4.2  # what stands before and behind a name of a legend, in sizes of the text
 _MOST_TITLE, _MOST_LEGEND, _LEAST_AXES, _ALONG = 0.2, 0.3, 0.12, 0.85  # of the height; the last one of that of the axes
 _MOST_NAMES, _WITH_COLUMN = 0.42, 0.32  # of the width: names of rows, and these with a column on the other side
-_PAD = 0.08  # from one thing to the next
+_PAD, _MARGINS = 0.08, 0.56  # from one thing to the next, and of all of them above each other
 _SLACK = 1.06  # of a width measured without hinting to the one that is drawn
 _IN_TITLE = 26  # letters of a name in a title
 
@@ -53,8 +53,10 @@ class Room(NamedTuple):
 def room(ax: Axes) -> Room:
     """Measure the space of axes in their figure."""
     figure, spec = ax.figure, ax.get_subplotspec()
-    grid = None if spec is None else spec.get_gridspec()
-    n_row, n_column = (1, 1) if grid is None or spec is None else (grid.nrows / len(spec.rowspan), grid.ncols / len(spec.colspan))
+    n_row, n_column = 1.0, 1.0
+    if spec is not None:
+        grid = spec.get_gridspec()
+        n_row, n_column = grid.nrows / len(spec.rowspan), grid.ncols / len(spec.colspan)
     boxes = [box for each in (ax.xaxis, ax.yaxis, *ax.child_axes) if (box := each.get_tightbbox()) is not None]
     left, below = (ax.bbox.x0 - min(box.x0 for box in boxes), ax.bbox.y0 - min(box.y0 for box in boxes))
     right = max(box.x1 for box in boxes) - ax.bbox.x1
@@ -71,9 +73,8 @@ def width_of(text: str, size: float | str) -> float:
 @lru_cache(maxsize=10_000)
 def _advance(char: str, family: tuple[str, ...]) -> float:
     """Return the width of a character between two others, in sizes of the text."""
-    font = FontProperties(family=family, size=1.0)
-    with_it, without = (text_to_path.get_text_width_height_descent(text, font, False)[0] for text in (f"x{char}x", "xx"))
-    return float(with_it - without)
+    font, measure = FontProperties(family=family, size=1.0), text_to_path.get_text_width_height_descent
+    return float(measure(f"x{char}x", font, False)[0] - measure("xx", font, False)[0])
 
 
 def fold(text: str, width: float, size: float | str, lines: int = 3) -> str:
@@ -147,8 +148,7 @@ def finish(
         _set_rows(ax, rows, 0.4 * space.height, share * space.width)
         ax.set_ylim(len(rows) - 0.4, -0.6)
     right = None if column is None else _column(ax, *column)
-    folded, size = _fitted(ax.get_xlabel(), room(ax).centred, _SMALLER[:2], 1)
-    ax.set_xlabel(folded if _is_whole(folded, ax.get_xlabel()) else fold(ax.get_xlabel(), room(ax).centred, size, 2), fontsize=size)
+    ax.set_xlabel(fold(ax.get_xlabel(), room(ax).centred, "medium", 2))
     space = room(ax)
     if title is not None:
         sizes = [style.kept("axes.titlesize", size) for size in _SMALLER[:-1]]
@@ -158,7 +158,7 @@ def finish(
     entries = _entries(ax.get_legend_handles_labels()[0] if handles is None else handles) if legend else {}
     form = _Form.best(list(entries), space) if entries else None
     above, below = _height(ax.get_title() or " ", ax.title.get_fontsize()), space.below + (form.height if form else 0)
-    left = max(space.height - above - below - 4 * _PAD, _LEAST_AXES * space.height)
+    left = max(space.height - above - below - _MARGINS, _LEAST_AXES * space.height)
     if rows:
         _set_rows(ax, rows, left, share * space.width)
     if right is not None:
@@ -262,4 +262,4 @@ def _of_columns(values: Sequence[float], n_column: int, inside: Any, over: Any) 
     """Reduce values in columns as a legend fills them: those before the remainder have one more."""
     each, longer = divmod(len(values), n_column)
     starts = [column * each + min(column, longer) for column in range(n_column + 1)]
-    return float(over(inside(values[start:stop]) for start, stop in zip(starts, starts[1:], strict=False)))
+    return float(over(inside(values[start:stop]) for start, stop in pairwise(starts)))

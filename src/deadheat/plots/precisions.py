@@ -98,10 +98,12 @@ def format_changes(
                 transform=ax.get_yaxis_transform(), clip_on=False, label="beyond the axis",
             )  # fmt: skip
     what = reports[base][measure].name
-    ax.set_xlabel(f"{what}, difference to {base} (points)")
+    ax.set_xlabel(f"{what}, difference to {layout.short(base)} (points)")
     most = int(np.nanargmax(np.abs(values[2]))) if np.isfinite(values[2]).any() else 0
-    largest = f"{what}: {layout.short(names[most])} is farthest from {layout.short(base)}, {_signed(values[2, most])} points"
-    title = largest if values[2, most] else f"{what}: no difference to {layout.short(base)}"
+    title = f"{what}: no difference to {layout.short(base)}"
+    if values[2, most]:
+        far = f"is farthest from {layout.short(base)}, {_signed(values[2, most])} points"
+        title = f"{what}: {layout.short(names[most])} {far}"
     return layout.finish(ax, title=title, rows=names, column=("difference", [_signed(value) for value in values[2]]))
 
 

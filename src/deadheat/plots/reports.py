@@ -92,16 +92,21 @@ def bounds(
     ax = style.quiet(style.axes(ax, (6.4, 1.3 + 0.36 * len(results))), grid="x")
     ends = _per_cent(results.values())
     style.ends(ax, ends, 6)
-    ticks = [(100 * value, row + 0.32) for row, name in enumerate(results) for value in defined(sorts.get(name, ()), "sorts")]
+    plain = [defined(sorts.get(name, ()), "sorts") for name in results]
+    ticks = [(100 * value, row + 0.32) for row, values in enumerate(plain) for value in values]
     if ticks:
         ax.plot(*np.array(ticks).T, "|", color=style.INK, markersize=6, markeredgewidth=0.9, label="plain sorts")
     widths = ends[2] - ends[0]
     names = list(dict.fromkeys(result.name for result in results.values()))
     ax.set_xlabel(f"{names[0]} (%)" if len(names) == 1 else "value (%)")
     open_row = list(results)[int(np.nanargmax(widths))] if np.isfinite(widths).any() else ""
-    open_title = f"Ties leave up to {np.nanmax(widths):.2f} points open ({layout.short(open_row)})" if (widths > 0).any() else None
-    title = leader(names[0], results) if len(names) == 1 else open_title or "No tie affects a value"
-    return layout.finish(ax, title=title, rows=list(results), column=("upper − lower (points)", list(map(_width, widths))))
+    title = "No tie affects a value"
+    if len(names) == 1:
+        title = leader(names[0], results)
+    elif (widths > 0).any():
+        title = f"Ties leave up to {np.nanmax(widths):.2f} points open ({layout.short(open_row)})"
+    column = "upper − lower (points)", list(map(_width, widths))
+    return layout.finish(ax, title=title, rows=list(results), column=column)
 
 
 def _width(points: float) -> str:
@@ -202,11 +207,11 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
             ax.bar(place[own], shown[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
     _open(ax, place, low, high, style.INK)
     ax.axhline(0, color=style.INK, linewidth=0.8)
-    what = f"{per_query_name(difference.name)} of {a} − {b} (points)"
+    what = f"{per_query_name(difference.name)} of {layout.short(a)} − {layout.short(b)} (points)"
     ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(place) + 1))
-    rest = f", ties decide {n_open}" if n_open else ""
-    title = f"Of {count(len(place), 'query', 'queries')}, {layout.short(a)} wins {wins_a} and {layout.short(b)} {wins_b}{rest}"
+    wins = f"{layout.short(a)} wins {wins_a} and {layout.short(b)} {wins_b}"
+    title = f"Of {count(len(place), 'query', 'queries')}, {wins}{f', ties decide {n_open}' if n_open else ''}"
     return layout.finish(ax, title=title)
 
 
@@ -412,14 +417,14 @@ def hash_lookup(
         elif alone:
             handles += ax.plot(radii, 100 * values.precision, label="precision", **look)
             handles += ax.plot(radii, 100 * values.recall, label="recall", **look | style.marked_line(1))
-            dots = {"color": style.GREY, "linestyle": style.DOTTED}
+            dots: dict[str, Any] = {"color": style.GREY, "linestyle": style.DOTTED}
             handles += ax.plot(radii, 100 * result.empty, label="empty balls", **dots)
         else:
             handles += ax.plot(radii, 100 * values.precision, label=name, **look | {"linestyle": "-"})
             ax.plot(radii, 100 * values.recall, label=f"{name}: recall", **look | {"linestyle": style.DASHED})
     if against == "radius":
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
-        kinds = {"precision": "-", "recall": style.DASHED} if not alone else {}
+        kinds: dict[str, Any] = {} if alone else {"precision": "-", "recall": style.DASHED}
         handles += [Line2D([], [], color=style.GREY, linestyle=dash, label=kind) for kind, dash in kinds.items()]
     ax.set(xlabel="recall (%)" if against == "recall" else "Hamming radius", ylim=(0, 102))
     ax.set_ylabel(f"{'precision' if against == 'recall' else 'value'} (%)")
@@ -529,7 +534,9 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     ax.axvline(100 * headline(whole), color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
     some = "classes" if len(names) == n_class else f"the worst {len(names)} of {n_class} classes"
     ax.set(xlabel=f"{whole.name} (%)", ylabel=some, xlim=(0, 100))
-    worst = f"The worst class is {layout.short(names[0])}: {value(Triple(*(end[0] for end in values)))} %" if len(names) else ""
+    worst = ""
+    if len(names):
+        worst = f"The worst class is {layout.short(names[0])}: {value(Triple(*(end[0] for end in values)))} %"
     title = f"{worst}, all queries {value(whole)} %" if worst else None
     return layout.finish(ax, title=title, rows=list(map(str, names)), column=("queries", list(map(str, counts))))
 

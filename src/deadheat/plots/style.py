@@ -55,7 +55,7 @@ def figure(width: float, height: float, **options: Any) -> Figure:
     return Figure(figsize=(width, height), layout="constrained", **options)
 
 
-def kept(key: str, default: Any) -> Any:
+def kept(key: Any, default: Any) -> Any:
     """Return the setting of a style sheet, or `default` where Matplotlib's own is unchanged."""
     return default if rcParams[key] == rcParamsDefault[key] else rcParams[key]
 
@@ -72,9 +72,9 @@ def axes(ax: Axes | None, figsize: tuple[float, float] = (5.0, 3.4)) -> Axes:
     if not isinstance(ax, Axes):
         raise InvalidTypeError("ax", f"must be Matplotlib axes, but is of type {type(ax).__name__}")
     figure = ax.figure
-    if isinstance(figure, Figure) and figure.get_layout_engine() is None:
-        if all(each.get_subplotspec() for each in figure.axes):
-            figure.set_layout_engine("tight")  # not "constrained", with which plt.tight_layout() would warn
+    is_free = isinstance(figure, Figure) and figure.get_layout_engine() is None
+    if is_free and all(each.get_subplotspec() for each in figure.axes):
+        figure.set_layout_engine("tight")  # type: ignore[union-attr]  # plt.tight_layout() would warn of "constrained"
     return ax
 
 

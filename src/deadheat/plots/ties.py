@@ -178,7 +178,8 @@ def collision_image(
     '1 of 2 queries have a mixed tie'
     """
     legend = checks.flag(legend, "legend")
-    kind = collisions.kind if isinstance(collisions, Collisions) else arguments.one(collisions, np.ndarray, "collisions")
+    kind = np.asarray(collisions.kind) if isinstance(collisions, Collisions) else collisions
+    kind = arguments.one(kind, np.ndarray, "collisions")
     if kind.dtype.kind not in "iu" or not np.isin(kind, list(Kind)).all():
         raise InvalidValueError("collisions", "must hold kinds of collisions, deadheat.analyses.collisions.Kind")
     if kind.ndim != 2 or 0 in kind.shape:
