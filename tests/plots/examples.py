@@ -68,6 +68,6 @@ def examples(long: bool = False) -> dict[str, Draw]:
 
     def call(name: str) -> Draw:
         given, settings = calls[name]
-        return lambda ax=None: getattr(plots, name)(given, **settings, ax=ax)
+        return lambda ax=None, **more: getattr(plots, name)(given, **{**settings, **more}, ax=ax)
 
     return {name: call(name) for name in calls}

@@ -17,7 +17,6 @@ from deadheat.analyses.confidence.rejecting import RejectCurve
 from deadheat.plots import arguments, layout, style
 from deadheat.reports.tables import value
 from deadheat.support import checks
-from deadheat.support.arrays import Float64
 
 _DIAGONAL = "as draws"
 
@@ -59,7 +58,7 @@ def error_reject(
     by confidence: area 27.08 [20.83, 33.33] %
     lower to upper: ties
     """
-    return _curve(curve, curve.rejected, "rejected queries", ax, label, number, references, legend)
+    return _curve(curve, "rejected", "rejected queries", ax, label, number, references, legend)
 
 
 def risk_coverage(
@@ -72,15 +71,16 @@ def risk_coverage(
     legend: bool = True,
 ) -> Axes:
     """Draw the mean error (risk) of the queries that are kept against their share; parameters as in `error_reject`."""
-    return _curve(curve, curve.coverage, "kept queries (coverage)", ax, label, number, references, legend)
+    return _curve(curve, "coverage", "kept queries (coverage)", ax, label, number, references, legend)
 
 
 def _curve(
-    curve: RejectCurve, x: Float64, what: str, ax: Axes | None, label: str, number: int, references: bool, legend: bool
+    curve: RejectCurve, across: str, what: str, ax: Axes | None, label: str, number: int, references: bool, legend: bool
 ) -> Axes:
     arguments.one(curve, RejectCurve, "curve")
+    checks.text(label, "label")
     references, legend = checks.flag(references, "references"), checks.flag(legend, "legend")
-    drawn = style.line(checks.whole_number(number, "number"))
+    drawn, x = style.line(checks.whole_number(number, "number")), getattr(curve, across)
     ax = style.quiet(style.axes(ax))
     if references:
         random: dict[str, Any] = {"color": style.GREY, "linestyle": style.DOTTED, "linewidth": 1.2}
@@ -116,6 +116,7 @@ def reliability(
     The area of a mark shows the number of queries; a vertical line goes from lower to upper, as distance ties allow.
     """
     arguments.one(calibration, Calibration, "calibration")
+    checks.text(label, "label")
     legend, colour = checks.flag(legend, "legend"), style.line(0)["color"]
     ax = _square(ax, "mean confidence of the bin (%)", "right queries (%)")
     ax.plot([0, 1], [0, 1], color=style.GREY, linestyle=style.DOTTED, label="as confident as right")
@@ -169,6 +170,7 @@ def credible_recall(
     ['as draws', 'relevant', 'lower to upper: ties', 'relevant: others']
     """
     arguments.one(found, CredibleRecall, "found")
+    checks.text(label, "label")
     others, legend = checks.flag(others, "others"), checks.flag(legend, "legend")
     drawn = style.marked_line(checks.whole_number(number, "number"))
     ax = _square(ax, "mass of the region (%)", "items inside (%)")

@@ -468,8 +468,10 @@ def roc(
     [[0.0, 0.0], [0.0, 0.0], [0.0, 50.0], [0.0, 50.0], [50.0, 100.0], [100.0, 100.0]]
     """
     named = arguments.several(results, Classification, "results", alone=_ALONE)
-    scale = checks.choice(scale, ("log", "linear"), "scale") if scale is not None else None  # type: ignore[assignment]
     n_negative = max(result.n_negative for result in named.values())
+    if scale is None:
+        scale = "log" if n_negative >= _RESOLVED else "linear"
+    checks.choice(scale, ("log", "linear"), "scale")
     ax = style.quiet(style.axes(ax))
     for number, (name, result) in enumerate(named.items()):
         profile, line = result.profile, style.marked_line(number)
@@ -481,11 +483,14 @@ def roc(
         if profile.ties.mixed_groups:
             at, least, most = (np.stack(each, axis=1).ravel() for each in corners)
             style.band(ax, at, least, most, line["color"])
-        x, y = (np.stack(each, axis=1).ravel() for each in ((start, stop), (low, high)))
-        mark = len(x) > 2 * _MANY_LEVELS and {"marker": None}
-        ax.plot([0, *x, 100], [0, *y, y[-1]], markersize=4, linewidth=1.4, label=name, **(line | (mark or {})))
+        few = len(start) <= _MANY_LEVELS  # on a logarithmic axis, what is straight elsewhere is a curve
+        inside = np.linspace(0, 1, 33) ** 3 if few and scale == "log" else np.array([0.0, 1.0])
+        x, y = ((a[:, None] + inside * (b - a)[:, None]).ravel() for a, b in ((start, stop), (low, high)))
+        ends = [place for first in range(1, len(x), len(inside)) for place in (first, first + len(inside) - 1)]
+        look = line | ({"markevery": [0, *ends, len(x) + 1]} if few else {"marker": None})
+        ax.plot([0, *x, 100], [0, *y, y[-1]], markersize=4, linewidth=1.4, label=name, **look)
     ax.set(xlabel="false positive rate (%)", ylabel="true positive rate (%)", xlim=(-2, 102), ylim=(0, 102))
-    if scale == "log" or (scale is None and n_negative >= _RESOLVED):
+    if scale == "log":
         style.log_axis(ax, "x")
         ax.set_xlim(50 / n_negative, 102)
     return layout.finish(ax, title=leader("AUC", {name: result["AUC"] for name, result in named.items()}))
