@@ -250,6 +250,10 @@ class Difference(PlainFloats):
             return math.nan
         return float(stats.wilcoxon(differences, alternative=self.test.alternative).pvalue)
 
+    def __repr__(self) -> str:
+        ends = ", ".join(f"{name}={getattr(self, name)!r}" for name in Triple._fields)
+        return f"Difference({self.name!r}, {ends}, names={self.names!r})"
+
     def _repr_html_(self) -> str:
         wins = f"Queries: {self.n_wins_a} won by A, {self.n_wins_b} by B, {self.n_equal} equal, {self.n_open} open."
         pvalues = f"p = {p_value(self.pvalue)}, worst-case p = {p_value(self.pvalue_worst_case)}."

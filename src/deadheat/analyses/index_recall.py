@@ -233,6 +233,9 @@ class Recall(PlainFloats):
         defined = self.per_query[~np.isnan(self.per_query)]
         return float(np.count_nonzero(defined == 1)) / len(defined) if len(defined) else math.nan
 
+    def __repr__(self) -> str:
+        return f"Recall({self.name!r}, recall={self.recall!r}, recall_by_id={self.recall_by_id!r})"
+
     def _repr_html_(self) -> str:
         notes = [f"Recall, where any item that ties with the k-th counts: {100 * self.recall:.2f} %."]
         return notebook_row(self.name, self.recall_by_id, notes, "by id (%)")

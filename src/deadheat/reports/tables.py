@@ -17,7 +17,9 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from importlib.util import find_spec
+from reprlib import Repr
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,8 +130,23 @@ def _formatted(lines: list[list[str]], style: str) -> str:
     return text
 
 
+_SHORT = Repr()
+_SHORT.maxother = _SHORT.maxstring = _SHORT.maxlong = 100
+_SHORT.maxdict = 10
+
+
 class TabularResult(PlainFloats, ABC):
-    """A result that can be printed, exported and shown in a notebook."""
+    """A result that can be printed, exported and shown in a notebook; at a prompt it shows no arrays."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # or `dataclass` puts its own, of all arrays
+
+    def __repr__(self) -> str:
+        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
+        texts = [f"{name}={_SHORT.repr(value)}" for name, value in shown.items() if not _holds_arrays(value)]
+        return f"{type(self).__name__}({', '.join(texts)})"
 
     @abstractmethod
     def tables(self) -> list[Table]:
@@ -229,6 +246,10 @@ class TabularResult(PlainFloats, ABC):
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
+
+
+def _holds_arrays(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or (isinstance(value, (list, tuple)) and any(map(_holds_arrays, value)))
 
 
 def percents(results: Iterable[Any], digits: int = DIGITS) -> list[list[str]]:
