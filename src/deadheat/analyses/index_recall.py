@@ -36,13 +36,13 @@ from deadheat.reports.tables import (
     DIGITS,
     Table,
     TabularResult,
+    column_of,
     count,
     decimals,
     notebook_row,
     number,
     plain,
     program,
-    value,
 )
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Float64, Int64
@@ -297,7 +297,7 @@ class IndexRecall(TabularResult):
             "all found": [number(100 * each.all_found, form) for each in found],
         }
         if self.n_tied:
-            columns["by id"] = [value(each.recall_by_id, digits) for each in found]
+            columns["by id"] = column_of([each.recall_by_id for each in found], digits)
         if not all(math.isnan(each.queries_per_second) for each in found):
             columns["queries/s"] = [number(each.queries_per_second, ",.0f") for each in found]
         return [Table(list(columns), list(zip(*columns.values(), strict=True)))]

@@ -27,7 +27,18 @@ from deadheat.reports import tables
 from deadheat.reports.breakdown import Breakdown, triples
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
-from deadheat.reports.tables import DIGITS, columns_of_values, decimals, has_ties, headline, number, program, value
+from deadheat.reports.statistics.intervals import Intervals
+from deadheat.reports.tables import (
+    DIGITS,
+    column_of,
+    columns_of_values,
+    decimals,
+    has_ties,
+    headline,
+    number,
+    program,
+    value,
+)
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -131,6 +142,7 @@ def html_report(
         "cards": {name: _cards(each, comparison, name, digits) for name, each in systems.items()},
         "columns": columns_of_values([each[name] for each in systems.values() for name in each], digits)[0],
         "measures": _measures(systems, digits),
+        "intervals": _about_intervals(systems),
         "spreads": _spreads(systems),
         "ties": {name: tie_sizes(each.profile) for name, each in systems.items()},
         "classes": classes and _grid("classes", "Each class", classes, digits),
@@ -224,10 +236,25 @@ def _measures(systems: Mapping[str, Report], digits: int) -> list[dict[str, Any]
 
 def _interval(report: Report, name: str) -> tuple[float, float] | None:
     """Return the 95 % interval of a mean, around both of its bounds; None where there is none."""
-    many = report.n_query > MANY  # then a mean is as good as normally distributed, and draws would take minutes
-    intervals = report.interval(name, method="t" if many else None)
+    intervals = _intervals(report, name)
     low, high = intervals.lower.low, intervals.upper.high
     return (low, high) if low == low and high == high else None
+
+
+def _intervals(report: Report, name: str) -> Intervals:
+    many = report.n_query > MANY  # then a mean is as good as normally distributed, and draws would take minutes
+    return report.interval(name, method="t" if many else None)
+
+
+def _about_intervals(systems: Mapping[str, Report]) -> list[str]:
+    """Return the method and the units of the intervals of each system, and the caution if these are few."""
+    found = {}
+    for system, report in systems.items():
+        name = max(report, key=lambda name: report[name].n_query)
+        found[system] = _intervals(report, name).about()
+    if len(set(map(tuple, found.values()))) == 1:
+        return next(iter(found.values()))
+    return [f"{system}: {sentence}" for system, about in found.items() for sentence in about]
 
 
 def _spreads(systems: Mapping[str, Report]) -> list[dict[str, Any]]:
@@ -257,7 +284,8 @@ def _grid(name: str, title: str, found: Breakdown, digits: int) -> dict[str, Any
         columns.append({"name": heading, "numeric": numeric, "text": text, "keys": keys})
     for heading, values in found.per_row.items():
         keys = list(map(_key, triples(values)))
-        text = [value(each, digits).replace(", ", ",\N{NO-BREAK SPACE}") for each in triples(values)]  # wraps before [
+        shown = column_of(triples(values), digits)
+        text = [each.replace(", ", ",\N{NO-BREAK SPACE}") for each in shown]  # wraps before [
         columns.append({"name": f"{heading} (%)", "numeric": True, "text": text, "keys": keys})
     return {"name": name, "title": title, "columns": columns, "n": len(columns[0]["text"]), "notes": found.notes()}
 
@@ -306,7 +334,7 @@ def bar(
 
 def differences(found: Sequence[Difference]) -> dict[str, Any]:
     """Place all differences A − B, with their intervals, on one axis that contains 0: its ticks in points, and bars."""
-    intervals = [(each.interval().lower.low, each.interval().upper.high) for each in found]
+    intervals = [each.tested_interval for each in found]
     ends = [(0.0,), *((each.lower, each.upper) for each in found), *intervals]
     known = [100 * end for pair in ends for end in pair if not math.isnan(end)]
     width = max(known) - min(known) or 1.0
@@ -322,10 +350,17 @@ def differences(found: Sequence[Difference]) -> dict[str, Any]:
         for tick in range(first, last + 1)
     ]
     bars = [
-        {"name": each.name, "ahead": each.ahead, "bar": bar(each, pair, place)}
+        {"name": each.name, "ahead": each.ahead, "bar": bar(each, pair, place), "but": _reservation(each)}
         for each, pair in zip(found, intervals, strict=True)
     ]
     return {"ticks": ticks, "bars": bars}
+
+
+def _reservation(found: Difference) -> str:
+    """Return a limit on who is called ahead: tie-breakings without it, or an interval that says otherwise."""
+    certain = found.ahead == found.ahead_worst_case
+    ends = ["" if certain else ", not for every tie-breaking", "" if found.interval_agrees else ", by the test alone"]
+    return "".join(ends) if found.ahead is not None else ""
 
 
 def per_query_name(measure: str) -> str:
