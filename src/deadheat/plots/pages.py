@@ -131,6 +131,7 @@ def html_report(
     about = checks.mapping({} if about is None else about, "about", "a mapping of names to texts")
     comparison = None if other is None else compare(report, other, names=names, **settings)
     systems = {"": report} if other is None else dict(zip(names, (report, other), strict=True))
+    intervals = {(system, name): _interval(each, name) for system, each in systems.items() for name in each}
     classes = None if report.classes is None else report.by_class(MOST_CLASSES)
     content = {
         "title": checks.text(title, "title"),
@@ -141,8 +142,8 @@ def html_report(
         "order": None if comparison is None else _order(comparison, digits),
         "cards": {name: _cards(each, comparison, name, digits) for name, each in systems.items()},
         "columns": columns_of_values([each[name] for each in systems.values() for name in each], digits)[0],
-        "measures": _measures(systems, digits),
-        "intervals": _about_intervals(systems),
+        "measures": _measures(systems, intervals, digits),
+        "intervals": _about_intervals(systems, intervals),
         "spreads": _spreads(systems),
         "ties": {name: tie_sizes(each.profile) for name, each in systems.items()},
         "classes": classes and _grid("classes", "Each class", classes, digits),
@@ -220,38 +221,40 @@ def _cards(report: Report, comparison: Comparison | None, system: str, digits: i
     return cards
 
 
-def _measures(systems: Mapping[str, Report], digits: int) -> list[dict[str, Any]]:
+def _measures(
+    systems: Mapping[str, Report], intervals: Mapping[tuple[str, str], Intervals], digits: int
+) -> list[dict[str, Any]]:
     """Return each measure of each system: its cells, its bar, and the interval of its mean where there is one."""
     shown = [(system, report, name) for system, report in systems.items() for name in report]
     _, cells = columns_of_values([report[name] for _, report, name in shown], digits)
     names = list(dict.fromkeys(name for _, _, name in shown))
     rows = []
     for (system, report, name), values in zip(shown, cells, strict=True):
-        interval, form = _interval(report, name), decimals(digits)
+        interval, form = _round_bounds(intervals[system, name]), decimals(digits)
         text = "-" if interval is None else f"[{', '.join(number(100 * end, form) for end in interval)}]"
         row = {"system": system, "name": name, "values": values, "interval": text}
         rows.append(row | {"bar": bar(report[name], interval), "summary": value(report[name], digits)})
     return sorted(rows, key=lambda row: names.index(row["name"]))
 
 
-def _interval(report: Report, name: str) -> tuple[float, float] | None:
-    """Return the 95 % interval of a mean, around both of its bounds; None where there is none."""
-    intervals = _intervals(report, name)
+def _round_bounds(intervals: Intervals) -> tuple[float, float] | None:
+    """Return an interval around both bounds of a mean; None where there is none."""
     low, high = intervals.lower.low, intervals.upper.high
     return (low, high) if low == low and high == high else None
 
 
-def _intervals(report: Report, name: str) -> Intervals:
+def _interval(report: Report, name: str) -> Intervals:
+    """Return the 95 % intervals of a mean."""
     many = report.n_query > MANY  # then a mean is as good as normally distributed, and draws would take minutes
     return report.interval(name, method="t" if many else None)
 
 
-def _about_intervals(systems: Mapping[str, Report]) -> list[str]:
+def _about_intervals(systems: Mapping[str, Report], intervals: Mapping[tuple[str, str], Intervals]) -> list[str]:
     """Return the method and the units of the intervals of each system, and the caution if these are few."""
-    found = {}
-    for system, report in systems.items():
-        name = max(report, key=lambda name: report[name].n_query)
-        found[system] = _intervals(report, name).about()
+    found = {
+        system: min((intervals[system, name] for name in report), key=lambda each: each.n).about()
+        for system, report in systems.items()
+    }
     if len(set(map(tuple, found.values()))) == 1:
         return next(iter(found.values()))
     return [f"{system}: {sentence}" for system, about in found.items() for sentence in about]
