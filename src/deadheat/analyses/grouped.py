@@ -419,6 +419,7 @@ class GroupedReport(TabularResult):
     Hit@1        100.00     -
     <BLANKLINE>
     1 group of 2 labels each, drawn with seed 0. 1 of 3 labels left over: 'a'.
+    Only 1 group: with fewer than about 10 neither intervals nor p-values can be trusted.
     3 queries, 1 of them without a relevant item (a singleton) and left out of the means.
     No tie affects the result (euclidean, exact): lower = expected = upper.
     """

@@ -52,7 +52,7 @@ _TITLE = "Evaluation report"
 _POINTS = 400  # of a curve: more than a screen shows
 _NEAR_ONE = 0.02  # of the width, below which a bar would not be seen
 _BINS = 20  # of a histogram
-_TICKS = 6  # of an axis, at most so many steps
+_TICKS = 5  # of an axis, at most so many steps
 
 
 @plain_floats
