@@ -28,7 +28,7 @@ from deadheat.plots import style
 _SMALLER = ("medium", "small", "x-small", "xx-small")
 _LINE = 1.25  # from line to line, in sizes of the text
 _HANDLE = 4.2  # what stands before and behind a name of a legend, in sizes of the text
-_MOST_TITLE, _MOST_LEGEND, _LEAST_AXES, _ALONG = 0.2, 0.3, 0.12, 0.85  # of the height; the last one of that of the axes
+_MOST_TITLE, _MOST_LEGEND, _LEAST_AXES, _ALONG = 0.2, 0.3, 0.12, 0.95  # of the height; the last one of that of the axes
 _MOST_NAMES, _WITH_COLUMN = 0.42, 0.32  # of the width: names of rows, and these with a column on the other side
 _PAD, _MARGINS = 0.08, 0.56  # from one thing to the next, and of all of them above each other
 _SLACK = 1.06  # of a width measured without hinting to the one that is drawn
