@@ -157,7 +157,9 @@ def finish(
     ax.title.set_wrap(True)  # that of a title by the user, too
     entries = _entries(ax.get_legend_handles_labels()[0] if handles is None else handles) if legend else {}
     form = _Form.best(list(entries), space) if entries else None
-    above, below = _height(ax.get_title() or " ", ax.title.get_fontsize()), space.below + (form.height if form else 0)
+    own = _height(ax.get_title(), ax.title.get_fontsize())
+    above = max(own, _height("\n", style.kept("axes.titlesize", "large")))  # a title by the user may have two lines
+    below = space.below + (form.height if form else 0)
     left = max(space.height - above - below - _MARGINS, _LEAST_AXES * space.height)
     if rows:
         _set_rows(ax, rows, left, share * space.width)

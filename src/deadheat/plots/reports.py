@@ -186,8 +186,8 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import deadheat as dh
     >>> a, b = (dh.evaluate(points, [0, 0, 1, 1]) for points in ([[0], [1], [1], [0]], [[1], [1], [-1], [-1]]))
-    >>> dh.plots.differences(dh.compare(a, b, names=("new", "old"))["mAP"]).get_ylabel()
-    'AP of new − old (points)'
+    >>> dh.plots.differences(dh.compare(a, b, names=("new", "old"))["mAP"]).get_xlabel()
+    'queries, by who wins'
     """
     arguments.one(difference, Difference, "difference")
     ax = style.quiet(style.axes(ax))
