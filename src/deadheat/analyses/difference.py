@@ -15,6 +15,7 @@ from deadheat.reports.statistics import permutation
 from deadheat.reports.statistics.intervals import (
     BOOTSTRAP,
     MOST_RESAMPLES,
+    Interval,
     Intervals,
     class_sums,
     level_between,
@@ -166,6 +167,18 @@ class Difference(PlainFloats):
         """The one significantly ahead however the ties fall, by `pvalue_worst_case`."""
         return self._ahead(self.pvalue_worst_case, self.lower + self.upper)
 
+    @property
+    def tested_interval(self) -> Interval:
+        """The interval that goes with `ahead`: of the expected difference or, without one, round both bounds."""
+        found = self.interval()
+        return Interval(found.lower.low, found.upper.high) if math.isnan(self.expected) else found.expected
+
+    @property
+    def interval_agrees(self) -> bool:
+        """True if one is called ahead exactly where `tested_interval` does not hold 0."""
+        low, high = self.tested_interval
+        return (low > 0 or high < 0) == (self.ahead is not None)
+
     def _ahead(self, pvalue: float, difference: float) -> Literal["A", "B"] | None:
         if not pvalue < self.test.alpha or difference == 0:
             return None
@@ -249,6 +262,10 @@ class Difference(PlainFloats):
         if not len(differences) or np.isnan(differences).any():
             return math.nan
         return float(stats.wilcoxon(differences, alternative=self.test.alternative).pvalue)
+
+    def __repr__(self) -> str:
+        ends = ", ".join(f"{name}={getattr(self, name)!r}" for name in Triple._fields)
+        return f"Difference({self.name!r}, {ends}, names={self.names!r})"
 
     def _repr_html_(self) -> str:
         wins = f"Queries: {self.n_wins_a} won by A, {self.n_wins_b} by B, {self.n_equal} equal, {self.n_open} open."

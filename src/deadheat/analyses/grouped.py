@@ -419,6 +419,7 @@ class GroupedReport(TabularResult):
     Hit@1        100.00     -
     <BLANKLINE>
     1 group of 2 labels each, drawn with seed 0. 1 of 3 labels left over: 'a'.
+    Only 1 group: with fewer than about 10 neither intervals nor p-values can be trusted.
     3 queries, 1 of them without a relevant item (a singleton) and left out of the means.
     No tie affects the result (euclidean, exact): lower = expected = upper.
     """
@@ -488,6 +489,7 @@ class GroupedReport(TabularResult):
             **{key: whole[key] for key in ("deadheat", "distance", "ties", "singletons", "n_query", "n_singleton")},
             **{name: getattr(self, name) for name in ("group_size", "n_group", "draws", "seed", "n_class")},
             "left_over": [list(labels) for labels in self.left_over],
+            "cautions": self.cautions(),
             "measures": measures,
             "profile": whole["profile"],
         }
@@ -495,7 +497,8 @@ class GroupedReport(TabularResult):
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Return a row for each measure: its three values, and the standard error that the table shows."""
         values = columns_of_bounds(self[name] for name in self.measures)
-        return {"measure": list(self.measures), **values, "standard_error": self._shown_errors()}
+        n_unit = [self[name].n_unit for name in self.measures]
+        return {"measure": list(self.measures), **values, "standard_error": self._shown_errors(), "n_unit": n_unit}
 
     def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
         """Return a row for each measure, in per cent; with a level, also intervals that hold however ties fall."""
@@ -512,8 +515,13 @@ class GroupedReport(TabularResult):
             f"{groups}, drawn with seed {self.seed}{often}. {self._about_left_over()}",
             *(f"{name} has no value in {count(n, 'group', 'groups')}, left out of its mean."
               for name, n in undefined.items() if n),
+            *self.cautions(),
             *self.inside.notes(),
         ]  # fmt: skip
+
+    def cautions(self) -> list[str]:
+        """Return a sentence if there are too few groups for an interval; else none."""
+        return list(about_few(min(self[name].n_unit for name in self.measures), "group"))
 
     def _shown_errors(self) -> list[float]:
         errors = (self[name].errors for name in self.measures)

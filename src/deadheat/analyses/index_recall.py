@@ -35,13 +35,13 @@ from deadheat.reports.tables import (
     DIGITS,
     Table,
     TabularResult,
+    column_of,
     count,
     decimals,
     notebook_row,
     number,
     plain,
     program,
-    value,
 )
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Float64, Int64
@@ -241,6 +241,9 @@ class Recall(PlainFloats):
         defined = self.per_query[~np.isnan(self.per_query)]
         return float(np.count_nonzero(defined == 1)) / len(defined) if len(defined) else math.nan
 
+    def __repr__(self) -> str:
+        return f"Recall({self.name!r}, recall={self.recall!r}, recall_by_id={self.recall_by_id!r})"
+
     def _repr_html_(self) -> str:
         notes = [f"Recall, where any item that ties with the k-th counts: {100 * self.recall:.2f} %."]
         return notebook_row(self.name, self.recall_by_id, notes, "by id (%)")
@@ -306,7 +309,7 @@ class IndexRecall(TabularResult):
             "all found": [number(100 * each.all_found, form) for each in found],
         }
         if self.n_tied:
-            columns["by id"] = [value(each.recall_by_id, digits) for each in found]
+            columns["by id"] = column_of([each.recall_by_id for each in found], digits)
         if self._distance_counts_more:
             columns["by distance"] = [number(100 * each.recall_by_distance, form) for each in found]
         if not all(math.isnan(each.queries_per_second) for each in found):

@@ -16,7 +16,7 @@ from deadheat.reports.averaging import Average, measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import Intervals, about_few, counted
 from deadheat.reports.statistics.permutation import holm
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, plain, program, value
+from deadheat.reports.tables import DIGITS, Table, TabularResult, column_of, count, has_ties, plain, program
 from deadheat.support import checks
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
@@ -177,7 +177,7 @@ class Leaderboard(TabularResult):
         """Format values, aligned, with the letters of the systems that they are significantly ahead of."""
         behind = [_raised(self._letter[other] for other in self.ahead_of(name, measure)) for name in self]
         width = max(map(len, behind))
-        values = [value(report[measure], digits) for report in self.reports.values()]
+        values = column_of([report[measure] for report in self.reports.values()], digits)
         return [cell + mark.ljust(width) for cell, mark in zip(values, behind, strict=True)]
 
     def to_latex(self, **options: Any) -> str:
@@ -197,11 +197,15 @@ class Leaderboard(TabularResult):
             f"Raised letters: significantly ahead of that system{whatever} "
             f"(p < {self.test.alpha:g}, Holm's correction for {pairs}).",
             *self._about_swaps(),
-            *about_few(min(self._n_units()), self.test.resample),
+            *self.cautions(),
             *self._about_reach(),
             *self._caveats,
             *(f"{name}: {remark}" for name, report in self.reports.items() for remark in report.remarks),
         ]
+
+    def cautions(self) -> list[str]:
+        """Return a sentence if there are too few units for intervals and tests; else none."""
+        return list(about_few(min(self._n_units()), self.test.resample))
 
     def _n_units(self) -> list[int]:
         """Return the number of units of each pair, by the measure that ranks."""

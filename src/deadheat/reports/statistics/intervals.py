@@ -127,9 +127,12 @@ class Intervals:
         ends = {name: getattr(self, name).per_cent() for name in ("lower", "expected", "upper")}
         if len(set(ends.values())) == 1:
             ends = {"interval": ends["lower"]}
-        kind = f"{100 * self.confidence_level:g} % {'intervals' if len(ends) > 1 else 'interval'} (%)"
-        about = f"{kind}: {self.method}, over {counted(self.n, self.unit)}."
-        return ends, [about, *self.notes]
+        return ends, self.about(f"{'intervals' if len(ends) > 1 else 'interval'} (%)")
+
+    def about(self, kind: str = "intervals") -> list[str]:
+        """Return the method and the units in a sentence, and the notes."""
+        level, units = f"{100 * self.confidence_level:g} %", counted(self.n, self.unit)
+        return [f"{level} {kind}: {self.method}, over {units}.", *self.notes]
 
 
 class Settings(NamedTuple):
