@@ -104,8 +104,9 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
         ("audit sound.npz --distance x", "distance must be one of"),
         ("audit sound.npz --ties float16", "No such option"),
         ("classify scores.csv --scores nope", "scores.csv has no column 'nope'"),
-        ("classify scores.csv --positive 2",
-         "labels must hold 0 and 1 (or False and True), and both, but holds [False]"),
+        ("classify scores.csv --positive 2", "scores.csv: no label is '2' (--positive); there are 2 ('0', '1')"),
+        ("classify words.tsv --scores far --labels far",
+         "words.tsv: labels must be 0 and 1, but are 2 ('1', '2'); name one as --positive"),
         ("classify scores.csv -m F1", "measure must be one of AP, "),
         ("classify missing.csv", "missing.csv: No such file or directory"),
         ("collisions all.npz --plot a.png --rows 5", "--rows must be A:B, such as 0:650 or 650:, but is 5"),
@@ -205,6 +206,7 @@ def test_classify_prints_what_python_prints() -> None:
     asked = ["--scores", "far", "--labels", "kind", "--positive", "yes", "--ascending"]
     found = dh.classification([1, 2, 2], [1, 0, 1], order="ascending")
     assert passed("classify", "words.tsv", *asked) == f"{found}\n"
+    assert passed("classify", "words.tsv", *asked[:4], "--ascending") == f"{found}\n"  # yes needs no --positive
 
 
 # collisions ----------------------------------------------------------------------------------------------------------
