@@ -83,6 +83,7 @@ def _classes(file: Path, key: str, positive: str | None) -> NDArray[Any]:
     """Return the labels in a file, or which of them are the positive one; a name that none has is refused."""
     labels = np.asarray(open_labels(file, "labels", Layout(labels_key=key, label_column=key)))
     text = labels.astype(np.str_)
+    found = checks.few(np.unique(text).tolist())
     if positive is not None:
         if positive not in text:
             raise FileError(

@@ -115,6 +115,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
 
     write_csv: bool
     primary_metric: str | None
+    score_functions: Any
+    score_function_names: list[str]
 
     def __init__(
         self,
