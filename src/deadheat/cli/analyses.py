@@ -91,7 +91,7 @@ def _classes(file: Path, key: str, positive: str | None) -> NDArray[Any]:
             )
         return text == positive
     try:
-        return classes(labels, len(labels), "labels", "score")
+        return np.asarray(classes(labels, len(labels), "labels", "score"))
     except InputError:
         found = checks.few(np.unique(text).tolist())
         raise FileError(file, f": labels must be 0 and 1, but are {found}; name one as --positive") from None
