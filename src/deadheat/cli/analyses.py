@@ -84,16 +84,13 @@ def _classes(file: Path, key: str, positive: str | None) -> NDArray[Any]:
     labels = np.asarray(open_labels(file, "labels", Layout(labels_key=key, label_column=key)))
     text = labels.astype(np.str_)
     found = checks.few(np.unique(text).tolist())
+    if positive is not None and positive not in text:
+        raise FileError(file, f": no label is {positive!r} (--positive); there are {found}")
     if positive is not None:
-        if positive not in text:
-            raise FileError(
-                file, f": no label is {positive!r} (--positive); there are {checks.few(np.unique(text).tolist())}"
-            )
-        return text == positive
+        return np.asarray(text == positive)
     try:
-        return np.asarray(classes(labels, len(labels), "labels", "score"))
+        return classes(labels, len(labels), "labels", "score")
     except InputError:
-        found = checks.few(np.unique(text).tolist())
         raise FileError(file, f": labels must be 0 and 1, but are {found}; name one as --positive") from None
 
 
