@@ -21,6 +21,11 @@ from __future__ import annotations
 import os
 import re
 
+__all__ = [
+    "ClusterError", "DeadheatError", "FileError", "InputError", "InvalidTypeError", "InvalidValueError",
+    "MissingPackageError", "QueryInGalleryWarning", "UndefinedError",
+]  # fmt: skip
+
 MOST = 1000  # characters of one part of a message
 _TAIL = 200  # of these, from the end of the part, where the rule mostly is
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -153,3 +158,7 @@ class MissingPackageError(DeadheatError, ModuleNotFoundError):
 
 class QueryInGalleryWarning(UserWarning):
     """Warning that queries are in the gallery and find themselves; `exclude` of `deadheat.evaluate` leaves them out."""
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 import scipy.sparse
 from inputs.written import refusal
@@ -19,6 +17,10 @@ from deadheat.analyses.collisions import collisions_of_distances
 from deadheat.inputs.arrays import embeddings
 from deadheat.inputs.conversion import plain
 from deadheat.inputs.labels import label_codes
+
+pd: Any = pytest.importorskip("pandas")
+pl: Any = pytest.importorskip("polars")
+pa: Any = pytest.importorskip("pyarrow")
 
 ROWS = np.arange(12.0).reshape(4, 3) ** 2
 LABELS = np.array([0, 1, 0, 1])
