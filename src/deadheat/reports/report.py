@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +131,17 @@ class Report(TabularResult, ByName[Result]):
     judged: TieProfile | None = field(default=None, repr=False)
     rel: float | None = None
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Report):
+            return NotImplemented
+        own, its = (
+            {each.name: getattr(one, each.name) for each in fields(Report) if each.init} for one in (self, other)
+        )
+        return np.array_equal(own.pop("labels"), its.pop("labels")) and own == its
+
+    def __hash__(self) -> int:
+        return hash((self.measures, self.singletons, self.average, self.distance))
 
     def __getitem__(self, name: str) -> Result:
         """Return the result for a measure; raises ValueError for an unknown name."""

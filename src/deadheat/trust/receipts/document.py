@@ -61,6 +61,9 @@ class Receipt:
     content: Mapping[str, Any]
     name: str = field(default="receipt", compare=False)
 
+    def __hash__(self) -> int:
+        return hash(_digest(self.content))
+
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Self:
         """Return a receipt with this content and its digest."""
