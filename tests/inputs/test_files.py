@@ -15,6 +15,7 @@ from inputs import written
 from numpy.testing import assert_array_equal
 
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
+from deadheat.inputs import limits
 from deadheat.inputs.predictions import read_predictions
 from deadheat.inputs.samples import Samples, read
 from deadheat.support import scratch
@@ -234,14 +235,14 @@ def said_of(path: Path, *labels: Path, **options: Any) -> str:
     return message.removeprefix(str(path))
 
 
-def test_an_archive_that_unpacks_to_more_than_there_is_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_that_unpacks_to_far_more_than_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.npz"
     np.savez_compressed(path, embeddings=np.zeros((1000, 500)), labels=np.arange(1000) % 7)
-    assert read(path).embeddings.shape == (1000, 500)  # as long as there is room for it
-    monkeypatch.setattr(scratch, "available_memory", lambda: 3_000_000)
+    assert read(path).embeddings.shape == (1000, 500)  # as long as it is small
+    monkeypatch.setattr(limits, "ORDINARY", limits.ORDINARY._replace(unpacked=3_000_000))
     said = said_of(path)
     assert said.startswith(" array 'embeddings' unpacks from ")
-    assert said.endswith("more than there is memory (0.0 GB): save it as a .npy file, which stays on disk")
+    assert said.endswith(" bytes to 0.004 GB, over 100 for each: save it uncompressed")
     with zipfile.ZipFile(path) as archive:
         assert max(entry.file_size / entry.compress_size for entry in archive.infolist()) > 100
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, TypeAlias
 from numpy.typing import NDArray
 
 from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
+from deadheat.inputs import limits
 from deadheat.support import checks, scratch
 from deadheat.support.lazy import glob, lazy
 
-atomic: Any = lazy("deadheat.support.atomic")
 gzip: Any = lazy("gzip")
 zlib: Any = lazy("zlib")
 
@@ -55,13 +55,10 @@ def held(path: str | os.PathLike[str], content: bytes) -> Iterator[None]:
         del _held[os.fspath(path)]
 
 
-def opened(path: str | os.PathLike[str]) -> io.BufferedReader:
+def opened(path: Path) -> io.BufferedReader:
     """Open a file of text to read, or the text that is `held` for its path."""
     content = _held.get(os.fspath(path))
-    if content is not None:
-        return io.BufferedReader(io.BytesIO(content))
-    reject_special(path)
-    return open(path, "rb")
+    return limits.opened(path) if content is None else io.BufferedReader(io.BytesIO(content))
 
 
 @contextmanager
@@ -73,21 +70,30 @@ def unzipped(path: Path) -> Iterator[io.BufferedIOBase]:
         if not zipped and b"\0" in start and not start.startswith(b"PAR1"):  # embeddings, large and without a line
             raise FileError(path, ", line 1: a NUL byte; damaged, or another kind of file?")
         try:
-            yield gzip.GzipFile(fileobj=plain) if zipped else plain
+            yield io.BufferedReader(_Unzipped(path, plain), 1 << 16) if zipped else plain
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FileError(path, f" is damaged or truncated: {reason(error)}") from None
-
-
-def reject_special(path: str | os.PathLike[str]) -> None:
-    """Refuse a pipe and the like, which cannot be read twice."""
-    if atomic.is_special(path):
-        raise FileError(path, " is a pipe or a device, and not a file: save it in one")
 
 
 def require_there(path: str | os.PathLike[str]) -> None:
     """Raise the system's error for a file that does not exist; a URL is not checked."""
     if os.fspath(path) not in _held and not scratch.is_url(os.fspath(path)):
         os.stat(path)
+
+
+class _Unzipped(io.RawIOBase):
+    """The bytes that a gzip file unpacks to, up to the limit for its size."""
+
+    def __init__(self, path: Path, plain: io.BufferedReader) -> None:
+        self._path, self._plain, self._zipped = path, plain, gzip.GzipFile(fileobj=plain)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n_read: int = self._zipped.readinto(buffer)
+        limits.require_bytes(self._path, "", self._zipped.tell(), self._plain.tell(), limits.current().text)
+        return n_read
 
 
 @contextmanager
@@ -125,6 +131,7 @@ def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
     checks.without_nul(path, name)
     text = os.fspath(path)
     if scratch.is_url(text):
+        limits.require_file(text)
         return sorted(scratch.matching(text), key=natural)
     if os.path.exists(text) or not glob.has_magic(text):
         return [text]

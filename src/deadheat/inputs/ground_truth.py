@@ -11,6 +11,7 @@ Rows of HDF5 and Parquet may differ in length.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError, InvalidValueError
+from deadheat.inputs import limits
 from deadheat.inputs.files import Layout, unreadable
 from deadheat.inputs.formats import numpy_files
-from deadheat.inputs.formats.columns import opened_parquet
-from deadheat.inputs.formats.keyed import opened_h5_file
+from deadheat.inputs.formats.columns import read_columns
+from deadheat.inputs.formats.keyed import HDF5
 
 _HEAD = 8  # bytes
 _BINARY = {".ibin": ("<i4",), ".fbin": ("<f4",), ".bin": ("<i4", "<f4")}
@@ -61,13 +63,12 @@ def read_neighbors(path: Path) -> Neighbors:
         array = numpy_files.embeddings(path, Layout())
         found = {"f" if np.asarray(array).dtype.kind == "f" else "i": np.asarray(array)}
     elif ending == ".parquet":
-        with unreadable(path, "Parquet"), opened_parquet(path) as file:
-            names = _named(file.schema_arrow.names)
-            columns = file.read(columns=list(names.values()))
-            found = {kind: _rows(columns[name].to_numpy()) for kind, name in names.items()}
+        with unreadable(path, "Parquet"):
+            columns = read_columns(path, lambda held: list(_named(held).values()))
+            found = {kind: _rows(columns[name].to_numpy()) for kind, name in _named(columns.column_names).items()}
     else:
-        with unreadable(path, "HDF5"), opened_h5_file(path) as file:
-            found = {kind: _rows(file[name][()]) for kind, name in _named(list(file)).items()}
+        with unreadable(path, "HDF5"), HDF5.opened(path) as file:
+            found = {kind: _rows(file.labels(name)) for kind, name in _named(list(file.shapes)).items()}
     odd = next((array.shape for array in found.values() if not isinstance(array, list) and array.ndim != 2), None)
     if not found or odd is not None:
         came = "has neither" if odd is None else f"has an array of shape {odd}"
@@ -115,11 +116,11 @@ def _rows(values: NDArray[Any]) -> Any:
 
 def _binary(path: Path, types: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     """Return the matrices of a file by their kind: "i" for ids, "f" for distances."""
-    head = np.fromfile(path, "<u4", 2)
-    size, (n_row, n_column) = path.stat().st_size, map(int, head if len(head) == 2 else (0, 0))
-    if size != (due := _HEAD + 4 * len(types) * n_row * n_column) or not n_row * n_column:
-        said = f"its head says {n_row} rows of {n_column} numbers" if len(head) == 2 else "it has no head"
-        raise FileError(path, f" must have {due} bytes, for {said}, but has {size}")
-    with open(path, "rb") as file:
-        file.seek(_HEAD)
+    with limits.opened(path) as file:
+        head, size = np.fromfile(file, "<u4", 2), os.fstat(file.fileno()).st_size
+        n_row, n_column = map(int, head if len(head) == 2 else (0, 0))
+        if size != (due := _HEAD + 4 * len(types) * n_row * n_column) or not n_row * n_column:
+            said = f"its head says {n_row} rows of {n_column} numbers" if len(head) == 2 else "it has no head"
+            raise FileError(path, f" must have {due} bytes, for {said}, but has {size}")
+        limits.require_bytes(path, "", size, limits.bytes_held(file))
         return {kind[1]: np.fromfile(file, kind, n_row * n_column).reshape(n_row, n_column) for kind in types}

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from deadheat.errors import FileError, InvalidValueError, reason
+from deadheat.inputs import limits
 from deadheat.inputs.files import Path, unzipped
 
 _ABOUT = "mteb_model_meta"  # the key next to the subsets
@@ -47,9 +48,17 @@ def read_predictions(path: Path, *, subset: str | None = None, split: str | None
     try:
         with unzipped(path) as file:
             content = json.load(file, object_pairs_hook=distinct)
-    except ValueError as error:  # of JSON or of UTF-8
-        raise FileError(path, f" is no JSON of scores: {reason(error)}") from None
+    except (ValueError, RecursionError) as error:  # of JSON or of UTF-8
+        raise not_scores(path, error) from None
     return scores_in(content, path, subset, split)
+
+
+def not_scores(path: Path, error: Exception) -> Exception:
+    """Return the error for a file that is no JSON of scores; the error of a file that is refused stays."""
+    if isinstance(error, FileError):
+        return error
+    said = "nested too deeply" if isinstance(error, RecursionError) else reason(error)
+    return FileError(path, f" is no JSON of scores: {said}")
 
 
 def scores_in(content: Any, path: Path, subset: str | None = None, split: str | None = None) -> dict[str, Any]:
@@ -73,9 +82,8 @@ def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the keys and values of an object, and refuse a repeated key."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice!r} must be listed once, but is again")
+        twice = limits.repeated(name for name, _ in pairs)
+        raise ValueError(f"{twice!r:.50} must be listed once, but is again")
     return found
 
 
@@ -84,7 +92,7 @@ def _is_table(value: Any) -> bool:
 
 
 def _holds_scores(value: Any) -> bool:
-    return _is_table(value) and all(isinstance(each, (int, float)) for row in value.values() for each in row.values())
+    return _is_table(value) and all(type(each) in (int, float) for row in value.values() for each in row.values())
 
 
 def _chosen(tables: dict[str, Any], name: str | None, argument: str) -> Any:

@@ -25,11 +25,11 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from deadheat.errors import FileError, InputError, InvalidTypeError, reason
+from deadheat.errors import FileError, InputError, InvalidTypeError
 from deadheat.inputs.files import Path, unreadable, unzipped
-from deadheat.inputs.formats.columns import opened_parquet
+from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.tables import check_names
-from deadheat.inputs.predictions import distinct, scores_in
+from deadheat.inputs.predictions import distinct, not_scores, scores_in
 from deadheat.support import checks
 from deadheat.support.lazy import json
 
@@ -185,10 +185,11 @@ def rows_in(path: Path, argument: str, parse: Callable[[str], Any]) -> tuple[Cal
 
 
 def _rows_of_parquet(path: Path, argument: str) -> Iterator[Row]:
-    with unreadable(path, "Parquet"), opened_parquet(FilePath(path)) as file:
-        held = file.schema_arrow.names
-        names = _columns(held, argument)
-        yield from _rows_of_frame(file.read(columns=[name for name in names if name is not None]), argument)
+    def chosen(held: list[str]) -> list[str]:
+        return [name for name in _columns(held, argument) if name is not None]
+
+    with unreadable(path, "Parquet"):
+        yield from _rows_of_frame(read_columns(FilePath(path), chosen), argument)
 
 
 def _rows_with_header(path: Path, argument: str, delimiter: str, parse: Callable[[str], Any]) -> Iterator[Row]:
@@ -235,10 +236,8 @@ def _rows_of_json(path: Path, argument: str) -> Iterator[Row]:
             line += text.count("\n", start, end)
     except InputError as error:
         raise FileError(path, f", line {line}: {error}") from None
-    except FileError:
-        raise
-    except ValueError as error:  # of JSON or of UTF-8
-        raise FileError(path, f" is no JSON of scores: {reason(error)}") from None
+    except (ValueError, RecursionError) as error:  # of JSON or of UTF-8
+        raise not_scores(path, error) from None
 
 
 def _is_row(record: Any, argument: str) -> bool:

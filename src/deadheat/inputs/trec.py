@@ -60,8 +60,8 @@ class _Form:
         if self.kind is int:
             return arrays.gain(value, self.number)
         value = value.item() if isinstance(value, np.generic) else value
-        if not isinstance(value, (int, float)):
-            raise InvalidTypeError(self.number, f"must be a number, but is {value!r:.50}")
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            raise InvalidTypeError(self.number, f"must be a number, but is {checks.shown(value)}")
         if isinstance(value, float) and not math.isfinite(value):
             raise InvalidValueError(self.number, f"must be finite, but is {value}; leave out documents that are junk")
         return value

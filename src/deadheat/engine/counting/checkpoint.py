@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
+from deadheat.inputs import limits
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
 
@@ -157,8 +158,11 @@ class Checkpoint:
     def _check_identity(self) -> None:
         path = self.directory / _MANIFEST
         try:
-            there = json.loads(path.read_bytes())
-        except (FileNotFoundError, ValueError):
+            with limits.opened(path) as file:
+                there = json.load(file)
+        except FileError:
+            raise
+        except (FileNotFoundError, ValueError, RecursionError):
             there = None
         if not (isinstance(there, dict) and all(isinstance(value, str) for value in there.values())):
             if any(_SHARD.fullmatch(name) for name in os.listdir(self.directory)):
@@ -212,7 +216,8 @@ def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
 
 def intact(path: Path, seal: bytes) -> memoryview | None:
     """Return the bytes of the arrays of a shard, or None if they do not match the checksum under this seal."""
-    content = memoryview(path.read_bytes())
+    with limits.opened(path) as file:
+        content = memoryview(file.read())
     archive, checksum = content[:-_CHECKSUM_BYTES], content[-_CHECKSUM_BYTES:]
     return archive if _checksum(seal, archive) == checksum else None
 

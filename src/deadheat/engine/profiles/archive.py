@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,13 +13,12 @@ from deadheat.errors import DeadheatError, FileError
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import slices
 from deadheat.support.atomic import replacing
+from deadheat.support.lazy import lazy
+
+numpy_files: Any = lazy("deadheat.inputs.formats.numpy_files")
 
 _AT_ONCE = 1 << 20  # entries
 _FORMAT = "deadheat.TieProfile 1"
-_UNREADABLE = (  # what NumPy and zipfile raise for a damaged archive, or one of another make
-    ValueError, TypeError, KeyError, EOFError, OSError, RuntimeError, NotImplementedError,
-    zipfile.BadZipFile, zlib.error, struct.error,
-)  # fmt: skip
 
 
 def canonical(arrays: Mapping[str, NDArray[Any]], bounds_only: bool) -> Iterator[bytes]:
@@ -45,12 +41,11 @@ def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, arrays: 
 def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """Return the digest, and all else that `write` was given."""
     checks.without_nul(path)
-    with open(path, "rb") as file:
-        try:
-            with np.load(file, allow_pickle=False) as archive:
-                content = dict(archive)
-        except _UNREADABLE as error:
-            raise not_a_profile(path, error) from None
+    try:
+        with numpy_files.NPZ.opened(path) as archive:
+            content: dict[str, Any] = {name: archive.labels(name) for name in archive.shapes}
+    except FileError as error:
+        raise not_a_profile(path, error) from None
     if str(content.pop("format", "")) != _FORMAT:
         raise FileError(path, f" does not hold a tie profile of this version ({_FORMAT!r})")
     return str(content.pop("digest", "")), content

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from deadheat.errors import FileError, InputError
+from deadheat.inputs import limits
 from deadheat.inputs.conversion import column_array, is_list_type
-from deadheat.inputs.files import Labels, Layout, opened
+from deadheat.inputs.files import Labels, Layout
 from deadheat.inputs.formats import tables
 from deadheat.inputs.formats.tables import Table
 from deadheat.support.arrays import Array
@@ -20,6 +21,7 @@ from deadheat.support.lazy import lazy, require
 pyarrow: Any = lazy("pyarrow")  # once `require` has found it
 
 PIECE = 4 << 20  # bytes that are read at once, about
+LISTS = 256  # rows of lists that are read at once: any of them may be longer than the first
 
 
 def embeddings(path: Path, layout: Layout) -> Iterator[Array]:
@@ -39,49 +41,65 @@ def samples(path: Path, layout: Layout) -> tuple[Iterator[Array], Labels]:
 
 def _pieces(path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
     """Yield the embedding in at least one piece, all of the same dim. Other columns are not read."""
-    with opened_parquet(path) as file:
+    with opened_parquet(path) as (raw, file):
         empty = _table(path, file.schema_arrow.empty_table(), layout.embeddings_key)
         places, _ = tables.split(empty, layout, with_labels)
         names = [(empty.names or [])[place] for place in places]
         start, width = 0, None
-        for batch in _batches(file, names):
+        for batch in _batches(path, raw, file, names):
             piece = _table(path, batch, None, start, width)
             rows = tables.numbers(piece, [(piece.names or []).index(name) for name in names])
             start, width = start + len(rows), rows.shape[1]
+            limits.require_columns(path, "", width)
             yield rows
         if width is None:
             yield tables.numbers(empty, places)
 
 
 def _labels(path: Path, layout: Layout, find: Callable[[Table, str | int | None], int]) -> Labels:
-    with opened_parquet(path) as file:
+    with opened_parquet(path) as (raw, file):
         empty = _table(path, file.schema_arrow.empty_table())
         name = (empty.names or [])[find(empty, layout.label_column)]
-        column = pyarrow.chunked_array([batch.column(0) for batch in _batches(file, [name])], _type_of(file, name))
+        column = pyarrow.chunked_array(_table_of(path, raw, file, [name]).column(0))
         return column.to_pylist() if is_list_type(column.type) else _column(path, name, column)
 
 
-def _type_of(file: Any, name: str) -> Any:
-    return file.schema_arrow.field(name).type
+def _table_of(path: Path, raw: IO[bytes], file: Any, names: Sequence[str]) -> Any:
+    """Return some columns as a `pyarrow.Table`."""
+    fields = [file.schema_arrow.field(name) for name in names]
+    return pyarrow.Table.from_batches(_batches(path, raw, file, names), pyarrow.schema(fields))
+
+
+def read_columns(path: Path, choose: Callable[[list[str]], Sequence[str]]) -> Any:
+    """Return, as a `pyarrow.Table`, the columns of a file that a function chooses from the names of all."""
+    with opened_parquet(path) as (raw, file):
+        return _table_of(path, raw, file, choose(file.schema_arrow.names))
 
 
 @contextmanager
-def opened_parquet(path: Path) -> Iterator[Any]:
-    """Open a `pyarrow.parquet.ParquetFile`, of which only the footer is read."""
+def opened_parquet(path: Path) -> Iterator[tuple[IO[bytes], Any]]:
+    """Open a file, and a `pyarrow.parquet.ParquetFile` of it, of which only the footer is read."""
     _, parquet = (require(module, "files", f"{path}: reading Parquet") for module in ("pyarrow", "pyarrow.parquet"))
-    with opened(path) as file:
-        yield parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+    with limits.opened(path) as raw:
+        yield raw, parquet.ParquetFile(raw, buffer_size=1 << 20, pre_buffer=False)
 
 
-def _batches(file: Any, names: Sequence[str]) -> Iterator[Any]:
+def _batches(path: Path, raw: IO[bytes], file: Any, names: Sequence[str]) -> Iterator[Any]:
     """Yield columns by name, in batches of about `PIECE` bytes each, by the size of the first row.
 
     The sizes in the footer are not used: pyarrow ends the process where they are damaged.
     """
+    limits.require_columns(path, "", len(names))
     row = next(file.iter_batches(1, columns=names), None)
     columns = [] if row is None else row.columns
     n_byte = sum(8 if isinstance(each, pyarrow.DictionaryArray) else each.nbytes for each in columns)
-    yield from file.iter_batches(max(1, PIECE // max(1, n_byte)), columns=names)
+    n_held, n_read = limits.bytes_held(raw), 0
+    limits.require_bytes(path, "", n_byte * file.metadata.num_rows, n_held)
+    most = LISTS if any(is_list_type(each.type) for each in columns) else PIECE
+    for batch in file.iter_batches(min(most, max(1, PIECE // max(1, n_byte))), columns=names):
+        n_read += batch.nbytes
+        limits.require_bytes(path, "", n_read, n_held)
+        yield batch
 
 
 def _table(path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None) -> Table:

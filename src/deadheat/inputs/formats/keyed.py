@@ -4,7 +4,7 @@ Arrays are selected by name and shape, so that only the requested one is read. A
 `Reader` is common to all formats. ``.npz`` is in `numpy_files`, the others are here:
 
 - *HDF5* (h5py): an array that is stored in one piece is mapped and stays on disk; one in chunks, compressed or not, is
-  read in strips of rows.
+  read in strips of rows. One that is elsewhere (a link, external or virtual storage) is refused: it may be any file.
 - *Safetensors* (safetensors, and ml_dtypes for bfloat16 and float8): the package checks a file and says what is in it;
   the format promises that a tensor is stored row after row, in one piece, so that it can be mapped. There is no text in
   such files: labels are integers, or in a file of their own.
@@ -18,11 +18,12 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import IO, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from deadheat.errors import FileError
+from deadheat.inputs import limits
 from deadheat.inputs.files import Content, Labels, Layout
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import json, lazy, require
@@ -114,56 +115,109 @@ def strips(shape: Shape, itemsize: int, chunks: Shape | None = None) -> Iterator
 
 @contextmanager
 def _opened_h5(path: Path) -> Iterator[Arrays]:
-    with opened_h5_file(path) as file:
-        shapes: dict[str, Callable[[], tuple[int, ...] | None]] = {}
-
-        def note(key: str, item: Any) -> None:
-            if isinstance(item, h5py.Dataset):
-                shapes[key] = partial(getattr, item, "shape")
-
-        file.visititems(note)
-        yield Arrays(shapes, partial(_h5_embeddings, path, file), partial(_h5_array, path, file))
+    with _h5_file(path) as (raw, file):
+        shapes = {key: partial(_h5_shape, path, file, key) for key in _h5_names(path, file)}
+        yield Arrays(shapes, partial(_h5_embeddings, path, raw, file), partial(_h5_array, path, raw, file))
 
 
 @contextmanager
-def opened_h5_file(path: Path) -> Iterator[Any]:
+def _h5_file(path: Path) -> Iterator[tuple[IO[bytes], Any]]:
+    """Open a file once, and HDF5 on top of it: the library cannot follow its names to others."""
     require("h5py", "files", f"{path}: reading HDF5")
-    with open(path, "rb"):  # what the system says of it comes first
-        pass
-    with h5py.File(path, "r") as file:
-        yield file
+    with limits.opened(path) as raw, h5py.File(raw, "r") as file:
+        yield raw, file
 
 
-def _h5_embeddings(path: Path, file: Any, key: str) -> Content:
+def _h5_names(path: Path, file: Any) -> list[str]:
+    """Return the names of all arrays and links, without opening any of them."""
+    most, found = limits.current(), dict[bytes, bool]()
+
+    def note(name: bytes, link: Any) -> str | None:
+        found[name] = link.type == h5py.h5l.TYPE_HARD
+        if len(found) > most.members:
+            return f" must have at most {most.members} arrays and groups, but has more"
+        return f" must have at most {most.nesting} groups in each other" if name.count(b"/") > most.nesting else None
+
+    refused = file.id.links.visit(note, info=True)
+    if refused is not None:
+        raise FileError(path, refused)
+    is_dataset = h5py.h5o.TYPE_DATASET
+    names = [n for n, is_hard in found.items() if not is_hard or h5py.h5o.get_info(file.id, n).type == is_dataset]
+    return [name.decode("utf-8", "surrogateescape") for name in names]
+
+
+def _h5_dataset(path: Path, file: Any, key: str) -> Any:
+    return h5py.Dataset(_h5_stored(path, file, key))
+
+
+def _h5_stored(path: Path, file: Any, key: str) -> Any:
+    """Open an array whose numbers are in this file; others are refused before HDF5 looks for them."""
+    name = key.encode("utf-8", "surrogateescape")
+    if file.id.links.get_info(name).type == h5py.h5l.TYPE_HARD:
+        stored = h5py.h5d.open(file.id, name)
+        made = stored.get_create_plist()
+        if made.get_layout() != h5py.h5d.VIRTUAL and not made.get_external_count():
+            return stored
+    rule = "must be in this file itself, but is a link, or external or virtual storage"
+    raise FileError(path, f" array {key!r} {rule}: write its numbers (file[{key!r}] = array)")
+
+
+def _h5_shape(path: Path, file: Any, key: str) -> Shape | None:
+    """Return the shape of an array; None if it has none here."""
+    try:
+        shape: Shape = _h5_stored(path, file, key).shape
+    except FileError:
+        return None
+    return shape
+
+
+def _require_h5_room(path: Path, raw: IO[bytes], array: Any, key: str) -> None:
+    """Refuse an array that is too large for its file; chunks are unpacked whole."""
+    part, shape = f" array {key!r}", array.shape or ()
+    whole = [-(-n // chunk) * chunk for n, chunk in zip(shape, array.chunks or (1,) * len(shape), strict=True)]
+    limits.require_columns(path, part, math.prod(shape[1:]))
+    limits.require_bytes(path, part, math.prod(whole) * array.id.get_type().get_size(), limits.bytes_held(raw))
+
+
+def _h5_embeddings(path: Path, raw: IO[bytes], file: Any, key: str) -> Content:
     """Return an array, mapped if it is stored as NumPy stores it, else in strips."""
-    array = file[key]
+    array = _h5_dataset(path, file, key)
+    if array.dtype.kind == "O":
+        raise FileError(path, f" array {key!r} must hold numbers, but holds {'text' if _is_text(array) else 'lists'}")
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiub":
-        return _h5_array(path, file, key)
-    in_pieces = array.chunks is not None or array.is_virtual or array.external or array.id.get_offset() is None
+        return _h5_array(path, raw, file, key)
+    in_pieces = array.chunks is not None or array.id.get_offset() is None
     if in_pieces or not array.id.get_type().equal(h5py.h5t.py_create(array.dtype, logical=True)):
         return _h5_strips(path, key)
-    return np.memmap(path, array.dtype, "r", array.id.get_offset(), array.shape)
+    return np.memmap(raw, array.dtype, "r", array.id.get_offset(), array.shape)
 
 
 def _h5_strips(path: Path, key: str) -> Iterator[Array]:
-    with opened_h5_file(path) as file:
-        array = file[key]
+    with _h5_file(path) as (raw, file):
+        array = _h5_dataset(path, file, key)
+        _require_h5_room(path, raw, array, key)
         for rows in strips(array.shape, array.dtype.itemsize, array.chunks):
             yield array[rows]
 
 
-def _h5_array(path: Path, file: Any, key: str) -> Array:
+def _h5_array(path: Path, raw: IO[bytes], file: Any, key: str) -> Array:
     """Read a whole array; text of variable length becomes strings, and must be UTF-8."""
-    array = file[key]
-    text = h5py.check_string_dtype(array.dtype)
+    array = _h5_dataset(path, file, key)
+    _require_h5_room(path, raw, array, key)
     if array.shape is None:
         raise FileError(path, f" array {key!r} is empty")
-    if text is None or text.length is not None:
+    if not _is_text(array):
         return np.asarray(array[()])
     try:
         return np.asarray(array.asstr()[()], dtype=np.str_)
     except UnicodeDecodeError:
         raise FileError(path, f" array {key!r} must hold text in UTF-8") from None
+
+
+def _is_text(array: Any) -> bool:
+    """Return whether an array holds text of variable length."""
+    text = h5py.check_string_dtype(array.dtype)
+    return text is not None and text.length is None
 
 
 # Safetensors ----------------------------------------------------------------------------------------------------------
@@ -182,14 +236,12 @@ _SHORT = {  # what NumPy does not have, under the names of ml_dtypes
 def _opened_safetensors(path: Path) -> Iterator[Arrays]:
     """Open a file, of which only the header is read."""
     package = require("safetensors", "files", f"{path}: reading safetensors")
-    with open(path, "rb"):  # what the system says of it comes first
-        pass
-    with package.safe_open(path, framework="numpy") as opened:
+    with limits.opened(path) as raw, package.safe_open(limits.path_of(raw), framework="numpy") as opened:
         shapes = {key: partial(_tensor_shape, opened, key) for key in opened.keys()}  # noqa: SIM118 - it is no dictionary
         yield Arrays(
             shapes,
-            lambda key: _tensor_embeddings(path, key, opened.get_slice(key).get_dtype()),
-            lambda key: np.array(_mapped_tensor(path, key, opened.get_slice(key).get_dtype())),
+            lambda key: _tensor_embeddings(path, raw, key, opened.get_slice(key).get_dtype()),
+            lambda key: np.array(_mapped_tensor(path, raw, key, opened.get_slice(key).get_dtype())),
         )
 
 
@@ -197,12 +249,12 @@ def _tensor_shape(file: Any, key: str) -> Shape:
     return tuple(file.get_slice(key).get_shape())
 
 
-def _tensor_embeddings(path: Path, key: str, kind: str) -> Content:
-    array = _mapped_tensor(path, key, kind)
+def _tensor_embeddings(path: Path, raw: IO[bytes], key: str, kind: str) -> Content:
+    array = _mapped_tensor(path, raw, key, kind)
     return _widened(array) if kind in _SHORT and array.ndim == 2 and array.size else array
 
 
-def _mapped_tensor(path: Path, key: str, kind: str) -> Array:
+def _mapped_tensor(path: Path, raw: IO[bytes], key: str, kind: str) -> Array:
     """Map a tensor as it is stored, in a type of NumPy or ml_dtypes."""
     if kind in _SHORT:
         short = require("ml_dtypes", "files", f"{path}: reading {kind}")
@@ -211,13 +263,15 @@ def _mapped_tensor(path: Path, key: str, kind: str) -> Array:
         dtype = np.dtype(_NUMPY[kind])
     else:
         raise FileError(path, f", tensor {key!r} must be of a type that float64 holds, but has type {kind}")
-    with open(path, "rb") as file:  # a file begins with the length of its header, which is JSON; then come numbers
-        length = int.from_bytes(file.read(8), "little")
-        entry = json.loads(file.read(length))[key]
+    raw.seek(0)  # a file begins with the length of its header, which is JSON; then come numbers
+    length = int.from_bytes(raw.read(8), "little")
+    entry = json.loads(raw.read(length))[key]
     shape = tuple(entry["shape"])
+    limits.require_columns(path, f" tensor {key!r}", math.prod(shape[1:]))
+    limits.require_bytes(path, f" tensor {key!r}", math.prod(shape) * dtype.itemsize, limits.bytes_held(raw))
     if not math.prod(shape):
         return np.empty(shape, dtype=dtype)
-    return np.memmap(path, dtype, "r", 8 + length + entry["data_offsets"][0], shape)
+    return np.memmap(raw, dtype, "r", 8 + length + entry["data_offsets"][0], shape)
 
 
 def _widened(array: Array) -> Iterator[Array]:

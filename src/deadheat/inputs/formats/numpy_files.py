@@ -1,8 +1,7 @@
 """NumPy's own files: ``.npy`` holds one array, ``.npz`` several by name, or a sparse matrix. Every error is one line.
 
-Only the requested arrays of an archive are unpacked; embeddings that would fill much of the memory, in pieces. A small
-file can unpack to any size, so an array that takes more memory than is available, and almost no bytes on disk, is
-refused before it is unpacked.
+Only the requested arrays of an archive are unpacked; embeddings that would fill much of the memory, in pieces. What a
+header claims is compared with what the file holds before memory is taken.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from deadheat.errors import MOST, FileError, printable, reason
+from deadheat.inputs import limits
 from deadheat.inputs.files import Content, Labels, Layout
 from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, strips
 from deadheat.support import scratch
@@ -31,7 +31,6 @@ from deadheat.support.lazy import require
 
 SHARE = 4  # embeddings that take more than one part in so many of the memory are unpacked in pieces
 
-_ABSURD = 100  # bytes unpacked from one: rows of numbers that differ stay far below, and the most is about 1000
 _MAGIC = b"\x93NUMPY"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError)  # raised below NumPy on damaged files
 
@@ -52,22 +51,25 @@ class Header(NamedTuple):
 
 def embeddings(path: Path, layout: Layout) -> Array:
     """Map the array of a ``.npy`` file, which stays on disk."""
-    with open(path, "rb") as file:
-        _require_whole(path, file)
-    with reading(path):
-        return np.lib.format.open_memmap(path, mode="r")
+    with limits.opened(path) as file:
+        found = _require_whole(path, file)
+        with reading(path):
+            if found is None or not math.prod(found.shape):
+                return np.asarray(np.load(file, allow_pickle=False))
+            order: Any = "F" if found.by_column else "C"
+            return np.memmap(file, found.dtype, "r", found.begins, found.shape, order)
 
 
 def labels(path: Path, layout: Layout) -> Labels:
     """Read the array of a ``.npy`` file into memory."""
-    with open(path, "rb") as file:
+    with limits.opened(path) as file:
         _require_whole(path, file)
         with reading(path):
             return np.asarray(np.load(file, allow_pickle=False))
 
 
-def _require_whole(path: Path, file: IO[bytes]) -> None:
-    """Refuse a file of another kind, or of another size than its header says; then go back to its beginning."""
+def _require_whole(path: Path, file: IO[bytes]) -> Header | None:
+    """Return the header of a file; refuse one of another kind, or of another size than its header says."""
     start = file.read(len(_MAGIC))
     if not _MAGIC.startswith(start):  # a file that is cut off within that is for NumPy to refuse
         pickled = " (pickles are never loaded)" if start.startswith(b"\x80") else ""
@@ -75,13 +77,21 @@ def _require_whole(path: Path, file: IO[bytes]) -> None:
     file.seek(0)
     with reading(path):
         found = header(file)
-    require_size(path, "", found, os.fstat(file.fileno()).st_size)
+    require_size(path, "", found, os.fstat(file.fileno()).st_size, limits.bytes_held(file))
     file.seek(0)
+    return found
 
 
-def require_size(path: Path, part: str, found: Header | None, n_byte: int) -> None:
-    """Refuse an array that is cut off, before NumPy allocates memory, and one that is followed by more."""
-    if found is None or found.n_byte == n_byte:
+def require_size(path: Path, part: str, found: Header | None, n_byte: int, n_held: int) -> None:
+    """Refuse an array that is cut off or too large for its file, before it takes memory, or is followed by more.
+
+    Its header and its numbers have `n_byte` bytes together, for which the file holds `n_held`.
+    """
+    if found is None:
+        return
+    limits.require_columns(path, part, math.prod(found.shape[1:]))
+    if found.n_byte == n_byte:
+        limits.require_bytes(path, part, n_byte, n_held)
         return
     came = f"its shape {found.shape} needs {found.n_byte} bytes, and there are {n_byte}"
     if found.n_byte > n_byte:
@@ -129,19 +139,34 @@ def reading(path: Path, part: str = "") -> Iterator[None]:
 def _opened(path: Path) -> Iterator[Arrays]:
     with _archive(path) as archive:
         if {"format", "shape", "data"} <= set(archive.files):  # of SciPy's `save_npz`
-            scipy = require("scipy.sparse", "stats", f"{path}: reading a sparse matrix")
-            with reading(path):
-                matrix = scipy.load_npz(path)
-                getattr(matrix, "check_format", bool)()  # of each place, before SciPy converts it
+            matrix = _sparse(archive, path)
             yield Arrays({"embeddings": lambda: matrix.shape}, lambda key: matrix, lambda key: matrix.toarray())
             return
         shapes = {key: partial(_shape, archive, key, path) for key in archive.files}
         yield Arrays(shapes, partial(_embeddings, archive, path), partial(_array, archive, path))
 
 
+def _sparse(archive: Any, path: Path) -> Any:
+    """Return a sparse matrix, after its arrays and its shape have been compared with what the file holds."""
+    scipy = require("scipy.sparse", "stats", f"{path}: reading a sparse matrix")
+    headers = {key: _header(archive, key, path) for key in archive.files}
+    for key, found in headers.items():
+        _require_entry(archive, path, key, found)
+    if headers["shape"] is None or headers["shape"].shape != (2,):
+        raise FileError(path, " must hold a sparse matrix of two dimensions")
+    n_row, n_column = map(int, _array(archive, path, "shape"))
+    limits.require_columns(path, "", n_column)
+    limits.require_bytes(path, "", 8 * n_row, limits.bytes_held(archive.zip.fp))
+    with reading(path):
+        archive.zip.fp.seek(0)
+        matrix = scipy.load_npz(archive.zip.fp)
+        getattr(matrix, "check_format", bool)()  # of each place, before SciPy converts it
+    return matrix
+
+
 @contextmanager
 def _archive(path: Path) -> Iterator[Any]:
-    with open(path, "rb") as file:
+    with limits.opened(path) as file:
         with reading(path):
             archive = np.load(file, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
@@ -161,7 +186,7 @@ def _shape(archive: Any, key: str, path: Path) -> Shape | None:
 
 def _embeddings(archive: Any, path: Path, key: str) -> Content:
     found = _header(archive, key, path)
-    require_size(path, f" array {key!r}", found, _entry(archive, key).file_size)
+    _require_entry(archive, path, key, found)
     in_rows = found is not None and not found.by_column and len(found.shape) == 2 and 0 not in found.shape
     if found is not None and in_rows and SHARE * found.n_byte > scratch.available_memory():
         return _pieces(path, key)
@@ -171,7 +196,7 @@ def _embeddings(archive: Any, path: Path, key: str) -> Content:
 def _array(archive: Any, path: Path, key: str) -> Array:
     """Read one array of an archive; never a pickled one."""
     part = f" array {key!r}"
-    require_size(path, part, _header(archive, key, path), _entry(archive, key).file_size)
+    _require_entry(archive, path, key, _header(archive, key, path))
     with reading(path, part):
         return np.asarray(archive[key])
 
@@ -188,13 +213,13 @@ def _pieces(path: Path, key: str) -> Iterator[Array]:
 
 def _header(archive: Any, key: str, path: Path) -> Header | None:
     """Return the header of an array without unpacking the rest."""
-    part, entry = f" array {key!r}", _entry(archive, key)
-    if entry.file_size > _ABSURD * entry.compress_size and entry.file_size > scratch.available_memory():
-        came = f"unpacks from {entry.compress_size} bytes to {entry.file_size / 1e9:.1f} GB"
-        most = f"more than there is memory ({scratch.available_memory() / 1e9:.1f} GB)"
-        raise FileError(path, f"{part} {came}, {most}: save it as a .npy file, which stays on disk")
-    with reading(path, part), archive.zip.open(entry) as file:
+    with reading(path, f" array {key!r}"), archive.zip.open(_entry(archive, key)) as file:
         return header(file)
+
+
+def _require_entry(archive: Any, path: Path, key: str, found: Header | None) -> None:
+    """Refuse an array that does not fit its entry of the archive, or is too large for the file."""
+    require_size(path, f" array {key!r}", found, _entry(archive, key).file_size, limits.bytes_held(archive.zip.fp))
 
 
 def _entry(archive: Any, key: str) -> zipfile.ZipInfo:

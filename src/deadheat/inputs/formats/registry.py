@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from deadheat.errors import FileError, InvalidValueError
-from deadheat.inputs.files import Content, Labels, Layout, reject_special, unreadable
+from deadheat.inputs import limits
+from deadheat.inputs.files import Content, Labels, Layout, unreadable
 from deadheat.inputs.formats import columns, keyed, numpy_files, tables
 
 What: TypeAlias = Literal["embeddings", "labels", "samples"]
@@ -92,7 +93,7 @@ def holds_labels(path: str) -> bool:
 
 def read(path: str, layout: Layout, title: str, what: What) -> Any:
     """Read embeddings, labels, or both as a pair, from a file; `title` is the argument in messages."""
-    reject_special(path)
+    limits.require_file(path)
     reader, kind = _reader(path, title, what)
     with unreadable(path, kind):
         return _guarded(reader(Path(path), layout), path, kind)

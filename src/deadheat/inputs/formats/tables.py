@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
+from deadheat.inputs import limits
 from deadheat.inputs.files import Labels, Layout, opened
 from deadheat.inputs.labels import from_text
 from deadheat.support.arrays import Array
@@ -54,8 +55,7 @@ class Table:
 
 def check_names(path: Path, names: Sequence[str]) -> None:
     """Refuse two columns of one name; any number of columns may have no name."""
-    named = [name for name in names if name]
-    twice = next((name for name in named if named.count(name) > 1), None)
+    twice = limits.repeated(filter(None, names))
     if twice is not None:
         raise FileError(path, f" has more than one column called {twice!r}")
 
@@ -153,8 +153,8 @@ def _floats(table: Table, place: int) -> Array:
 
 def _floats_in_text(table: Table, place: int, column: list[str]) -> Array:
     try:
-        if not any("_" in cell for cell in column):
-            return _unrounded(table, place, np.array([float(cell) for cell in column]), column)
+        if "_" not in "".join(column):
+            return _unrounded(table, place, np.array(list(map(float, column))), column)
     except ValueError as error:
         if isinstance(error, FileError):
             raise
@@ -264,7 +264,9 @@ def _rows(path: Path, delimiter: str) -> tuple[list[list[str]], list[int]]:
         for row in reader:
             ended = reader.line_num
             if row:
-                rows.append([cell.strip().replace("\0", "") for cell in row])
+                limits.require_columns(path, f", line {ended}", len(row))
+                cells = list(map(str.strip, row))
+                rows.append(cells if guarded is text else [cell.replace("\0", "") for cell in cells])
                 lines.append(ended)
     except csv.Error as error:
         opened = _open_quote(text, delimiter, ended)
@@ -303,6 +305,9 @@ def _decoded(path: Path) -> str:
     """Return the text of a file, without a byte order mark."""
     with opened(path) as file:
         content = file.read()
+    n_line, most = max(map(content.count, (b"\n", b"\r"))), limits.current().lines
+    if n_line > most:
+        raise FileError(path, f" must have at most {most} lines, but has {n_line}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

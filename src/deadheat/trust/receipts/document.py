@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from deadheat.errors import MOST, FileError, InvalidTypeError, printable, reason
+from deadheat.inputs import limits
 from deadheat.reports.tables import program
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
@@ -95,7 +96,7 @@ class Receipt:
         if not isinstance(path, (str, os.PathLike)):
             raise InvalidTypeError("receipt", f"must be a path, but is {type(path).__name__}")
         checks.without_nul(path, "receipt")
-        with open(path, "rb") as file:
+        with limits.opened(path) as file:
             text = file.read(MOST_BYTES + 1)
         try:
             if len(text) > MOST_BYTES:
