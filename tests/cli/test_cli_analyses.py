@@ -196,6 +196,30 @@ def test_files_of_an_audit_are_given_as_to_evaluate() -> None:
     assert run(*task, "--exclude", "rows20.npy").exit_code == 0
 
 
+# confidence ----------------------------------------------------------------------------------------------------------
+
+
+def test_labels_are_never_taken_for_confidences(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    labels, sure = np.arange(30) % 5, rng.random(30)
+    rows = rng.normal(size=(30, 3)) + labels[:, None]
+    np.savez("three.npz", embeddings=rows, labels=labels, confidence=sure)
+    np.savez("four.npz", embeddings=rows, y=labels, blur=sure, age=sure)
+    np.save("sure.npy", sure)
+    text = ["a,b,c,label,confidence", *(",".join(map(repr, [*map(float, row), int(y), float(s)]))
+                                        for row, y, s in zip(rows, labels, sure, strict=True))]  # fmt: skip
+    Path("three.csv").write_text("\n".join(text))
+    expected = passed("confidence", "three.npz", "--confidence", "sure.npy")
+    assert passed("confidence", "three.npz", "--confidence", "three.npz") == expected
+    assert passed("confidence", "three.csv", "--confidence", "three.csv") == expected  # and it is no feature
+    assert passed("confidence", "four.npz", "--confidence", "four.npz", "--confidence-key", "age") == expected
+    several = "name the confidence (--confidence-key), one of 'embeddings', 'blur', 'age'"
+    for command in (["confidence", "four.npz"], ["evaluate", "four.npz", "--html", "page.html"]):
+        assert several in refused(*command, "--confidence", "four.npz")
+    passed("evaluate", "four.npz", "--html", "page.html", "--confidence", "four.npz", "--confidence-key", "blur")
+    assert Path("page.html").exists()
+
+
 # classify ------------------------------------------------------------------------------------------------------------
 
 

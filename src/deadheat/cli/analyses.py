@@ -185,7 +185,7 @@ def confidence(file: Path, **options: Any) -> None:
     if options["confidence"] is None and options["confidence_key"] is None:
         raise click.UsageError("--confidence FILE or --confidence-key NAME must say where the confidences are")
     names = ("confidence", "target")
-    left_out = [options[f"{name}_key"] for name in names if options[name] is None and options[f"{name}_key"]]
+    left_out = shared.columns_of_numbers(file, options, names)
     with shared.opened(file, {**options, "left_out": left_out}, settings) as task:
         sure, target = (_numbers(file, options, name, len(task.pair.query.labels)) for name in names)
         report = report_of(task, summary)

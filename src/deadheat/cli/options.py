@@ -26,7 +26,7 @@ from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import FileError, InputError, reason
-from deadheat.inputs.files import Layout
+from deadheat.inputs.files import Layout, usual_names
 from deadheat.inputs.labels import common_kind
 from deadheat.inputs.samples import Pair, open_labels, open_pair
 from deadheat.measures.names import FAMILIES
@@ -226,12 +226,22 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
 
 
 def read_numbers(path: Path, name: str, key: str | None = None, of: str = "query") -> NDArray[Any]:
-    """Read a number for each query, or item, from a file as labels are read: one a line, or an array or column."""
-    values = open_labels(path, name, Layout(labels_key=key, label_column=key))
+    """Read a number for each query, or item, from a file: one a line, or an array or column that is not the labels."""
+    values = open_labels(path, name, Layout(labels_key=key, label_column=key, content=name))
     try:
         return np.asarray(values if values.dtype.kind in "biuf" else [float(value) for value in values.tolist()])
     except (ValueError, TypeError) as error:
         raise FileError(path, f" must hold a number for each {of}: {reason(error)}") from None
+
+
+def columns_of_numbers(file: Path, options: dict[str, Any], names: Sequence[str]) -> list[str]:
+    """Return the columns of FILE that hold these numbers, and are no part of its embeddings."""
+    columns: list[str] = []
+    for name in names:
+        path, key = options[name], options[f"{name}_key"]
+        if path is None or path.resolve() == file.resolve():
+            columns += [key] if key else usual_names(name) if path else []
+    return columns
 
 
 def _text(*names: str, kind: files.Kind, about: str) -> Any:

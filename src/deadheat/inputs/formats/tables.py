@@ -23,12 +23,11 @@ from numpy.typing import NDArray
 
 from deadheat.errors import FileError
 from deadheat.inputs import limits
-from deadheat.inputs.files import Labels, Layout, opened
+from deadheat.inputs.files import LABELS, Labels, Layout, opened, usual_names
 from deadheat.inputs.labels import from_text
 from deadheat.support.arrays import Array
 
 _INTEGER = re.compile("[+-]?[0-9]+")
-LABEL_COLUMNS = ("labels", "label", "class", "y")
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def check_names(path: Path, names: Sequence[str]) -> None:
 def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], int]:
     """Return the places of the embedding's columns, and of the labels (-1 if there are none and none are needed)."""
     column = layout.label_column
-    place = label_place(table, column) if with_labels or column is not None else _usual_place(table)
+    place = label_place(table, layout) if with_labels or column is not None else _usual_place(table)
     taken = {place}
     for name in layout.left_out:
         with suppress(FileError):  # a gallery need not have them
@@ -79,28 +78,41 @@ def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], i
     return lists or others, place
 
 
-def label_place(table: Table, column: str | int | None) -> int:
+def label_place(table: Table, layout: Layout) -> int:
     """Return the place of the label column: the one asked for, one with a usual name, or the first without numbers."""
-    if column is not None:
-        return _place(table, column)
+    if layout.label_column is not None:
+        return _place(table, layout.label_column)
     usual = _usual_place(table)
     if usual >= 0 or len(table.columns) == 1:
         return max(usual, 0)
     for place in range(len(table.columns)):
         if not table.is_numeric(place):
             return place
-    came = f"all columns hold numbers and none is called {', '.join(LABEL_COLUMNS[:-1])} or {LABEL_COLUMNS[-1]}"
+    came = f"all columns hold numbers and none is called {', '.join(LABELS[:-1])} or {LABELS[-1]}"
     raise FileError(table.path, f": {came}; name the column of labels (label_column=)")
 
 
-def only_label_place(table: Table, column: str | int | None) -> int:
+def only_label_place(table: Table, layout: Layout) -> int:
     """Return `label_place` of a table of labels alone; refuse two columns of text of which either may be meant."""
-    place = label_place(table, column)
+    if layout.label_column is None and layout.content != "labels":
+        return _number_place(table, layout.content)
+    place = label_place(table, layout)
     text = [i for i in range(len(table.columns)) if not table.is_numeric(i)]
-    if column is None and _usual_place(table) < 0 and len(text) > 1:
+    if layout.label_column is None and _usual_place(table) < 0 and len(text) > 1:
         titles = " and ".join(table.title(i) for i in text[:2])
         raise FileError(table.path, f": either {titles} may hold the labels; name one (label_column=)")
     return place
+
+
+def _number_place(table: Table, content: str) -> int:
+    """Return the place of numbers with this name, or of the only column that is not called as labels are."""
+    names = [name.lower() for name in table.names or [""] * len(table.columns)]
+    usual = [names.index(name) for name in usual_names(content) if name in names]
+    others = usual[:1] or [i for i, name in enumerate(names) if name not in LABELS]
+    if len(others) == 1:
+        return others[0]
+    came = ", ".join(map(table.title, range(len(names))))
+    raise FileError(table.path, f" has no column called {content}, but has {came}; name it ({content}_key=)")
 
 
 def is_label_matrix(table: Table) -> bool:
@@ -112,7 +124,7 @@ def is_label_matrix(table: Table) -> bool:
 
 def _usual_place(table: Table) -> int:
     lower = {name.lower(): i for i, name in reversed(list(enumerate(table.names or [])))}
-    return next((lower[name] for name in LABEL_COLUMNS if name in lower), -1)
+    return next((lower[name] for name in LABELS if name in lower), -1)
 
 
 def _place(table: Table, column: str | int) -> int:
@@ -220,9 +232,9 @@ class Reader:
     def labels(self, path: Path, layout: Layout) -> Labels:
         """Return the column of labels of a table that is read for its labels only, or one column for each label."""
         content = _read(path, self.delimiter, layout.header)
-        if layout.label_column is None and is_label_matrix(content):
+        if layout.label_column is None and layout.content == "labels" and is_label_matrix(content):
             return numbers(content, range(len(content.columns)))
-        return labels(content, only_label_place(content, layout.label_column))
+        return labels(content, only_label_place(content, layout))
 
     def samples(self, path: Path, layout: Layout) -> tuple[NDArray[Any], Labels]:
         """Return embeddings and labels from one table."""
@@ -292,7 +304,7 @@ def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
     if not rows:
         return False
     first, second = [cell.strip() for cell in rows[0]], rows[min(1, len(rows) - 1)]
-    if any(cell.lower() in LABEL_COLUMNS for cell in first):
+    if any(cell.lower() in LABELS for cell in first):
         return True
     counted = [cell for cell in first if is_number(cell)]
     if counted and len(first) > 1 and counted in ([str(i + start) for i in range(len(counted))] for start in (0, 1)):
