@@ -96,7 +96,7 @@ def _pieces(source: Source, name: str) -> Iterator[NDArray[Any]]:
         if not (ones | zeros | minuses).all():
             row, column = np.argwhere(~(ones | zeros | minuses))[0]
             rule = "must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1, for distance 'hamming'"
-            came = f"holds {rows[row, column]} in row {start + row}, column {column}"
+            came = f"holds another number in row {start + row}, column {column}"
             raise InvalidValueError(name, f"{rule}, but {came}; {name} > 0 has a bit for each sign")
         has_zero, has_minus = has_zero or bool(zeros.any()), has_minus or bool(minuses.any())
         if has_zero and has_minus:

@@ -169,7 +169,7 @@ def _whole_numbers(array: Labels, name: str) -> Labels:
     distinct = np.abs(floats) < 2.0**digits  # to which the next integer rounds
     odd = np.flatnonzero(~(distinct & (floats == np.rint(floats))))
     if len(odd):
-        value, came = floats[odd[0]], f"has dtype {floats.dtype} and holds {floats[odd[0]]} in row {odd[0]}"
+        value, came = floats[odd[0]], f"has dtype {floats.dtype} and holds another number in row {odd[0]}"
         hint = f"; a float stands for one integer only below 2**{digits}" if value == np.rint(value) else ""
         raise InvalidTypeError(name, f"must be integers or strings, but {came}{hint}")
     return floats.astype(np.int64)
@@ -190,8 +190,8 @@ def _as_text(names: list[Any], name: str) -> list[Any]:
     """Return labels as strings; those that are bytes must be UTF-8."""
     try:
         return [item.decode() if isinstance(item, bytes) else item for item in names]
-    except UnicodeDecodeError as error:
-        rule = f"must be text in UTF-8 to be compared with strings, but hold {error.object!r:.50}"
+    except UnicodeDecodeError:
+        rule = "must be text in UTF-8 to be compared with strings, but hold other bytes"
         raise InvalidValueError(name, rule) from None
 
 

@@ -67,8 +67,8 @@ def _columns(held: Iterable[Any], argument: str, row: Any = None) -> list[Any]:
     names = _found(held, argument)
     if None in names[:2] or (names[2] is None and (argument == "run" or len(held) != 2)):
         needed = f"query_id, doc_id, {NAMES[argument][0]}"
-        came = f"columns {', '.join(map(str, held))}" if row is None else f"{type(row).__name__} {row!r:.50}"
-        raise InvalidTypeError(argument, f"must have {needed}, but has {came}")
+        came = "columns" if row is None else f"a {type(row).__name__} of"
+        raise InvalidTypeError(argument, f"must have {needed}, but has {came} {', '.join(map(str, held))}")
     return names
 
 
@@ -252,7 +252,9 @@ def _rows_of_record(record: Any, argument: str) -> Iterable[Row]:
     These are the one value that is a dictionary, or a list of objects.
     """
     if not isinstance(record, dict):
-        raise InvalidTypeError(argument, f"must have an object in each line, but has {record!r:.50}")
+        raise InvalidTypeError(
+            argument, f"must have an object in each line, but has one of type {type(record).__name__}"
+        )
     if not _is_row(record, argument):
         return _rows_of_mapping(record, argument)
     query, item, _ = _found(tuple(record), argument)
@@ -275,5 +277,5 @@ def pairs_in(path: Path) -> dict[str, str]:
             line = text.decode("utf-8-sig", "surrogateescape").strip()
             cells = line.split("\t" if "\t" in line else "," if "," in line else None)
             if line and (len(cells) != 2 or found.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip()):
-                raise FileError(path, f", line {place}: must be a chunk and its one document, but is {line!r:.50}")
+                raise FileError(path, f", line {place}: must be a chunk and its one document")
     return found

@@ -61,7 +61,7 @@ class _Form:
             return arrays.gain(value, self.number)
         value = value.item() if isinstance(value, np.generic) else value
         if not isinstance(value, (int, float)) or isinstance(value, bool):
-            raise InvalidTypeError(self.number, f"must be a number, but is {checks.shown(value)}")
+            raise InvalidTypeError(self.number, f"must be a number, but is of type {type(value).__name__}")
         if isinstance(value, float) and not math.isfinite(value):
             raise InvalidValueError(self.number, f"must be finite, but is {value}; leave out documents that are junk")
         return value

@@ -171,7 +171,7 @@ def _floats_in_text(table: Table, place: int, column: list[str]) -> Array:
         if isinstance(error, FileError):
             raise
     index = next(i for i, cell in enumerate(column) if not is_number(cell))
-    raise FileError(table.path, f"{_where(table, place, index)}: {clipped(column[index])} is not a number")
+    raise FileError(table.path, f"{_where(table, place, index)}: the cell is not a number")
 
 
 def _unrounded(table: Table, place: int, values: Array, column: list[str]) -> Array:
@@ -179,7 +179,7 @@ def _unrounded(table: Table, place: int, values: Array, column: list[str]) -> Ar
     for index in np.flatnonzero(np.abs(values) >= 2.0**53).tolist():
         cell, value = column[index].strip(), values[index]
         if _INTEGER.fullmatch(cell) and (np.isinf(value) or int(cell) != int(value)):
-            came = f"{clipped(cell)} is an integer too large to be exact in float64"
+            came = "the cell is an integer too large to be exact in float64"
             raise FileError(table.path, f"{_where(table, place, index)}: {came}")
     return values
 
@@ -207,11 +207,6 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return "_" not in cell
-
-
-def clipped(cell: str) -> str:
-    """Format a cell for a message, shortened if it is long."""
-    return repr(cell) if len(cell) <= 40 else repr(cell[:37] + "...")
 
 
 # Text -----------------------------------------------------------------------------------------------------------------
@@ -308,8 +303,7 @@ def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
         return True
     counted = [cell for cell in first if is_number(cell)]
     if counted and len(first) > 1 and counted in ([str(i + start) for i in range(len(counted))] for start in (0, 1)):
-        shown = clipped(",".join(first))
-        raise FileError(path, f", line 1: {shown} may be names or data; say which (header=)")
+        raise FileError(path, ", line 1 may be names or data; say which (header=)")
     return not counted and any(map(is_number, second))
 
 
