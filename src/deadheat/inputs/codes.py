@@ -28,6 +28,18 @@ def n_bits(source: Source) -> int:
     return source.shape[1] * (8 if is_packed(source) else 1)
 
 
+def remarks(distance: str, query: Any, gallery: Any | None) -> tuple[str, ...]:
+    """Return a remark on how uint8 was read, as it holds packed bits or numbers: `query` and `gallery` are samples."""
+    packed = [
+        samples.embeddings for samples in (query, gallery) if samples is not None and is_packed(samples.embeddings)
+    ]
+    if not packed:
+        return ()
+    if distance == "hamming":
+        return (f"uint8 was read as packed bits, {n_bits(packed[0])} in each code; numbers need another distance.",)
+    return (f'uint8 was read as numbers; packed bits need distance="hamming", and not {distance}.',)
+
+
 def require_codes(source: Source, name: str) -> None:
     """Refuse rows that are not binary codes."""
     if not (is_packed(source) or source.stored == np.bool_):

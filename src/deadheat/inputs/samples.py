@@ -16,7 +16,7 @@ rows have been checked piece by piece, and one label for each row.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -302,6 +302,24 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
     parts = _files(value, name) if is_path(value) else _parts(value, name)
     read = [registry.read(each, layout, of, "labels") if is_path(each) else plain(each, of) for each, of in parts]
     return _join_labels(read, parts, name)
+
+
+def labels_of_queries(value: Any, n_query: int, ids: Sequence[str] | None = None) -> Labels:
+    """Return the labels of queries, checked: one for each in their order, or by their `ids` in a dictionary.
+
+    Examples
+    --------
+    >>> labels_of_queries({"q2": "who", "q1": "when"}, 2, ["q1", "q2"])
+    array(['when', 'who'], dtype=object)
+    """
+    if isinstance(value, Mapping) and ids is not None:
+        by_id = {str(query): label for query, label in value.items()}
+        missing = next((query for query in ids if query not in by_id), None)
+        if missing is not None:
+            came = f"has none for query {checks.shown(missing)}"
+            raise InvalidValueError("labels", f"must have a label for each query by its id, but {came}")
+        value = [by_id[query] for query in ids]
+    return checked_labels(open_labels(value, "labels"), n_query, "labels", "the profile")
 
 
 def are_label_files(value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
-from deadheat.inputs.samples import LabelsLike, open_labels
+from deadheat.inputs.samples import LabelsLike, labels_of_queries
 from deadheat.measures import names as measures_names
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
@@ -82,6 +82,7 @@ class Averaging:
     n_query: int
     labels: Any = field(default=None, repr=False)  # (n_query,), where they are known
     separate_gallery: bool = False  # whether the queries are known to be ranked against others than themselves
+    query_ids: tuple[str, ...] | None = field(default=None, repr=False)
 
     @cached_property
     def classes(self) -> Int64 | None:
@@ -114,7 +115,7 @@ class Averaging:
             raise InvalidValueError(
                 "labels", "must be left out for a mean over classes, which are drawn as the report has them"
             )
-        return class_numbers(labels, self.n_query)
+        return class_numbers(labels, self.n_query, self.query_ids)
 
     def units(self, resample: str | None, labels: LabelsLike | None = None) -> str:
         """Return the unit that is drawn, "query" or "class".
@@ -142,11 +143,6 @@ class Averaging:
         return np.split(values[queries], cuts) if len(queries) else []
 
 
-def checked_labels(labels: LabelsLike, n_query: int) -> NDArray[Any]:
-    """Return the labels as an array, checked to be one for each query of a profile."""
-    return input_labels.labels(open_labels(labels, "labels"), n_query, "labels", "the profile")
-
-
-def class_numbers(labels: LabelsLike, n_query: int) -> Int64:
-    """Return the class of each query of a profile by number."""
-    return input_labels.label_codes(checked_labels(labels, n_query))[1]
+def class_numbers(labels: Any, n_query: int, ids: Sequence[str] | None = None) -> Int64:
+    """Return the class of each query of a profile by number; `ids` are those of a dictionary of labels."""
+    return input_labels.label_codes(labels_of_queries(labels, n_query, ids))[1]

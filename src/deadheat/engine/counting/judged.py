@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.engine.counting import unmatched
 from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
@@ -50,8 +51,8 @@ def profile_judged(
     query_ids: Iterable[str],
     gallery_ids: Iterable[str],
     **settings: Any,
-) -> TieProfile:
-    """Count the tie groups of embeddings with judgements: `deadheat.Task.from_judged`."""
+) -> tuple[TieProfile, list[str]]:
+    """Count the tie groups of embeddings with judgements: `deadheat.Task.from_judged`; remarks come with them."""
     options = CountingOptions.checked(**settings)
     rows: Distance | Pair
     if options.cluster is None:
@@ -71,7 +72,7 @@ def profile_judged(
     own = None if options.exclude is None else item_ids.own_rows(options.exclude, n_query, n_gallery)
     options = replace(options, junk=_junk_mask(options.junk, *names), exclude=own)
     profile = profile_of_judged(rows, relevant, *names, options)
-    return replace(profile, query_ids=tuple(map(str, names[0])), check=False)
+    return replace(profile, query_ids=tuple(names[0]), check=False), unmatched.of_gallery(judged, *names)
 
 
 def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:
