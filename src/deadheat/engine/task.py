@@ -28,7 +28,16 @@ from deadheat.inputs.files import paths_given
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.label_sets import LabelSets, numbered
 from deadheat.inputs.pair_rules import PairRules, Rule, open_rules
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples, labels_of_queries, open_pair, open_rows
+from deadheat.inputs.samples import (
+    EmbeddingsLike,
+    LabelsLike,
+    Pair,
+    QueryLabels,
+    Samples,
+    labels_of_queries,
+    open_pair,
+    open_rows,
+)
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
@@ -260,14 +269,16 @@ class Task:
 
     @classmethod
     @plain_floats
-    def from_profile(cls, profile: TieProfile, labels: LabelsLike | None = None, *, threads: int | None = None) -> Task:
+    def from_profile(
+        cls, profile: TieProfile, labels: QueryLabels | None = None, *, threads: int | None = None
+    ) -> Task:
         """Make a task of a profile that has been counted, such as one from a file.
 
         Parameters
         ----------
         profile : TieProfile
-        labels : (n_query,), optional
-            The labels of the queries, for means over classes. Their classes are then the independent units of
+        labels : (n_query,) or dict, optional
+            The labels of the queries, in their order or by `query_ids` of the profile, for means over classes. Their classes are then the independent units of
             `Report.interval` and `deadheat.compare`: a profile does not say whether there was a separate gallery.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
@@ -287,7 +298,7 @@ class Task:
 
     @classmethod
     def _counted(
-        cls, profile: TieProfile, source: str, labels: LabelsLike | None = None, threads: int | None = None,
+        cls, profile: TieProfile, source: str, labels: QueryLabels | None = None, threads: int | None = None,
         run: RunTables | None = None, ties: ScoreTiesName | Ties = "exact", knows_gallery: bool = False,
         remarks: Iterable[str] = (),
     ) -> Task:  # fmt: skip
@@ -648,7 +659,8 @@ class Task:
         (array([0]), array([2]), array([3]))
         """
         profile = links.profile_links(positives, negatives, order=order, junk=junk, ties=ties, threads=threads)
-        return cls._counted(profile, "links", threads=threads, ties=ties)
+        remarks = links.about_negatives(negatives, profile.n_query)
+        return cls._counted(profile, "links", threads=threads, ties=ties, remarks=remarks)
 
     @classmethod
     @plain_floats
@@ -717,7 +729,7 @@ class Task:
         max_docs: int | None = None,
         repeats: Repeats | None = None,
         documents: Documents | None = None,
-        labels: LabelsLike | Mapping[Any, Any] | None = None,
+        labels: QueryLabels | None = None,
         threads: int | None = None,
     ) -> Task:
         """Make a task of a TREC run and its qrels.
@@ -819,7 +831,7 @@ class Task:
     @plain_floats
     def from_lists(
         cls, ranked_ids: Any, relevant_ids: Any, *, repeats: Repeats | None = None,
-        labels: LabelsLike | Mapping[Any, Any] | None = None, threads: int | None = None,
+        labels: QueryLabels | None = None, threads: int | None = None,
     ) -> Task:  # fmt: skip
         """Make a task of ranked lists of ids without scores, such as those of an agent's memory.
 

@@ -109,9 +109,19 @@ def _pieces(source: Source, name: str) -> Iterator[NDArray[Any]]:
             row, column = np.argwhere(~(ones | zeros | minuses))[0]
             rule = "must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1, for distance 'hamming'"
             came = f"holds {rows[row, column]} in row {start + row}, column {column}"
-            raise InvalidValueError(name, f"{rule}, but {came}; {name} > 0 has a bit for each sign")
+            raise InvalidValueError(name, f"{rule}, but {came}; {_hint(rows, name)}")
         has_zero, has_minus = has_zero or bool(zeros.any()), has_minus or bool(minuses.any())
         if has_zero and has_minus:
             rule = "must be of two values, -1 and 1 or 0 and 1, for distance 'hamming'"
             raise InvalidValueError(name, f"{rule}, but holds -1 and 0, as sign(0) is 0; {name} > 0 has two values")
         yield ones
+
+
+def _hint(rows: NDArray[Any], name: str) -> str:
+    """Return the conversion to codes: that of packed bits for int8, and else of signs, which integers may not be."""
+    if rows.dtype == np.int8:
+        packed = f'bits packed in int8, as of precision="binary", are ({name}.astype(int) + 128).astype(np.uint8)'
+        return f'{packed}, or take precision="ubinary"'
+    if rows.dtype.kind in "iu" and rows.min() >= 0 and rows.max() <= 255:
+        return f"bits packed in {rows.dtype} are {name}.astype(np.uint8)"
+    return f"{name} > 0 has a bit for each sign"

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels

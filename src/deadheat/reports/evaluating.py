@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, overload
 
-from numpy.typing import ArrayLike
-
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import DATA, SETTINGS, Task, require_known
 from deadheat.errors import InputError, InvalidTypeError, InvalidValueError, UndefinedError
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, QueryLabels
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions, measure_names
 from deadheat.reports.report import Report
 from deadheat.support.floats import plain_floats
@@ -43,7 +41,7 @@ def evaluate(
 
 @overload
 def evaluate(
-    profile: TieProfile, measures: Measures = None, /, *, labels: ArrayLike, singletons: Singletons = "skip",
+    profile: TieProfile, measures: Measures = None, /, *, labels: QueryLabels, singletons: Singletons = "skip",
     average: Average = "query", threads: int | None = None,
 ) -> Report: ...  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -179,6 +180,21 @@ def text(value: Any, name: str) -> str:
     return value
 
 
+def no_number(value: Any) -> str:
+    """Return the rule that something breaks which is neither an integer nor a float, with what converts it.
+
+    Examples
+    --------
+    >>> no_number("x"), no_number("1.0")
+    ("must be a number, but is 'x'", "must be an integer or a float, but is '1.0'; float() converts it")
+    """
+    with suppress(TypeError, ValueError, OverflowError):
+        if isinstance(value, (str, numbers.Number)):
+            float(value)  # type: ignore[arg-type]
+            return f"must be an integer or a float, but is {shown(value)}; float() converts it"
+    return f"must be a number, but is {shown(value)}"
+
+
 def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
     """Return a finite number as a float, and refuse any other value.
 
@@ -189,7 +205,7 @@ def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
     deadheat.errors.InvalidValueError: eps must be finite and not negative, but is -0.5
     """
     if isinstance(value, (bool, np.bool_, str)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise InvalidTypeError(name, f"must be a number, but is {shown(value)}")
+        raise InvalidTypeError(name, no_number(value))
     try:
         number = float(value)
     except OverflowError:
