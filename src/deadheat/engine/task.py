@@ -278,8 +278,9 @@ class Task:
         ----------
         profile : TieProfile
         labels : (n_query,) or dict, optional
-            The labels of the queries, in their order or by `query_ids` of the profile, for means over classes. Their classes are then the independent units of
-            `Report.interval` and `deadheat.compare`: a profile does not say whether there was a separate gallery.
+            The labels of the queries, in their order or by `query_ids` of the profile, for means over classes. Their
+            classes are then the independent units of `Report.interval` and `deadheat.compare`: a profile does not say
+            whether there was a separate gallery.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 

@@ -118,10 +118,9 @@ def _pieces(source: Source, name: str) -> Iterator[NDArray[Any]]:
 
 
 def _hint(rows: NDArray[Any], name: str) -> str:
-    """Return the conversion to codes: that of packed bits for int8, and else of signs, which integers may not be."""
-    if rows.dtype == np.int8:
-        packed = f'bits packed in int8, as of precision="binary", are ({name}.astype(int) + 128).astype(np.uint8)'
-        return f'{packed}, or take precision="ubinary"'
-    if rows.dtype.kind in "iu" and rows.min() >= 0 and rows.max() <= 255:
-        return f"bits packed in {rows.dtype} are {name}.astype(np.uint8)"
+    """Return the conversion to codes: for bytes in integers that of packed bits, whose signs are no bits."""
+    if rows.dtype.kind in "iu" and rows.min() >= -128 and rows.max() <= 255:
+        shifted = rows.dtype == np.int8 or rows.min() < 0
+        packed = f"(np.array({name}, int) + 128).astype(np.uint8)" if shifted else f"np.array({name}, np.uint8)"
+        return f"packed bits are {packed}" + (', or have precision="ubinary"' if shifted else "")
     return f"{name} > 0 has a bit for each sign"

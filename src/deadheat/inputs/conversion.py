@@ -136,7 +136,7 @@ def _from_rows(values: Any, name: str, ragged: str) -> Array:
             raise InvalidValueError(name, f"must have no missing values, but row {missing[0][0]} has one")
     if array.dtype.kind == "O" and array.size:
         first = array.flat[0]
-        if isinstance(first, numbers.Number) and not isinstance(first, numbers.Integral):  # a Fraction or a Decimal
+        if isinstance(first, numbers.Number) and not isinstance(first, (int, float, complex, np.generic)):  # a Fraction
             came = f"but holds a {type(first).__name__}: np.array(..., dtype=float) converts it"
             raise InvalidTypeError(name, f"must hold integers or floats, {came}")
     if not hasattr(values, "__array__"):

@@ -84,9 +84,11 @@ def is_run(source: Any) -> bool:
     if isinstance(source, Mapping):
         return any(isinstance(row, Mapping) for row in source.values())
     first = source[0] if isinstance(source, (list, tuple)) and source else source
-    held = getattr(first, "column_names", getattr(first, "columns", getattr(first, "_fields", ())))
-    held = tuple(first) if isinstance(first, Mapping) else () if callable(held) else tuple(held)
-    return None not in _found(tuple(map(str, held)), "run")[:2] or type(source).__module__.startswith("ranx.")
+    held = list(first) if isinstance(first, Mapping) else None
+    for name in ("column_names", "columns", "_fields"):
+        held = getattr(first, name, None) if held is None or callable(held) else held
+    is_table = held is not None and not callable(held) and None not in _found(tuple(map(str, held)), "run")[:2]
+    return is_table or type(source).__module__.startswith("ranx.")
 
 
 def _number(value: Any, name: str | None) -> Any:

@@ -240,19 +240,18 @@ def read(
 
 def _reject_tables(value: Any, name: str) -> None:
     """Refuse a run, a dictionary and a whole data set in the place of an array, and say what to write."""
+    first = value[0] if isinstance(value, (list, tuple)) and value else value
+    held = getattr(first, "column_names", getattr(first, "columns", getattr(first, "_fields", None)))
+    if held is None and not isinstance(first, Mapping) and not hasattr(first, "to_dict"):  # as mostly
+        return
     if rows.is_run(value):
-        raise InvalidTypeError(
-            name, "must be an array, but is a run or qrels: dh.Task.from_run(run, qrels) takes these"
-        )
+        raise InvalidTypeError(name, "must be an array, but is a run or qrels: give these to dh.Task.from_run")
     is_dataset = hasattr(value, "column_names") and hasattr(value, "features")  # of Hugging Face
     if is_dataset or isinstance(value, Mapping):
-        held = list(value.column_names if is_dataset else value)
-        came = (
-            f"is a {type(value).__name__} of {checks.few(held)}: give one of them, such as data[{held[0]!r}]"
-            if held
-            else "is empty"
-        )
-        raise InvalidTypeError(name, f"must be an array or a column, but {came}")
+        names = list(value.column_names if is_dataset else value)
+        came = f"is a {type(value).__name__} of {checks.few(names)}"
+        hint = f": give one of them, such as data[{names[0]!r}]" if names else ""
+        raise InvalidTypeError(name, f"must be an array or a column, but {came}{hint}")
 
 
 def _reject_unused_options(layout: Layout, samples: Sequence[tuple[Any, Any]]) -> None:

@@ -229,13 +229,12 @@ def open_lists(ranked: Any, relevant: Any, *, repeats: Repeats | None = None) ->
 
 def _require_split(table: Checked, other: Checked, name: str) -> None:
     """Refuse several ids in one text: one entry a query, some with blanks or commas, which no id of the other has."""
-    if all(len(row) <= 1 for row in table.values()) and not any(
-        _LIST.search(item) for row in other.values() for item in row
-    ):
-        odd = next(((query, item) for query, row in table.items() for item in row if _LIST.search(item)), None)
-        if odd is not None:
-            rule = f"must be lists of ids, but query {checks.shown(odd[0])} has one text, {checks.shown(odd[1])}"
-            raise InvalidValueError(name, f"{rule}; split it if it holds several ids")
+    if any(len(row) > 1 for row in table.values()) or any(_LIST.search(item) for row in other.values() for item in row):
+        return
+    odd = next(((query, item) for query, row in table.items() for item in row if _LIST.search(item)), None)
+    if odd is not None:
+        rule = f"must be lists of ids, but query {checks.shown(odd[0])} has one text, {checks.shown(odd[1])}"
+        raise InvalidValueError(name, f"{rule}; split it if it holds several ids")
 
 
 def remarks_of(*tables: Checked) -> list[str]:

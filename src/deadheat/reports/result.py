@@ -122,8 +122,8 @@ class Result(PlainFloats):
             leave one out the queries of a class are each other's gallery, and rise and fall together. Otherwise, and
             for a report on a profile without labels, queries.
         labels : (n_query,) or dict, optional
-            The labels of the queries, or ``{query_id: label}``; by default the classes that the report knows. For a mean over queries they can
-            be any other clusters that were drawn as a whole, such as pages or people.
+            The labels of the queries, or ``{query_id: label}``; by default the classes that the report knows. For a
+            mean over queries they can be any other clusters that were drawn as a whole, such as pages or people.
         method : {"percentile", "BCa", "t"}, optional
             A bootstrap, by default ``"percentile"``, or the mean ± Student's quantile times its standard error; see
             `deadheat.reports.statistics.intervals`.

@@ -181,18 +181,20 @@ def text(value: Any, name: str) -> str:
 
 
 def no_number(value: Any) -> str:
-    """Return the rule that something breaks which is neither an integer nor a float, with what converts it.
+    """Return the rule that something breaks which is neither an integer nor a float, with what makes one of it.
 
     Examples
     --------
     >>> no_number("x"), no_number("1.0")
-    ("must be a number, but is 'x'", "must be an integer or a float, but is '1.0'; float() converts it")
+    ("must be a number, but is 'x'", "must be a number, but is '1.0', which is text: float() makes a number of it")
     """
-    with suppress(TypeError, ValueError, OverflowError):
-        if isinstance(value, (str, numbers.Number)):
-            float(value)  # type: ignore[arg-type]
-            return f"must be an integer or a float, but is {shown(value)}; float() converts it"
-    return f"must be a number, but is {shown(value)}"
+    rule = f"must be a number, but is {shown(value)}"
+    if isinstance(value, numbers.Real):  # a Fraction
+        return f"must be an integer or a float, but is {shown(value)}: float() makes one of it"
+    with suppress(ValueError):
+        if isinstance(value, str) and "_" not in value and math.isfinite(float(value)):
+            return f"{rule}, which is text: float() makes a number of it"
+    return rule
 
 
 def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:

@@ -162,7 +162,9 @@ def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, I
 
 def unique_ids(ids: Any, n: int, name: str) -> list[str]:
     """Check ids: one string or integer, as its decimal text, for each of `n` rows, each once."""
-    listed = [trec.id_text(each, name) for each in checks.listed(ids, name, "a sequence of strings or integers")]
+    listed = [
+        trec.id_text(each, f"an id in {name}") for each in checks.listed(ids, name, "a sequence of strings or integers")
+    ]
     if len(listed) != n:
         raise InvalidValueError(name, f"must have one entry per row, but got {len(listed)} ids for {n} rows")
     if len(set(listed)) < n:
