@@ -309,6 +309,8 @@ def _print(report: Report, options: dict[str, Any], names: list[str], run: Path)
         chosen = {key: options[key] for key in ("by_query", "only", "n_docs")}
         run_id = trec.run_id(run) if "runid" in names else None
         say("\n".join(trec_lines(report, names, summary=not options["no_summary"], run_id=run_id, **chosen)))
+        for remark in report.remarks:
+            note(remark)
         return
     if options["by_query"]:
         say(f"{report.worst(report.n_query).to_text(digits=options['digits'])}\n")

@@ -118,9 +118,11 @@ def _pieces(source: Source, name: str) -> Iterator[NDArray[Any]]:
 
 
 def _hint(rows: NDArray[Any], name: str) -> str:
-    """Return the conversion to codes: for bytes in integers that of packed bits, whose signs are no bits."""
-    if rows.dtype.kind in "iu" and rows.min() >= -128 and rows.max() <= 255:
-        shifted = rows.dtype == np.int8 or rows.min() < 0
-        packed = f"(np.array({name}, int) + 128).astype(np.uint8)" if shifted else f"np.array({name}, np.uint8)"
-        return f"packed bits are {packed}" + (', or have precision="ubinary"' if shifted else "")
-    return f"{name} > 0 has a bit for each sign"
+    """Return the conversion of numbers to codes; whole ones may be packed bits, which their signs are not."""
+    of_signs = f"{name} > 0 has a bit for each sign"
+    if rows.min() < -128 or rows.max() > 255 or (rows != np.rint(rows)).any():
+        return of_signs
+    shifted = rows.dtype == np.int8 or rows.min() < 0
+    packed = f"(np.array({name}, int) + 128).astype(np.uint8)" if shifted else f"np.array({name}, np.uint8)"
+    as_made = ', which precision="ubinary" has' if shifted else ""
+    return f"packed bits are {packed}{as_made}; of numbers, {of_signs}"

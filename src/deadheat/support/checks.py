@@ -189,7 +189,7 @@ def no_number(value: Any) -> str:
     ("must be a number, but is 'x'", "must be a number, but is '1.0', which is text: float() makes a number of it")
     """
     rule = f"must be a number, but is {shown(value)}"
-    if isinstance(value, numbers.Real):  # a Fraction
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):  # a Fraction
         return f"must be an integer or a float, but is {shown(value)}: float() makes one of it"
     with suppress(ValueError):
         if isinstance(value, str) and "_" not in value and math.isfinite(float(value)):
