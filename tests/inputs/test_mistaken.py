@@ -75,7 +75,8 @@ def test_a_relevance_matrix_is_no_matrix_of_labels() -> None:
     relevant = abs(places[:, None] - places) <= 1
     said = (
         "labels must have a column for each label, but is a relevance matrix, (70, 70), symmetric and with a full "
-        "diagonal: Task.from_scores(scores, relevant, junk=np.eye(70, dtype=bool)) takes it, and Task.from_judged takes its pairs"
+        "diagonal: Task.from_scores(scores, relevant, junk=np.eye(70, dtype=bool)) takes it, and Task.from_judged "
+        "takes its pairs"
     )
     for given in (relevant, relevant.astype(float), sparse.csr_array(relevant)):
         with pytest.raises(ValueError, match=re.escape(said)):

@@ -118,7 +118,7 @@ def test_a_report_says_how_uint8_was_read() -> None:
     assert remarks(dh.Task(codes.astype(float), labels, codes, labels[::-1])) == [as_numbers]
     assert remarks(dh.Task(codes, labels, distance="hamming")) == [as_bits]
     assert remarks(dh.Task(codes, labels).replace(distance="hamming")) == [as_bits]
-    for other in (codes > 127, np.where(codes > 127, 1, -1)):
+    for other in (codes > 127, np.where(codes > 127, 1, -1), (codes > 127).astype(np.uint8)):
         assert remarks(dh.Task(other, labels, distance="hamming")) == []
 
 

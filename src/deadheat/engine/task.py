@@ -839,9 +839,9 @@ class Task:
         Parameters
         ----------
         ranked_ids : (n_query,) lists of ids, or a dict of such by query id
-            What was found for each query, best first: strings or integers, as many as there are. An entry that is
-            itself a list, tuple or set of ids is a tied group. The integer -1, with which faiss fills short rows, is
-            nothing.
+            What was found for each query, best first: strings or integers, as many as there are. A set of ids is a tied
+            group, and so is a list or tuple among ids; a ranking of pairs alone is refused, as they may be hits, such
+            as (id, text). The integer -1, with which faiss fills short rows, is nothing.
         relevant_ids : (n_query,) collections of ids, or dicts of id to grade; or a dict of such by query id
             What is relevant to each query.
         repeats : {"max", "first"}, optional

@@ -28,12 +28,10 @@ def n_bits(source: Source) -> int:
     return source.shape[1] * (8 if is_packed(source) else 1)
 
 
-def remarks(distance: str, query: Any, gallery: Any | None) -> tuple[str, ...]:
-    """Return a remark on how uint8 was read, as it holds packed bits or numbers: `query` and `gallery` are samples."""
-    packed = [
-        samples.embeddings for samples in (query, gallery) if samples is not None and is_packed(samples.embeddings)
-    ]
-    if not packed:
+def remarks(distance: str, *samples: Any) -> tuple[str, ...]:
+    """Return a remark on how uint8 was read, which holds packed bits or numbers; none for 0 and 1, which are both."""
+    packed = [each.embeddings for each in samples if each is not None and is_packed(each.embeddings)]
+    if not packed or all(isinstance(rows, Array) and rows.whole().max() <= 1 for rows in packed):
         return ()
     if distance == "hamming":
         return (f"uint8 was read as packed bits, {n_bits(packed[0])} in each code; numbers need another distance.",)
