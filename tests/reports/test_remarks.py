@@ -201,3 +201,12 @@ def test_neighbors_remember_their_labels() -> None:
     assert found["MRR"].n_unit == 2
     assert "No labels are known" not in str(found)
     assert dh.Task.from_neighbors(ids, scores, [{"a"}] * 4, [{"a"}] * 4).labels is None
+
+
+def test_classes_of_a_run_are_the_units_of_intervals_and_tests() -> None:
+    qrels = {f"{kind}{n}": {"a": 1} for kind in "xyz" for n in range(4)}
+    run = {query: {"a": 1.0, "b": 2.0 * (query[0] == "x")} for query in qrels}
+    report = dh.evaluate(dh.Task.from_run(run, qrels, labels={query: query[0] for query in qrels}), "MRR")
+    assert (report.interval("MRR").n, report.interval("MRR", resample="query").n) == (3, 12)
+    assert dh.compare(report, report)["MRR"].n_unit == 3
+    assert [*report.by_class().columns()["class"]] == ["x", "y", "z"]
