@@ -770,8 +770,9 @@ class Task:
             The document of each chunk, where the run has ids of chunks and the qrels have those of documents:
             ``{chunk_id: doc_id}``, or a file with both in each line.
         labels : dict or (n_query,), optional
-            The label of each query, such as its type, by its id, ``{query_id: label}``, or in the order of the qrels:
-            for means and tests over classes.
+            The label of each query, such as its type, by its id, ``{query_id: label}``, or in the order of the qrels,
+            for means over classes. The classes are then the independent units of `Report.interval` and
+            `deadheat.compare`.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 

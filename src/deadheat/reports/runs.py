@@ -54,7 +54,7 @@ def _report(
         summary.singletons,
         summary.average,
         labels=labels,
-        separate_gallery=True,
+        separate_gallery=labels is None,  # classes that are given are the units
         tie_rule=options.rule.describe(),
         judged=run.profile_of_judged_documents(),
         rel=options.rel,
