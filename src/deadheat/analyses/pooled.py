@@ -121,11 +121,16 @@ def _optimum(profile: TieProfile, name: str, hits: Int64, false: Int64) -> tuple
     if name in _GOALS:
         values = _GOALS[name](hits, false, relevant, irrelevant)
     else:
-        accepted = false / irrelevant <= float(name.partition("=")[2])
+        accepted = false / irrelevant <= _rate(name)
         rates = hits / relevant if name.startswith(_AT_FPR) else (hits - relevant) / relevant
         values = np.where(accepted, rates, rates[0])  # as where nothing is accepted, which every rate allows
     best = int(np.argmax(values))
     return float(values[best]), best - 1
+
+
+def _rate(name: str) -> float:
+    """Return the rate in the name of a measure, such as TPR@FPR=0.01."""
+    return float(name.partition("=")[2])
 
 
 _AT_ONCE = 1 << 15  # pairs
@@ -326,7 +331,15 @@ class Classification(TabularResult):
             notes.append("Thresholds have the lower value, or the upper EER; the other bound cuts inside a tie.")
         if GROUPED_AP in self.measures and self[GROUPED_AP].upper > self["AP"].upper:
             notes.append(f"{GROUPED_AP} is above what any order of the ties has.")
-        return notes
+        return [*notes, *self.remarks]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on rates that the number of negatives does not resolve."""
+        finest = 1 / self.n_negative
+        below = [name for name in self.measures if name.startswith((_AT_FPR, _AT_FMR)) and 0 < _rate(name) < finest]
+        says = f"{count(self.n_negative, 'negative', 'negatives')} resolve a rate of {finest:.2g} and more"
+        return tuple(f"{says}: {name} is the value at a rate of 0." for name in below)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as plain Python values that JSON can hold; a threshold that accepts nothing is None."""
@@ -334,7 +347,8 @@ class Classification(TabularResult):
         names = columns.pop("measure")
         measures = {name: {key: plain(values[i]) for key, values in columns.items()} for i, name in enumerate(names)}
         about = {"n_positive": self.n_positive, "n_negative": self.n_negative, "profile": self.profile.digest()}
-        return {"deadheat": program(), **about, "ties": self.profile.ties._asdict(), "measures": measures}
+        ties, remarks = self.profile.ties._asdict(), list(self.remarks)
+        return {"deadheat": program(), **about, "ties": ties, "measures": measures, "remarks": remarks}
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the rows of the table; the threshold is NaN where there is none or nothing is accepted."""

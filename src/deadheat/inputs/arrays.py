@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import plain
 from deadheat.inputs.pair_rules import PairRules
+from deadheat.support import checks
 
 _UNMASKED = "to leave items out, use junk"
 _ROWS_AT_ONCE = 1 << 22  # elements checked in one go, so that a check needs little memory
@@ -182,7 +183,7 @@ def gain(value: Any, name: str) -> float:
     """
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, (int, float)):
-        raise InvalidTypeError(name, f"must be a number, but is of type {type(value).__name__}")
+        raise InvalidTypeError(name, checks.no_number(value, f"of type {type(value).__name__}"))
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, float) and not gains_allowed(value):

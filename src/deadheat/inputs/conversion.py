@@ -11,6 +11,7 @@ their row. That needs pyarrow.
 
 from __future__ import annotations
 
+import numbers
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
@@ -133,6 +134,11 @@ def _from_rows(values: Any, name: str, ragged: str) -> Array:
         missing = np.argwhere(array == None)  # noqa: E711 - of each entry
         if len(missing):
             raise InvalidValueError(name, f"must have no missing values, but row {missing[0][0]} has one")
+    if array.dtype.kind == "O" and array.size:
+        first = array.flat[0]
+        if isinstance(first, numbers.Number) and not isinstance(first, (int, float, complex, np.generic)):  # a Fraction
+            came = f"but holds a {type(first).__name__}: np.array(..., dtype=float) converts it"
+            raise InvalidTypeError(name, f"must hold integers or floats, {came}")
     if not hasattr(values, "__array__"):
         _require_unrounded(array, values, name)
     return array

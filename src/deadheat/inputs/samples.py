@@ -16,7 +16,7 @@ rows have been checked piece by piece, and one label for each row.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -38,12 +38,15 @@ from deadheat.support import checks, scratch
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
+    from deadheat.inputs import rows
     from deadheat.inputs.formats import registry
 else:
+    rows = lazy("deadheat.inputs.rows")
     registry = lazy("deadheat.inputs.formats.registry")
 
 Files: TypeAlias = str | os.PathLike[str] | Sequence[str] | Sequence[os.PathLike[str]]
 LabelsLike: TypeAlias = ArrayLike | Files
+QueryLabels: TypeAlias = LabelsLike | Mapping[Any, Any]  # also by the id of the query
 EmbeddingsLike: TypeAlias = ArrayLike | Source | Files | Sequence[Source]
 
 USUAL = Layout()  # arrays and columns have the names that they usually have
@@ -98,6 +101,7 @@ def open_samples(
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: labels must have one entry per row of embeddings, but got 2 labels for 3 rows
     """
+    _reject_tables(embeddings, name)
     if labels is None:
         source, opened = _open_both(embeddings, name, labels_name, layout)
     else:  # the labels first, because what is wrong with them is known sooner
@@ -139,6 +143,7 @@ def open_pair(
     both = any(map(label_sets.are_several, (labels, gallery_labels)))  # so that one row of labels is one row here too
     query = open_samples(embeddings, labels, name=names[0], labels_name=names[1], layout=layout, several=both)
     if gallery is None:
+        label_sets.require_no_relevance(query.labels, names[1])
         return Pair(query, None, files)
     items = open_samples(gallery, gallery_labels, name=names[2], labels_name=names[3], layout=layout, several=both)
     several = [isinstance(part.labels, LabelSets) for part in (query, items)]
@@ -233,6 +238,22 @@ def read(
     return Samples(opened.embeddings.whole(), opened.labels)
 
 
+def _reject_tables(value: Any, name: str) -> None:
+    """Refuse a run, a dictionary and a whole data set in the place of an array, and say what to write."""
+    first = value[0] if isinstance(value, (list, tuple)) and value else value
+    held = getattr(first, "column_names", getattr(first, "columns", getattr(first, "_fields", None)))
+    if held is None and not isinstance(first, Mapping) and not hasattr(first, "to_dict"):  # as mostly
+        return
+    if rows.is_run(value):
+        raise InvalidTypeError(name, "must be an array, but is a run or qrels: give these to dh.Task.from_run")
+    is_dataset = hasattr(value, "column_names") and hasattr(value, "features")  # of Hugging Face
+    if is_dataset or isinstance(value, Mapping):
+        names = list(value.column_names if is_dataset else value)
+        came = f"is a {type(value).__name__} of {checks.few(names)}"
+        hint = f": give one of them, such as data[{names[0]!r}]" if names else ""
+        raise InvalidTypeError(name, f"must be an array or a column, but {came}{hint}")
+
+
 def _reject_unused_options(layout: Layout, samples: Sequence[tuple[Any, Any]]) -> None:
     if layout == USUAL:
         return
@@ -282,6 +303,7 @@ def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
     """
     if isinstance(value, Source):
         return value
+    _reject_tables(value, name)
     parts = _row_parts(value, name)
     return _join_rows([_open_part(part, layout) for part in parts], parts, name)
 
@@ -297,11 +319,31 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
     >>> open_labels([np.array([7, 9]), np.array([7])], "labels")
     array([7, 9, 7])
     """
+    if hasattr(value, "features"):
+        _reject_tables(value, name)
     if not is_path(value) and not _are_label_parts(value):
         return value
     parts = _files(value, name) if is_path(value) else _parts(value, name)
     read = [registry.read(each, layout, of, "labels") if is_path(each) else plain(each, of) for each, of in parts]
     return _join_labels(read, parts, name)
+
+
+def labels_of_queries(value: QueryLabels, n_query: int, ids: Sequence[str] | None = None) -> Labels:
+    """Return the labels of queries, checked: one for each in their order, or by their `ids` in a dictionary.
+
+    Examples
+    --------
+    >>> labels_of_queries({"q2": "who", "q1": "when"}, 2, ["q1", "q2"])
+    array(['when', 'who'], dtype=object)
+    """
+    if isinstance(value, Mapping) and ids is not None:
+        by_id = {str(query): label for query, label in value.items()}
+        missing = next((query for query in ids if query not in by_id), None)
+        if missing is not None:
+            came = f"has none for query {checks.shown(missing)}"
+            raise InvalidValueError("labels", f"must have a label for each query by its id, but {came}")
+        value = [by_id[query] for query in ids]
+    return checked_labels(open_labels(value, "labels"), n_query, "labels", "the profile")
 
 
 def are_label_files(value: Any) -> bool:

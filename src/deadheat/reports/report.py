@@ -187,7 +187,7 @@ class Report(TabularResult, ByName[Result]):
     @cached_property
     def averaging(self) -> Averaging:
         """The averaging of the report, over queries or over classes."""
-        return Averaging(self.average, self.n_query, self.labels, self.separate_gallery)
+        return Averaging(self.average, self.n_query, self.labels, self.separate_gallery, self.profile.query_ids)
 
     @cached_property
     def n_unreachable(self) -> Int64:
