@@ -64,6 +64,10 @@ LAYOUT = (
         help="Take the labels from this column of a table: its name, or its place from 0."),
     option("Input", "--header/--no-header", default=None,
         help="Say whether the first line of a table has names. Default: guess."),
+    option("Input", "--columns", multiple=True, metavar="PATTERN",
+        help="Take these columns of a table as the embedding, such as 'dim_*'; can be repeated. Default: all others."),
+    option("Input", "--drop", multiple=True, metavar="PATTERN",
+        help="Leave such columns of a table out of the embedding, as id or fold; can be repeated."),
 )  # fmt: skip
 RELEVANCE = option(
     "Ranking", "--relevance", type=Choice(["any", "same", "count"]),
@@ -173,7 +177,8 @@ def open_files(file: Path, options: dict[str, Any]) -> Pair:
     if options["gallery_labels"] is not None and options["gallery"] is None:
         raise click.UsageError("--gallery-labels goes with --gallery")
     layout = Layout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
-    layout = layout._replace(left_out=tuple(options.get("left_out", ())))
+    columns, drop = (tuple(options[key]) or None for key in ("columns", "drop"))
+    layout = layout._replace(left_out=tuple(options.get("left_out", ())), columns=columns, drop=drop)
     pair = open_pair(file, *(options[key] for key in PARTS), layout=layout)
     for path, samples in ((file, pair.query), (options["gallery"], pair.gallery)):
         if samples is not None:

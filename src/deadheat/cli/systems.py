@@ -87,7 +87,7 @@ EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
 _JUDGING = ("rel", "judged_only", "max_docs", "complete", "repeats", "documents")
 _OF_EMBEDDINGS = (
-    *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header"),
+    *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header", "columns", "drop"),
     *("distance", "ties_of", "average", "device"),
 )
 _OF_RUNS = {"qrels", *_JUDGING}

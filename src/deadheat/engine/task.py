@@ -216,7 +216,7 @@ class Task:
             _opened=opened, _pair=pair, _options=fitted, _settings=dict(settings), n_in_gallery=n_in_gallery, run=None,
             tie_rule=fitted.rule.describe(fitted.distance),
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
-            _source=files, knows_gallery=True, remarks=codes.remarks(fitted.distance, *pair[:2]),
+            _source=files, knows_gallery=True, remarks=(*pair.remarks, *codes.remarks(fitted.distance, *pair[:2])),
         )  # fmt: skip
 
     @classmethod
@@ -1007,7 +1007,7 @@ def require_known(names: Iterable[str], function: str, others: Sequence[str] = (
 
 def _settled(pair: Pair, options: CountingOptions) -> Pair:
     """Return a pair whose labels fit the relevance: one a row, or several that are compared label by label."""
-    query, gallery, files = pair
+    query, gallery = pair.query, pair.gallery
     if not isinstance(query.labels, LabelSets):
         if options.relevance is not None:
             came = f"is {options.relevance!r}, and labels have one"
@@ -1016,7 +1016,7 @@ def _settled(pair: Pair, options: CountingOptions) -> Pair:
     if options.relevance == "same":
         of_query, of_items = numbered(query.labels, None if gallery is None else gallery.labels)
         items = None if gallery is None else gallery._replace(labels=of_items)
-        return Pair(query._replace(labels=of_query), items, files)
+        return pair._replace(query=query._replace(labels=of_query), gallery=items)
     for name, value in (("checkpoint", options.checkpoint), ("executor", options.cluster)):
         if value is not None:
             raise InvalidValueError(name, "must be left out where a row has several labels")

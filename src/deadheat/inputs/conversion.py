@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import features
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import lazy, require
 
@@ -81,7 +82,11 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
             return column_array(values, name)
     if is_frame(values):
         lists = _column_of_lists(values)
-        return _from_frame(values, name) if lists is None else plain(lists, name, ragged=ragged, unmasked=unmasked)
+        if lists is not None:
+            return plain(lists, name, ragged=ragged, unmasked=unmasked)
+        rows = _from_frame(values, name)
+        features.look_at(_names(values), rows, "drop them from the frame")
+        return rows
     return _from_rows(on_host(values, name), name, ragged)
 
 
@@ -195,7 +200,7 @@ def _from_frame(frame: Any, name: str) -> Array:
     whole = np.asarray(frame)
     if whole.ndim != 2 or whole.dtype.kind not in "Of":
         return whole
-    names, columns = list(getattr(frame, "column_names", frame.columns)), [*map(np.asarray, _columns(frame))]
+    names, columns = _names(frame), [*map(np.asarray, _columns(frame))]
     odd = next((place for place, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
     if odd is not None:
         lists = any(map(is_row, columns[odd])) if columns[odd].dtype.kind == "O" else False
@@ -208,6 +213,10 @@ def _from_frame(frame: Any, name: str) -> Array:
     for place in wide:
         _require_kept(together[:, place], columns[place].tolist(), name)
     return together
+
+
+def _names(frame: Any) -> list[Any]:
+    return list(getattr(frame, "column_names", frame.columns))
 
 
 def _columns(frame: Any) -> Iterable[Any]:

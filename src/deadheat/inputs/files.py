@@ -31,6 +31,7 @@ class Layout(NamedTuple):
     """The places of embeddings and labels in a file, None where not given: see `deadheat.read`.
 
     `left_out` are columns of tables, by name or by place from 0, that are neither labels nor part of the embedding.
+    `columns` are patterns of names; others are no part of the embedding. Nor are those that a pattern of `drop` fits.
     `content` names the numbers that are read in place of labels, such as a confidence; labels are never taken for them.
     """
 
@@ -39,6 +40,8 @@ class Layout(NamedTuple):
     label_column: str | int | None = None
     header: bool | None = None
     left_out: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] | None = None
     content: str = "labels"
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import label_sets
+from deadheat.inputs import features, label_sets
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
 from deadheat.inputs.conversion import is_on_card, n_dim, plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
@@ -65,12 +65,14 @@ class Samples(NamedTuple, Generic[Embeddings]):
 class Pair(NamedTuple):
     """Queries, and the gallery that they are ranked against, or None for leave one out.
 
-    `files` gives, by argument, the order of the files that patterns matched: see `files.orders`.
+    `files` gives, by argument, the order of the files that patterns matched: see `files.orders`. `remarks` are
+    sentences on how both were read.
     """
 
     query: Samples[Source]
     gallery: Samples[Source] | None
     files: Orders = MappingProxyType({})
+    remarks: tuple[str, ...] = ()
 
 
 def open_samples(
@@ -141,11 +143,15 @@ def open_pair(
     given |= {name: value for name, value in ((names[1], labels), (names[3], gallery_labels)) if are_label_files(value)}
     files = orders(given)
     both = any(map(label_sets.are_several, (labels, gallery_labels)))  # so that one row of labels is one row here too
-    query = open_samples(embeddings, labels, name=names[0], labels_name=names[1], layout=layout, several=both)
-    if gallery is None:
+    with features.remarks() as said:
+        query = open_samples(embeddings, labels, name=names[0], labels_name=names[1], layout=layout, several=both)
+        items = None if gallery is None else open_samples(
+            gallery, gallery_labels, name=names[2], labels_name=names[3], layout=layout, several=both
+        )  # fmt: skip
+    pair = Pair(query, items, files, tuple(dict.fromkeys(said)))
+    if items is None:
         label_sets.require_no_relevance(query.labels, names[1])
-        return Pair(query, None, files)
-    items = open_samples(gallery, gallery_labels, name=names[2], labels_name=names[3], layout=layout, several=both)
+        return pair
     several = [isinstance(part.labels, LabelSets) for part in (query, items)]
     if any(several):
         if not all(several):
@@ -153,11 +159,11 @@ def open_pair(
             came = f"{names[1 if several[0] else 3]} alone have several"
             raise InvalidTypeError(of_both, f"must both have one label a row, or both several, but {came}")
         of_query, of_items = label_sets.aligned(query.labels, items.labels)
-        return Pair(query._replace(labels=of_query), items._replace(labels=of_items), files)
+        return pair._replace(query=query._replace(labels=of_query), gallery=items._replace(labels=of_items))
     if all(given is None or are_label_files(given) for given in (labels, gallery_labels)):
         query_labels, item_labels = common_kind([query.labels, items.labels])
         query, items = query._replace(labels=query_labels), items._replace(labels=item_labels)
-    return Pair(query, items, files)
+    return pair._replace(query=query, gallery=items)
 
 
 def read(
@@ -168,6 +174,8 @@ def read(
     labels_key: str | None = None,
     label_column: str | int | None = None,
     header: bool | None = None,
+    columns: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
 ) -> Samples[NDArray[Any]]:
     """Read embeddings and labels from files, into memory.
 
@@ -195,6 +203,9 @@ def read(
         one called ``labels``, ``label``, ``class`` or ``y``, or else the first that does not hold numbers.
     header : bool, optional
         Whether the first line of a table of text holds the names of the columns; default, guessed.
+    columns, drop : str or list of str, optional
+        Patterns of the names of the columns of a table that are the embedding, such as ``"dim_*"``, and of those that
+        are not, such as ``["id", "fold"]``; of a table without names, places from 0 as text.
 
     Returns
     -------
@@ -232,10 +243,18 @@ def read(
         came = checks.shown(label_column)
         raise InvalidTypeError("label_column", f"must be the name of a column, or its place from 0, but is {came}")
     header is None or checks.flag(header, "header")
-    layout = Layout(embeddings_key, labels_key, label_column, header)
+    chosen, left_out = (_patterns(each, name) for each, name in ((columns, "columns"), (drop, "drop")))
+    layout = Layout(embeddings_key, labels_key, label_column, header, columns=chosen, drop=left_out)
     _reject_unused_options(layout, [(path, labels)])
     opened = open_samples(path, labels, layout=layout)
     return Samples(opened.embeddings.whole(), opened.labels)
+
+
+def _patterns(given: str | Sequence[str] | None, name: str) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    patterns = [given] if isinstance(given, str) else checks.listed(given, name, "patterns of names of columns")
+    return tuple(checks.text(each, name) for each in patterns)
 
 
 def _reject_tables(value: Any, name: str) -> None:

@@ -200,7 +200,7 @@ def _by_label(
     n_query, n = len(returned.lengths), gallery.size
     unused = [source.Array(np.broadcast_to(np.False_, (size, 1))) for size in (n_query, n)]  # no row is looked at
     names = "ids", "labels", "the gallery", "gallery_labels"
-    of_query, of_items, _ = open_pair(unused[0], labels, unused[1], gallery_labels, names=names)
+    of_query, of_items = open_pair(unused[0], labels, unused[1], gallery_labels, names=names)[:2]
     relevance = LabelRelevance(of_query.labels, (of_items or of_query).labels)
     codes = gallery.rows(returned, "ids", missing=False)
     own = np.full(n_query, -1)

@@ -49,6 +49,8 @@ def _pieces(path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
         for batch in _batches(path, raw, file, names):
             piece = _table(path, batch, None, start, width)
             rows = tables.numbers(piece, [(piece.names or []).index(name) for name in names])
+            if not start and len(names) > 1:  # of one column of lists the numbers have no names
+                tables.look_at(empty, places, rows)
             start, width = start + len(rows), rows.shape[1]
             limits.require_columns(path, "", width)
             yield rows

@@ -8,6 +8,7 @@ unless the cell is in quotes: ``" x"`` is not x.
 from __future__ import annotations
 
 import csv
+import fnmatch
 import io
 import operator
 import re
@@ -22,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
-from deadheat.inputs import limits
+from deadheat.inputs import features, limits
 from deadheat.inputs.files import LABELS, Labels, Layout, opened, usual_names
 from deadheat.inputs.labels import from_text
+from deadheat.support import checks
 from deadheat.support.arrays import Array
 
 _INTEGER = re.compile("[+-]?[0-9]+")
@@ -67,6 +69,8 @@ def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], i
     for name in layout.left_out:
         with suppress(FileError):  # a gallery need not have them
             taken.add(_place(table, name))
+    taken |= set(range(len(table.columns))) - _fitting(table, layout.columns) if layout.columns else set()
+    taken |= _fitting(table, layout.drop or ())
     others = [i for i in range(len(table.columns)) if i not in taken and (table.names is None or table.names[i])]
     lists = [i for i in others if getattr(table.columns[i], "ndim", 1) == 2]
     if len(lists) > 1:
@@ -76,6 +80,24 @@ def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], i
     if not others:
         raise FileError(table.path, " has no column of numbers other than the labels")
     return lists or others, place
+
+
+def _fitting(table: Table, patterns: Sequence[str]) -> set[int]:
+    """Return the places of the columns that patterns fit, each of which must fit one; a number is a place."""
+    names = table.names or [str(place) for place in range(len(table.columns))]
+    places: set[int] = set()
+    for pattern in patterns:
+        found = {place for place, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)}
+        if not found:
+            raise FileError(table.path, f" has no column that fits {pattern!r}: it has {checks.few(names)}")
+        places |= found
+    return places
+
+
+def look_at(table: Table, places: Sequence[int], rows: Array) -> None:
+    """Remark on columns of an embedding that look like no features."""
+    names = None if table.names is None else [table.names[place] for place in places]
+    features.look_at(names, rows, "--drop leaves columns out, drop= of dh.read in Python")
 
 
 def label_place(table: Table, layout: Layout) -> int:
@@ -171,7 +193,9 @@ def _floats_in_text(table: Table, place: int, column: list[str]) -> Array:
         if isinstance(error, FileError):
             raise
     index = next(i for i, cell in enumerate(column) if not is_number(cell))
-    raise FileError(table.path, f"{_where(table, place, index)}: the cell is not a number")
+    raise FileError(
+        table.path, f"{_where(table, place, index)}: the cell is not a number; leave the column out (drop=)"
+    )
 
 
 def _unrounded(table: Table, place: int, values: Array, column: list[str]) -> Array:
@@ -221,8 +245,7 @@ class Reader:
     def embeddings(self, path: Path, layout: Layout) -> NDArray[Any]:
         """Return all columns except that of the labels, as float64."""
         content = _read(path, self.delimiter, layout.header)
-        places, _ = split(content, layout, with_labels=False)
-        return numbers(content, places)
+        return _embedding(content, split(content, layout, with_labels=False)[0])
 
     def labels(self, path: Path, layout: Layout) -> Labels:
         """Return the column of labels of a table that is read for its labels only, or one column for each label."""
@@ -235,7 +258,13 @@ class Reader:
         """Return embeddings and labels from one table."""
         content = _read(path, self.delimiter, layout.header)
         places, label_place = split(content, layout, with_labels=True)
-        return numbers(content, places), labels(content, label_place)
+        return _embedding(content, places), labels(content, label_place)
+
+
+def _embedding(table: Table, places: Sequence[int]) -> Array:
+    rows = numbers(table, places)
+    look_at(table, places, rows)
+    return rows
 
 
 COMMAS, TABS = Reader(","), Reader("\t")
