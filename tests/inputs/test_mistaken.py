@@ -114,10 +114,10 @@ def test_packed_bits_in_int8_are_refused_with_the_conversion_that_keeps_them() -
     binary = (packed.astype(int) - 128).astype(np.int8)  # as sentence-transformers has it
     told = {}
     for embeddings in (binary, binary.tolist(), packed.astype(int), packed.tolist()):
-        with pytest.raises(ValueError, match="; packed bits are ") as refused:
+        with pytest.raises(ValueError, match="; if bits are packed in them, give ") as refused:
             dh.Task(embeddings, labels, distance="hamming")
-        words = str(refused.value).partition("; packed bits are ")[2].partition("; of numbers")[0]
-        words = words.partition(", which precision")[0]
+        words = str(refused.value).partition("in them, give ")[2].partition("; if they")[0]
+        words = words.partition(", or take precision")[0]
         codes = eval(words, {"np": np, "embeddings": embeddings})
         told[words] = dh.Task(codes, labels, distance="hamming").profile
     assert len(told) == 2

@@ -15,8 +15,8 @@ import deadheat as dh
 
 RUN = {f"q{i}": {f"d{i}.txt": 1.0, f"d{i + 1}.txt": 0.5} for i in range(4)}
 QRELS = {f"q{i}": {f"d{i}": 1, "other": 0} for i in range(4)}
-IN_COMMON = "have no document in common: query 'q0' has 'd0.txt' in the run and 'd0' in the qrels. If they are ids of "
-IN_COMMON += "chunks, documents= (--documents) gives the document of each."
+IN_COMMON = "have no document in common: query 'q0' has 'd0.txt' in the run and 'd0' in the qrels. Ids must be spelled "
+IN_COMMON += "alike in both; for ids of chunks, documents= (--documents) gives the document of each."
 
 
 def remarks(task: dh.Task) -> list[str]:

@@ -122,5 +122,5 @@ def _hint(rows: NDArray[Any], name: str) -> str:
         return of_signs
     shifted = rows.dtype == np.int8 or rows.min() < 0
     packed = f"(np.array({name}, int) + 128).astype(np.uint8)" if shifted else f"np.array({name}, np.uint8)"
-    as_made = ', which precision="ubinary" has' if shifted else ""
-    return f"packed bits are {packed}{as_made}; of numbers, {of_signs}"
+    other = ', or take precision="ubinary"' if shifted else ""
+    return f"if bits are packed in them, give {packed}{other}; if they are numbers, {of_signs}"

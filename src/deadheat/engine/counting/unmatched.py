@@ -18,7 +18,7 @@ from deadheat.inputs.trec import Checked
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
 
-CHUNKS = "If they are ids of chunks, documents= (--documents) gives the document of each."
+CHUNKS = "Ids must be spelled alike in both; for ids of chunks, documents= (--documents) gives the document of each."
 SPELLING = "Ids must be spelled alike in both."
 
 
