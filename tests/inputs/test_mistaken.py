@@ -176,7 +176,7 @@ def test_a_whole_data_set_is_refused_with_its_column(data: Any) -> None:
         (lambda: dh.evaluate(data), "embeddings"),
         (lambda: dh.Task(data, [0]), "embeddings"),
         (lambda: dh.Task([[1.0]], [0], data, [0]), "gallery"),
-        (lambda: dh.Task.from_judged(data, [[1.0]], {"q": {"d": 1}}, ["q"], ["d"]), "embeddings"),
+        (lambda: dh.Task.from_judged(data, [[1.0]], {"q": {"d": 1}}, ["q"], ["d"]), "queries"),
     ):
         with pytest.raises(TypeError, match=re.escape(f"{name} must be an array or a column, but {came}")):
             call()

@@ -118,6 +118,11 @@ def test_a_report_says_how_uint8_was_read() -> None:
     assert remarks(dh.Task(codes.astype(float), labels, codes, labels[::-1])) == [as_numbers]
     assert remarks(dh.Task(codes, labels, distance="hamming")) == [as_bits]
     assert remarks(dh.Task(codes, labels).replace(distance="hamming")) == [as_bits]
+    judged = codes[:1], codes, {"q": {"0": 1}}, ["q"], range(12)
+    assert remarks(dh.Task.from_judged(*judged)) == [as_numbers]
+    assert remarks(dh.Task.from_judged(*judged, distance="hamming")) == [as_bits]
+    found = dh.Task.from_neighbors([[0, 1]], relevant=[{1}], embeddings=codes[:1], gallery=codes)
+    assert remarks(found) == [as_numbers]
     for other in (codes > 127, np.where(codes > 127, 1, -1), (codes > 127).astype(np.uint8)):
         assert remarks(dh.Task(other, labels, distance="hamming")) == []
 

@@ -28,9 +28,9 @@ def n_bits(source: Source) -> int:
     return source.shape[1] * (8 if is_packed(source) else 1)
 
 
-def remarks(distance: str, *samples: Any) -> tuple[str, ...]:
+def remarks(distance: str, *sources: Source | None) -> tuple[str, ...]:
     """Return a remark on how uint8 was read, which holds packed bits or numbers; none for 0 and 1, which are both."""
-    packed = [each.embeddings for each in samples if each is not None and is_packed(each.embeddings)]
+    packed = [rows for rows in sources if rows is not None and is_packed(rows)]
     if not packed or all(isinstance(rows, Array) and rows.whole().max() <= 1 for rows in packed):
         return ()
     if distance == "hamming":

@@ -1,4 +1,4 @@
-"""Remarks on ids that do not meet: returned documents that nothing judges, and queries that are ranked for themselves.
+"""Remarks on ids that do not match: returned documents that nothing judges, and queries that are ranked for themselves.
 
 A value of 0 says nothing about a ranking whose ids are those of chunks, or are spelled in another way.
 
