@@ -215,3 +215,12 @@ def test_classes_of_a_run_are_the_units_of_intervals_and_tests() -> None:
     assert (report.interval("MRR").n, report.interval("MRR", resample="query").n) == (3, 12)
     assert dh.compare(report, report)["MRR"].n_unit == 3
     assert [*report.by_class().columns()["class"]] == ["x", "y", "z"]
+
+
+def test_a_neighbour_that_was_judged_irrelevant_is_in_common() -> None:
+    ids, scores, wanted = [["a", "b"]], [[2, 1]], {"c": 2}
+    assert len(remarks(dh.Task.from_neighbors(ids, scores, relevant=[wanted], n_gallery=3))) == 1
+    assert remarks(dh.Task.from_neighbors(ids, scores, relevant=[wanted | {"b": 0}], n_gallery=3)) == []
+    ranked, relevant = [["a"], ["b"], ["c"]], [["a"], ["x"], ["y"]]  # one of three has one
+    (said,) = remarks(dh.Task.from_neighbors(ranked, [[1]] * 3, relevant=relevant, n_gallery=9))
+    assert said.startswith("In 2 of 3 queries ids and relevant have no document in common: query 1 has 'b' in ids")

@@ -223,7 +223,7 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     else:
         parts = [(returned.values, "ids"), (listed.values, "relevant"), (itself.values, "exclude")]
         codes, of_listed, of_own = item_ids.numbered(parts)
-    found = unmatched.of_ids(returned, codes, listed, of_listed)
+    every_listed = of_listed
     query, of_query, n_query = returned.row, listed.row, len(returned.lengths)
     own = np.full(n_query, -1)
     own[itself.row] = of_own
@@ -240,6 +240,7 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     pairs = of_query[known] * n_code + of_listed[known]
     grades = looked_up(pairs, grade[known], query * n_code + codes, 0)
     grades[codes == own[query]] = _JUNK
+    found = unmatched.of_ids(returned, codes, listed, every_listed, grades > 0)
     return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains, unmatched=found)
 
 
