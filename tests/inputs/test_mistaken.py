@@ -119,6 +119,8 @@ def test_packed_bits_in_int8_are_refused_with_the_conversion_that_keeps_them() -
         words = str(refused.value).partition("in them, give ")[2].partition("; if they")[0]
         words = words.partition(", or take precision")[0]
         codes = eval(words, {"np": np, "embeddings": embeddings})
+        assert (codes == packed).all()
+        assert codes.dtype == np.uint8
         told[words] = dh.Task(codes, labels, distance="hamming").profile
     assert len(told) == 2
     assert all(profile == dh.Task(rows > 0, labels, distance="hamming").profile for profile in told.values())
