@@ -99,8 +99,8 @@ def test_dims_that_differ_are_refused(distance):
 def test_hamming_is_for_bits(array):
     message = refused(ValueError, array, LABELS, distance="hamming")
     assert message.startswith("embeddings must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1")
-    assert "in row 0, column 2; packed bits are " in message
-    assert message.endswith("; of numbers, embeddings > 0 has a bit for each sign")
+    assert "in row 0, column 2; if bits are packed in them, give " in message
+    assert message.endswith("; if they are numbers, embeddings > 0 has a bit for each sign")
 
 
 def test_hamming_codes_must_agree_in_length_and_in_form():

@@ -216,7 +216,10 @@ class Task:
             _opened=opened, _pair=pair, _options=fitted, _settings=dict(settings), n_in_gallery=n_in_gallery, run=None,
             tie_rule=fitted.rule.describe(fitted.distance),
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
-            _source=files, knows_gallery=True, remarks=(*pair.remarks, *codes.remarks(fitted.distance, *pair[:2])),
+            _source=files, knows_gallery=True,
+            remarks=(
+                *pair.remarks, *codes.remarks(fitted.distance, query.embeddings, pair.gallery and pair.gallery.embeddings)
+            ),
         )  # fmt: skip
 
     @classmethod
