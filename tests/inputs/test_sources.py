@@ -239,8 +239,8 @@ def test_shards_that_are_refused(tmp_path: Path) -> None:
         ("float32", np.nan, "be finite, but holds nan in row 51, column 4"),
         ("float16", -np.inf, "be finite, but holds -inf in row 51, column 4"),
         (">f8", np.inf, "be finite, but holds inf in row 51, column 4"),
-        ("int64", 2**53 + 1, f"hold integers up to 2^53 in size, but holds {2**53 + 1}"),
-        (">i8", -(2**53) - 1, f"hold integers up to 2^53 in size, but holds {-(2**53) - 1}"),
+        ("int64", 2**53 + 1, "hold integers up to 2^53 in size, but holds a larger one in row 51"),
+        (">i8", -(2**53) - 1, "hold integers up to 2^53 in size, but holds a larger one in row 51"),
     ],
 )
 def test_bad_numbers_are_found_wherever_they_are(

@@ -311,7 +311,11 @@ def test_nothing_relevant_anywhere_is_refused(singletons: Singletons) -> None:
     [
         ({"average": "class"}, ValueError, 'average="class" needs labels, one for each query'),
         ({"labels": [1, 2, 3]}, ValueError, "labels must have one entry per .* but got 3 labels for 4 rows"),
-        ({"labels": np.array([1.5, 2, 3, 4])}, TypeError, "labels must be integers or strings, .* holds 1.5 in row 0"),
+        (
+            {"labels": np.array([1.5, 2, 3, 4])},
+            TypeError,
+            "labels must be integers or strings, .* holds another number in row 0",
+        ),
         ({"threads": 0}, ValueError, "threads must be at least 1, but is 0"),
     ],
 )

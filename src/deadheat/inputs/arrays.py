@@ -78,11 +78,11 @@ def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
     """Refuse NaN, infinities, and integers that float64 cannot hold, in rows that are numbered from `start`."""
     if rows.dtype.kind == "f":
         _require_finite(rows, name, start)
-    elif rows.dtype.itemsize == 8:
-        if max(-int(rows.min()), int(rows.max())) > 2**53:
-            row, column = np.argwhere((rows > 2**53) | (rows < -(2**53)))[0]
-            came = f"holds a larger one in row {start + row}, column {column}"
-            raise InvalidValueError(name, f"must hold integers up to 2^53 in size, but {came}")
+    elif rows.dtype.itemsize == 8 and max(-int(rows.min()), int(rows.max())) > 2**53:
+        row = int(np.argwhere((rows > 2**53) | (rows < -(2**53)))[0, 0])
+        raise InvalidValueError(
+            name, f"must hold integers up to 2^53 in size, but holds a larger one in row {start + row}"
+        )
 
 
 def require_same_dim(query: Any, gallery: Any) -> None:
@@ -155,12 +155,12 @@ def relevance(values: Any, shape: tuple[int, ...]) -> Any:
         matrix.sum_duplicates()
         entries = matrix.data
     if entries.dtype.kind == "f":
-        if not gains_allowed(entries).all():
-            raise InvalidValueError("relevant", f"must hold gains of {GAIN}, but holds another number")
+        for wrong in entries[~gains_allowed(entries)][:1]:
+            raise InvalidValueError("relevant", f"must hold gains of {GAIN}, but holds {wrong}")
     elif entries.size and entries.min() < 0:
-        raise InvalidValueError("relevant", "must hold grades of 0 and more, but holds a negative one")
+        raise InvalidValueError("relevant", f"must hold grades of 0 and more, but holds {entries.min()}")
     if entries.dtype == np.uint64 and entries.size and entries.max() > np.iinfo(np.int64).max:
-        raise InvalidValueError("relevant", "must hold grades below 2^63, but holds a larger one")
+        raise InvalidValueError("relevant", f"must hold grades below 2^63, but holds {entries.max()}")
     return matrix
 
 

@@ -172,7 +172,9 @@ def _whole_numbers(array: Labels, name: str) -> Labels:
     distinct = np.abs(floats) < 2.0**digits  # to which the next integer rounds
     odd = np.flatnonzero(~(distinct & (floats == np.rint(floats))))
     if len(odd):
-        value, came = floats[odd[0]], f"has dtype {floats.dtype} and holds another number in row {odd[0]}"
+        value = floats[odd[0]]
+        found = "another number" if np.isfinite(value) else value
+        came = f"has dtype {floats.dtype} and holds {found} in row {odd[0]}"
         hint = f"; a float stands for one integer only below 2**{digits}" if value == np.rint(value) else ""
         raise InvalidTypeError(name, f"must be integers or strings, but {came}{hint}")
     return floats.astype(np.int64)

@@ -68,8 +68,10 @@ def _columns(held: Iterable[Any], argument: str, row: Any = None) -> list[Any]:
     names = _found(held, argument)
     if None in names[:2] or (names[2] is None and (argument == "run" or len(held) != 2)):
         needed = f"query_id, doc_id, {NAMES[argument][0]}"
-        came = "columns" if row is None else f"a {type(row).__name__} of"
-        raise InvalidTypeError(argument, f"must have {needed}, but has {came} {', '.join(map(str, held))}")
+        listed = ", ".join(map(str, held))
+        kind = f"a {type(row).__name__}"
+        came = f"columns {listed}" if row is None else f"{kind} of {listed}" if isinstance(row, Mapping) else kind
+        raise InvalidTypeError(argument, f"must have {needed}, but has {came}")
     return names
 
 

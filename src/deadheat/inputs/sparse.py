@@ -64,11 +64,12 @@ def sparse_rows(values: Any, title: str) -> Source:
         require_filled(shape, title)
     starts, columns, numbers = _of_tensor(values, title) if _is_tensor(values) else _of_scipy(values, title)
     source = SparseRows(shape, starts, columns, numbers)
-    for place in np.flatnonzero(~np.isfinite(numbers))[:1]:
+    with np.errstate(invalid="ignore"):
+        inexact = ~np.isfinite(numbers) if numbers.dtype.kind == "f" else (numbers > 2**53) | (numbers < -(2**53))
+    for place in np.flatnonzero(inexact)[:1]:
         row = int(np.searchsorted(starts, place, side="right")) - 1
-        require_exact(source.read(row, row + 1), title, row)
-    if len(numbers) and numbers.dtype.kind != "f":
-        require_exact(numbers[None], title)
+        is_float = numbers.dtype.kind == "f"
+        require_exact(source.read(row, row + 1) if is_float else numbers[place : place + 1, None], title, row)
     return source
 
 
