@@ -7,7 +7,7 @@ python -m benchmarks --only "leave one out 20000" one part of it
 python -m benchmarks --only cliffs                data full of ties, each kind next to random data
 python -m benchmarks --only threads               1, 2, 4, ... threads, and what that means for 64 cores
 python -m benchmarks --only interpreter           how long two threads hold the interpreter
-python -m benchmarks --only size                  names, lines and methods, counted
+python -m benchmarks --only size                  lines of Python and C++, counted
 python -m benchmarks --scale 0.05                 a smoke run on fewer items
 python -m benchmarks --breakdown                  where one evaluation spends its time, on one thread
 """

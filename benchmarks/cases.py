@@ -136,7 +136,7 @@ _FOUR = ((10_000, 128, 5, "random"), (10_000, 128, 1000, "random"), (20_000, 512
 
 
 def _size() -> Iterator[Case]:
-    for data in ("names", "python", "core", "methods"):
+    for data in ("python", "core"):
         yield Case("size", TARGETS[data].what, target=TARGETS[data])
 
 

@@ -20,8 +20,8 @@ import deadheat as dh
 ROOT = Path(__file__).parent.parent
 PUBLIC = [
     "Cluster", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit", "audit_collection",
-    "audit_run", "classification", "collisions", "compare", "compare_formats", "confidence", "evaluate", "exploit",
-    "generalization_gap", "grouped", "hash_lookup", "html_report", "index_recall", "index_recall_of_truth",
+    "audit_run", "classification", "collisions", "compare", "compare_formats", "confidence", "errors", "evaluate",
+    "exploit", "generalization_gap", "grouped", "hash_lookup", "html_report", "index_recall", "index_recall_of_truth",
     "leaderboard", "link_prediction", "low_precision", "measures", "p_values", "pair_classification", "plots",
     "precision_recall", "random_baseline", "read", "receipt", "split_half", "verify",
 ]  # fmt: skip
@@ -33,6 +33,8 @@ def test_public_names_are_these() -> None:
     assert sorted(dir(dh)) == sorted(["__version__", *PUBLIC])
     for module in filter(inspect.ismodule, map(vars(dh).get, PUBLIC)):
         assert dir(module) == sorted(module.__all__), module.__name__
+    fresh = "import deadheat; print(deadheat.errors.InputError.__name__)"  # whatever else was imported before
+    assert subprocess.check_output([sys.executable, "-c", fresh], text=True) == "InputError\n"
 
 
 def test_every_public_name_is_documented_with_an_example_or_its_attributes() -> None:
@@ -130,8 +132,8 @@ def test_the_stub_has_the_public_names_where_they_are() -> None:
 def test_a_package_hands_nothing_on_but_what_users_know_as_a_namespace() -> None:
     """Every other `__init__.py` is a docstring, so that a name is imported from the module that makes it."""
     public = [getattr(dh, name) for name, place in dh._PLACES.items() if ":" not in place]
-    namespaces = {ROOT / "src/deadheat/__init__.py", *(Path(str(module.__file__)) for module in public)}
-    for path in (ROOT / "src/deadheat").rglob("__init__.py"):
+    namespaces = {Path(str(dh.__file__)), *(Path(str(module.__file__)) for module in public)}
+    for path in Path(str(dh.__file__)).parent.rglob("__init__.py"):
         if path not in namespaces and path.parents[1].name != "integrations":
             (docstring,) = ast.parse(path.read_text(encoding="utf-8")).body
             assert isinstance(docstring, ast.Expr), path
@@ -147,7 +149,9 @@ def _functions() -> dict[str, Callable[..., object]]:
                                 getattr(dh, room).__all__)):  # fmt: skip
         value = operator.attrgetter(name)(dh)
         if re.match(r"deadheat\.(reports|analyses)\.", getattr(value, "__module__", "")):
-            members = {f"{name}.{key}": each for key, each in vars(value).items() if key[0] != "_"}
+            members = {
+                f"{name}.{key}": getattr(each, "__func__", each) for key, each in vars(value).items() if key[0] != "_"
+            }
             found |= members if inspect.isclass(value) else {name: value}
     return {name: value for name, value in found.items() if inspect.isfunction(value)}
 
@@ -161,7 +165,7 @@ def _parameters(function: Callable[..., object]) -> str | None:
 def test_public_functions_document_their_own_parameters_in_place() -> None:
     """Each by name, with a type; names that share an entry share its type."""
     for name, function in _functions().items():
-        section, parameters = _parameters(function), {*inspect.signature(function).parameters} - {"self"}
+        section, parameters = _parameters(function), {*inspect.signature(function).parameters} - {"self", "cls"}
         if section is None:
             assert "." in name or not parameters, name
             continue

@@ -22,6 +22,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "compare": "analyses.comparison:compare",
     "compare_formats": "analyses.quantization:compare_formats",
     "confidence": "analyses.confidence",
+    "errors": "errors",
     "evaluate": "reports.evaluating:evaluate",
     "exploit": "analyses.exploit:exploit",
     "generalization_gap": "analyses.gaps:generalization_gap",

@@ -1,6 +1,6 @@
 """Evaluate embeddings and rankings: lower bound, exact expectation and upper bound of every measure."""
 
-from deadheat import measures, plots
+from deadheat import errors, measures, plots
 from deadheat.analyses import confidence
 from deadheat.analyses.collisions import collisions
 from deadheat.analyses.comparison import compare
@@ -51,6 +51,7 @@ __all__ = [
     "compare",
     "compare_formats",
     "confidence",
+    "errors",
     "evaluate",
     "exploit",
     "generalization_gap",

@@ -24,6 +24,11 @@ import os
 import re
 from typing import Any
 
+__all__ = [
+    "ClusterError", "DeadheatError", "FileError", "InputError", "InvalidTypeError", "InvalidValueError",
+    "MissingPackageError", "QueryInGalleryWarning", "StorageError", "UndefinedError",
+]  # fmt: skip
+
 MOST = 1000  # characters of a message,
 _TITLE = 300  # of these, of the argument or file that it begins with
 _TAIL = 200  # from the end of a part, where the rule mostly is
@@ -182,3 +187,7 @@ class MissingPackageError(DeadheatError, ModuleNotFoundError):
 
 class QueryInGalleryWarning(UserWarning):
     """Warning that queries are in the gallery and find themselves; `exclude` of `deadheat.evaluate` leaves them out."""
+
+
+def __dir__() -> list[str]:
+    return __all__

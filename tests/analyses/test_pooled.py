@@ -235,6 +235,19 @@ def test_unscored_positives_are_drawn_too() -> None:
     assert found.interval("AP", n_resamples=499).upper.high > 1 / 3
 
 
+def test_classes_in_words_and_names_in_any_case() -> None:
+    marks = np.array([1, 0, 1, 0])
+    expected = str(dh.classification([4, 3, 2, 1], marks, measures=["EER", "AUC"]))
+    for negative, positive in (("0", "1"), ("0.0", "1.0"), ("False", "True"), ("no", "YES"), ("nontarget", "target")):
+        labels = [(negative, positive)[mark] for mark in marks]
+        assert str(dh.classification([4, 3, 2, 1], labels, measures="eer, AUROC")) == expected
+    assert dh.classification([4, 3, 2, 1], marks)["average precision"].name == "AP"
+    with pytest.raises(
+        dh.errors.InvalidValueError, match=r"labels must hold two classes .* but holds 2 \('cat', 'dog'\); say which"
+    ):
+        dh.classification([2, 1], ["dog", "cat"])
+
+
 def test_a_result_as_plain_values() -> None:
     found = dh.classification([2, 1, 1], [0, 1, 1], measures=["AP", "best accuracy"])
     values = found.to_dict()["measures"]

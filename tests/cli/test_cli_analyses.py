@@ -104,8 +104,9 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
         ("audit sound.npz --distance x", "distance must be one of"),
         ("audit sound.npz --ties float16", "No such option"),
         ("classify scores.csv --scores nope", "scores.csv has no column 'nope'"),
-        ("classify scores.csv --positive 2",
-         "labels must hold 0 and 1 (or False and True), and both, but holds [False]"),
+        ("classify scores.csv --positive 2", "scores.csv: no label is '2' (--positive); there are 2 ('0', '1')"),
+        ("classify words.tsv --scores far --labels far",
+         "words.tsv: labels must be 0 and 1, but are 2 ('1', '2'); name one as --positive"),
         ("classify scores.csv -m F1", "measure must be one of AP, "),
         ("classify missing.csv", "missing.csv: No such file or directory"),
         ("collisions all.npz --plot a.png --rows 5", "--rows must be A:B, such as 0:650 or 650:, but is 5"),
@@ -195,6 +196,30 @@ def test_files_of_an_audit_are_given_as_to_evaluate() -> None:
     assert run(*task, "--exclude", "rows20.npy").exit_code == 0
 
 
+# confidence ----------------------------------------------------------------------------------------------------------
+
+
+def test_labels_are_never_taken_for_confidences(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    labels, sure = np.arange(30) % 5, rng.random(30)
+    rows = rng.normal(size=(30, 3)) + labels[:, None]
+    np.savez("three.npz", embeddings=rows, labels=labels, confidence=sure)
+    np.savez("four.npz", embeddings=rows, y=labels, blur=sure, age=sure)
+    np.save("sure.npy", sure)
+    text = ["a,b,c,label,confidence", *(",".join(map(repr, [*map(float, row), int(y), float(s)]))
+                                        for row, y, s in zip(rows, labels, sure, strict=True))]  # fmt: skip
+    Path("three.csv").write_text("\n".join(text))
+    expected = passed("confidence", "three.npz", "--confidence", "sure.npy")
+    assert passed("confidence", "three.npz", "--confidence", "three.npz") == expected
+    assert passed("confidence", "three.csv", "--confidence", "three.csv") == expected  # and it is no feature
+    assert passed("confidence", "four.npz", "--confidence", "four.npz", "--confidence-key", "age") == expected
+    several = "name the confidence (--confidence-key), one of 'embeddings', 'blur', 'age'"
+    for command in (["confidence", "four.npz"], ["evaluate", "four.npz", "--html", "page.html"]):
+        assert several in refused(*command, "--confidence", "four.npz")
+    passed("evaluate", "four.npz", "--html", "page.html", "--confidence", "four.npz", "--confidence-key", "blur")
+    assert Path("page.html").exists()
+
+
 # classify ------------------------------------------------------------------------------------------------------------
 
 
@@ -205,6 +230,7 @@ def test_classify_prints_what_python_prints() -> None:
     asked = ["--scores", "far", "--labels", "kind", "--positive", "yes", "--ascending"]
     found = dh.classification([1, 2, 2], [1, 0, 1], order="ascending")
     assert passed("classify", "words.tsv", *asked) == f"{found}\n"
+    assert passed("classify", "words.tsv", *asked[:4], "--ascending") == f"{found}\n"  # yes needs no --positive
 
 
 # collisions ----------------------------------------------------------------------------------------------------------

@@ -98,7 +98,8 @@ def test_a_warning_stops_the_builder(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "Aborted with 1 warnings in strict mode!" in done.stderr + done.stdout
     workflows = ROOT / ".github" / "workflows"
-    for path in (ROOT / ".ci" / "run", workflows / "tests.yml", workflows / "release.yml", ROOT / "CONTRIBUTING.md"):
+    files = (ROOT / ".ci" / "run", workflows / "tests.yml", workflows / "release.yml", ROOT / "CONTRIBUTING.md")
+    for path in filter(Path.exists, files):  # a source distribution has only the last
         commands = re.findall(r"mkdocs build[^#`\n]*", path.read_text(encoding="utf-8"))
         assert [command.strip() for command in commands] == [" ".join(BUILD[2:])], path
 

@@ -143,7 +143,7 @@ def test_what_is_no_code_is_refused(
 def test_the_value_is_named_with_its_row_in_a_later_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codes, "_AT_ONCE", 38)
     given = SIGNS.astype(np.float32)
-    given[33, 5] = 3
+    given[33, 5] = 3.5
     with pytest.raises(
         InvalidValueError, match=r"^gallery .* but holds another number in row 33, column 5; gallery > 0 has"
     ):

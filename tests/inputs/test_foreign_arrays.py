@@ -10,9 +10,6 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +22,10 @@ from deadheat.errors import InputError, MissingPackageError
 from deadheat.inputs.arrays import embeddings
 from deadheat.inputs.conversion import plain
 from deadheat.inputs.samples import open_labels, open_rows
+
+pd: Any = pytest.importorskip("pandas")
+pl: Any = pytest.importorskip("polars")
+pa: Any = pytest.importorskip("pyarrow")
 
 ROWS = np.random.default_rng(0).integers(-3, 4, (8, 3)).astype(np.float32) / 4
 LABELS = np.array(["a", "b", "a", "c", "b", "a", "c", "b"])

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 import scipy.sparse
 from inputs.written import refusal
@@ -19,6 +17,10 @@ from deadheat.analyses.collisions import collisions_of_distances
 from deadheat.inputs.arrays import embeddings
 from deadheat.inputs.conversion import plain
 from deadheat.inputs.labels import label_codes
+
+pd: Any = pytest.importorskip("pandas")
+pl: Any = pytest.importorskip("polars")
+pa: Any = pytest.importorskip("pyarrow")
 
 ROWS = np.arange(12.0).reshape(4, 3) ** 2
 LABELS = np.array([0, 1, 0, 1])
@@ -97,7 +99,8 @@ def test_dims_that_differ_are_refused(distance):
 def test_hamming_is_for_bits(array):
     message = refused(ValueError, array, LABELS, distance="hamming")
     assert message.startswith("embeddings must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1")
-    assert "in row 0, column 2; embeddings > 0 has a bit for each sign" in message
+    assert "in row 0, column 2; if bits are packed in them, give " in message
+    assert message.endswith("; if they are numbers, embeddings > 0 has a bit for each sign")
 
 
 def test_hamming_codes_must_agree_in_length_and_in_form():

@@ -67,7 +67,7 @@ def test_labels_in_files_are_text_in_all_as_soon_as_in_one(tmp_path: Path) -> No
     mixed = tmp_path / "labels-?.txt"
     assert open_labels(mixed, "labels").tolist() == ["7", "8", "07", "x"]
     for given in ((numbers, None, POINTS, mixed), (POINTS, mixed, numbers), (numbers, None, numbers, mixed)):
-        query, items, _ = open_pair(*given)
+        query, items = open_pair(*given)[:2]
         assert items is not None
         assert {query.labels.dtype.kind, items.labels.dtype.kind} == {"U"}
     pair = open_pair(numbers, None, POINTS, mixed)

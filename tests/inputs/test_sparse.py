@@ -173,7 +173,7 @@ def test_file_of_scipy(form: str, tmp_path: Path) -> None:
     sparse.save_npz(tmp_path / "rows.npz", getattr(sparse, form)(rows))
     assert digest(tmp_path / "rows.npz", labels) == digest(rows, labels)
     assert_array_equal(dh.read(tmp_path / "rows.npz", _labels(tmp_path, labels)).embeddings, rows)
-    with pytest.raises(dh.errors.FileError, match="none of its arrays is called labels, label or y"):
+    with pytest.raises(dh.errors.FileError, match="none of its arrays is called labels, label, class or y"):
         dh.Task(tmp_path / "rows.npz")
 
 

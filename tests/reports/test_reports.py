@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import pickle
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -231,7 +232,8 @@ def test_a_report_is_a_mapping_of_its_measures() -> None:
     assert report["average-precision"] is report.get("AP") is report["mAP"]
     assert report.get("nonsense") is None
     assert {report: 1}[report] == 1
-    assert report != evaluate(PROFILE, "mAP, Hit@1")
+    assert report == pickle.loads(pickle.dumps(report)) == evaluate(PROFILE, "mAP, Hit@1")
+    assert report not in (evaluate(PROFILE, "mAP"), evaluate(NO_TIES, "mAP, Hit@1"), "mAP")
     assert triple(report["RR"]) == (2 / 3, 2.25 / 3, 2.5 / 3)  # not asked for, computed, and not shown
     assert list(report) == ["mAP", "Hit@1"]
     assert "MRR" not in str(report)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, GateBy, PairedTest, p_value
 from deadheat.errors import InvalidTypeError, InvalidValueError, printable
+from deadheat.inputs.samples import QueryLabels
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import UNITS, about_few, counted
@@ -315,7 +315,7 @@ def compare(
     names: Iterable[str] = ("A", "B"),
     measures: str | Iterable[str] | None = None,
     resample: Average | None = None,
-    labels: ArrayLike | None = None,
+    labels: QueryLabels | None = None,
     alternative: Literal["two-sided", "greater", "less"] = "two-sided",
     confidence_level: float = 0.95,
     method: str = "percentile",
@@ -337,8 +337,9 @@ def compare(
     resample : {"query", "class"}, optional
         The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
         if labels are known and there is no separate gallery, since the queries of a class are then correlated.
-    labels : (n_query,), optional
-        The labels of the queries of `a`, to take their classes as units; by default those that the reports know.
+    labels : (n_query,) or dict, optional
+        The labels of the queries of `a`, or ``{query_id: label}``, to take their classes as units; by default those
+        that the reports know.
     alternative : {"two-sided", "greater", "less"}
         The alternative hypothesis: A and B differ, A is better than B, or A is worse.
     confidence_level : float

@@ -399,7 +399,7 @@ def split_half(
 def split_of(task: Task, measure: str, drawing: Drawing, summary: SummaryOptions) -> SplitHalf:
     """Return the halves of a set, for options that are checked; the draws of `drawing` are the splits."""
     task = rows_of(task, "halves")
-    query, gallery, _ = task.pair
+    query, gallery = task.pair[:2]
     n_class = len(sorted_classes(query.labels, None if gallery is None else gallery.labels).names)
     if n_class < 2 * drawing.group_size:
         rule = f"must be at most half the number of classes, {n_class}, but is {checks.shown(drawing.group_size)}"

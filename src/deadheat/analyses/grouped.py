@@ -364,7 +364,7 @@ def grouped(
 def grouped_of(task: Task, drawing: Drawing, summary: SummaryOptions) -> GroupedReport:
     """Return the report inside groups, for options that are checked."""
     task = rows_of(task, "groups")
-    options, (query, gallery, files) = task.options, task.pair
+    options, (query, gallery, files) = task.options, task.pair[:3]
     classes = sorted_classes(query.labels, None if gallery is None else gallery.labels)
     n_class, size = len(classes.names), drawing.group_size
     if n_class < size:

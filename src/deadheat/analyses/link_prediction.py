@@ -54,6 +54,8 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
         The number of relations in the macro average; None for the mean over queries.
     n_query, n_tied : int
         All queries, and those whose positive ties with another candidate.
+    remarks : tuple of str
+        Sentences on how the data were read, such as that all positives share the negatives.
     """
 
     means: Mapping[str, Triple[float]]
@@ -61,6 +63,7 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
     n_relation: int | None
     n_query: int
     n_tied: int
+    remarks: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Triple[float]:
         return checks.part(self.means, name, "measure")
@@ -79,12 +82,13 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
         said = count(self.n_query, "query", "queries")
         if self.n_relation is not None:
             said += f" of {count(self.n_relation, 'relation', 'relations')}, averaged"
-        return [f"{said}; the positive ties with another candidate in {self.n_tied}."]
+        return [f"{said}; the positive ties with another candidate in {self.n_tied}.", *self.remarks]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
         about = {name: getattr(self, name) for name in ("n_query", "n_relation", "n_tied")}
-        return {"deadheat": program(), **about, "measures": {name: plain(self[name]._asdict()) for name in self}}
+        measures = {name: plain(self[name]._asdict()) for name in self}
+        return {"deadheat": program(), **about, "measures": measures, "remarks": list(self.remarks)}
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each measure; NaN where a value is undefined."""
@@ -176,7 +180,9 @@ def link_prediction(
     for name, base in bases.items():
         mean = Triple(*(_mean(each, share) for each in values[base]))
         means[name] = _adjusted(name, mean, _mean(by_chance[base].expected, share)) if base != name else mean
-    return LinkPrediction(means, values, n_relation, profile.n_query, int(np.count_nonzero(profile.tied > 1)))
+    remarks = task.remarks if isinstance(task, Task) else ()
+    n_tied = int(np.count_nonzero(profile.tied > 1))
+    return LinkPrediction(means, values, n_relation, profile.n_query, n_tied, remarks)
 
 
 def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float64]]:

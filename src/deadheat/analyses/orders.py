@@ -196,7 +196,7 @@ class Model:
 
 def open_model(task: Task) -> Model:
     """Return the model of a task."""
-    (query, gallery, _), options = task.pair, task.options
+    (query, gallery), options = task.pair[:2], task.options
     rankings = Rankings(query.embeddings, gallery and gallery.embeddings, options)
     item_labels = None if gallery is None else gallery.labels
     profile = profile_of(rankings.metric, query.labels, item_labels, options)

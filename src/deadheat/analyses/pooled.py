@@ -61,7 +61,17 @@ _GOALS: dict[str, Goal] = {
     "best accuracy": lambda hits, false, relevant, irrelevant: (hits + irrelevant - false) / (relevant + irrelevant),
 }
 NAMES = ("AP", GROUPED_AP, "AUC", f"{_AT_FPR}0.01", *_GOALS)
-_ALIASES = {"roc auc": "AUC", "\N{MICRO SIGN}ap": "AP", "\N{GREEK SMALL LETTER MU}ap": "AP"}
+_ALIASES = {
+    **{name.lower(): name for name in NAMES},
+    **dict.fromkeys(("roc auc", "roc_auc", "roc-auc", "auroc"), "AUC"),
+    **dict.fromkeys(
+        ("average precision", "average_precision", "\N{MICRO SIGN}ap", "\N{GREEK SMALL LETTER MU}ap"), "AP"
+    ),
+}
+_SPELLINGS = (  # of the negative and the positive class, in lower case; first 0 and 1, as the others are numbers then
+    ("0", "1"), ("0.0", "1.0"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("negative", "positive"),
+    ("nontarget", "target"), ("impostor", "genuine"), ("different", "same"),
+)  # fmt: skip
 
 
 def named(name: str) -> str:
@@ -69,8 +79,8 @@ def named(name: str) -> str:
 
     Examples
     --------
-    >>> named("ROC AUC"), named("TPR@FPR=1e-2"), named("TAR@FAR=1e-2"), named("FRR@FAR=.1")
-    ('AUC', 'TPR@FPR=0.01', 'TPR@FPR=0.01', 'FNMR@FMR=0.1')
+    >>> named("AUROC"), named("eer"), named("TPR@FPR=1e-2"), named("TAR@FAR=1e-2"), named("FRR@FAR=.1")
+    ('AUC', 'EER', 'TPR@FPR=0.01', 'TPR@FPR=0.01', 'FNMR@FMR=0.1')
     """
     rates, equals, text = name.partition("=") if isinstance(name, str) else ("", "", "")
     base = _AT_RATE.get(rates.strip().lower())
@@ -111,11 +121,16 @@ def _optimum(profile: TieProfile, name: str, hits: Int64, false: Int64) -> tuple
     if name in _GOALS:
         values = _GOALS[name](hits, false, relevant, irrelevant)
     else:
-        accepted = false / irrelevant <= float(name.partition("=")[2])
+        accepted = false / irrelevant <= _rate(name)
         rates = hits / relevant if name.startswith(_AT_FPR) else (hits - relevant) / relevant
         values = np.where(accepted, rates, rates[0])  # as where nothing is accepted, which every rate allows
     best = int(np.argmax(values))
     return float(values[best]), best - 1
+
+
+def _rate(name: str) -> float:
+    """Return the rate in the name of a measure, such as TPR@FPR=0.01."""
+    return float(name.partition("=")[2])
 
 
 _AT_ONCE = 1 << 15  # pairs
@@ -316,7 +331,15 @@ class Classification(TabularResult):
             notes.append("Thresholds have the lower value, or the upper EER; the other bound cuts inside a tie.")
         if GROUPED_AP in self.measures and self[GROUPED_AP].upper > self["AP"].upper:
             notes.append(f"{GROUPED_AP} is above what any order of the ties has.")
-        return notes
+        return [*notes, *self.remarks]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on rates that the number of negatives does not resolve."""
+        finest = 1 / self.n_negative
+        below = [name for name in self.measures if name.startswith((_AT_FPR, _AT_FMR)) and 0 < _rate(name) < finest]
+        says = f"{count(self.n_negative, 'negative', 'negatives')} resolve a rate of {finest:.2g} and more"
+        return tuple(f"{says}: {name} is the value at a rate of 0." for name in below)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as plain Python values that JSON can hold; a threshold that accepts nothing is None."""
@@ -324,7 +347,8 @@ class Classification(TabularResult):
         names = columns.pop("measure")
         measures = {name: {key: plain(values[i]) for key, values in columns.items()} for i, name in enumerate(names)}
         about = {"n_positive": self.n_positive, "n_negative": self.n_negative, "profile": self.profile.digest()}
-        return {"deadheat": program(), **about, "ties": self.profile.ties._asdict(), "measures": measures}
+        ties, remarks = self.profile.ties._asdict(), list(self.remarks)
+        return {"deadheat": program(), **about, "ties": ties, "measures": measures, "remarks": remarks}
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the rows of the table; the threshold is NaN where there is none or nothing is accepted."""
@@ -356,8 +380,9 @@ def classification(
     ----------
     scores : (n,) array of floats, integers or bool
         Finite numbers, compared as they are given.
-    labels : (n,) array of bool, or of integers 0 and 1
-        True or 1 for a positive; both classes must occur.
+    labels : (n,) array of bool, of integers 0 and 1, or of strings
+        True or 1 for a positive; both classes must occur. Of strings: "1" and "0", "True" and "False", "yes" and "no",
+        "target" and "nontarget", "genuine" and "impostor", in any case. For others, compare: ``labels == "cat"``.
     groups : (n,) array of integers or strings, optional
         Whole groups are the units of `Classification.interval`, such as the pairs of one person; by default each item.
     order : {"descending", "ascending"}
@@ -410,7 +435,7 @@ def classification(
     if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
         place = int(np.argmin(np.isfinite(numbers)))
         raise InvalidValueError("scores", f"must be finite, but holds {numbers[place]} in entry {place}")
-    positive = _classes(labels, len(numbers), "labels", "score")
+    positive = classes(labels, len(numbers), "labels", "score")
     names = _names(measures)
     own = None if groups is None else input_labels.labels(groups, len(numbers), "groups", "scores")
     codes = None if own is None else input_labels.label_codes(own)[0]
@@ -480,15 +505,16 @@ def pair_classification(
     odd = rows[(rows < 0) | (rows >= metric.n_gallery)]
     if len(odd):
         raise InvalidValueError("pairs", f"must hold rows from 0 to {metric.n_gallery - 1}, but holds {odd[0]}")
-    positive = _classes(same, len(rows), "same", "pair")
+    positive = classes(same, len(rows), "same", "pair")
     ranks, closeness = ranks_of_pairs(metric, rows.astype(np.int64))
     found = classification(ranks, positive, groups, measures=measures)
     return replace(found, _levels=closeness[np.unique(ranks[positive])[::-1]])
 
 
 def _names(measures: Any) -> tuple[str, ...]:
-    listed = [measures] if isinstance(measures, str) else checks.listed(measures, "measures", "names of measures")
-    return tuple(dict.fromkeys(map(named, listed)))
+    text = isinstance(measures, str)
+    listed = measures.split(",") if text else checks.listed(measures, "measures", "names of measures")
+    return tuple(dict.fromkeys(named(each.strip() if text else each) for each in listed))
 
 
 def _exactly(level: Any) -> float | int:
@@ -497,12 +523,25 @@ def _exactly(level: Any) -> float | int:
     return number if isinstance(number, int) and float(number) != number else float(number)
 
 
-def _classes(labels: ArrayLike, n: int, name: str, what: str) -> Bool:
+def classes(labels: ArrayLike, n: int, name: str, what: str) -> Bool:
+    """Return which items are positive; both classes must occur, in a spelling that is known."""
     array = conversion.plain(labels, name)
     if array.shape != (n,):
         raise InvalidValueError(name, f"must have one entry per {what}, but has shape {array.shape} for {n}")
+    if array.dtype.kind in "OUT" and all(isinstance(each, str) for each in array.tolist()):
+        array = _from_text(array.tolist(), name)
     if array.dtype.kind not in "biuf":
         raise InvalidTypeError(name, f"must be bool, or integers 0 and 1, but has dtype {array.dtype}")
     if set(found := np.unique(array).tolist()) != {0, 1}:
         raise InvalidValueError(name, f"must hold 0 and 1 (or False and True), and both, but holds {found}"[:200])
     return array.astype(np.bool_)
+
+
+def _from_text(cells: list[str], name: str) -> Bool:
+    """Return the items that text calls positive, by the spellings that are known."""
+    lower = {cell.strip().lower() for cell in cells}
+    for negative, positive in _SPELLINGS:
+        if lower == {negative, positive}:
+            return np.array([cell.strip().lower() == positive for cell in cells])
+    rule = f"must hold two classes in a known spelling, such as 0 and 1, but holds {checks.few(sorted(set(cells)))}"
+    raise InvalidValueError(name, f"{rule}; say which is positive: labels == 'cat'")

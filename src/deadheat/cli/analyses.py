@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat.analyses.collisions import CollisionTable, checked_reach, collisions_of, counts_of
 from deadheat.analyses.confidence.rejecting import confidence_report
@@ -17,7 +18,7 @@ from deadheat.analyses.exploit import SearchOptions, exploit_of
 from deadheat.analyses.gaps import gap_of, split_of
 from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_of
 from deadheat.analyses.index_recall import index_recall_of_truth
-from deadheat.analyses.pooled import NAMES, classification
+from deadheat.analyses.pooled import NAMES, classes, classification
 from deadheat.analyses.precision_recall import precision_recall
 from deadheat.analyses.quantization import MEASURES, compare_formats_of
 from deadheat.analyses.rounding import FORMATS
@@ -29,7 +30,7 @@ from deadheat.cli.shell import bar, note
 from deadheat.engine.distances.registry import DISTANCES, named
 from deadheat.engine.task import Task
 from deadheat.engine.ties.registry import make as make_rule
-from deadheat.errors import InputError, InvalidValueError
+from deadheat.errors import FileError, InputError, InvalidValueError
 from deadheat.inputs.files import Layout
 from deadheat.inputs.ground_truth import Neighbors, looks_swapped, read_neighbors
 from deadheat.inputs.samples import open_labels
@@ -49,8 +50,8 @@ _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
     [
         option("Input", "--scores", default="score", metavar="COLUMN", help="Take these scores."),
         option("Input", "--labels", default="label", metavar="COLUMN", help="Take these labels."),
-        option("Input", "--positive", default="1", metavar="LABEL",
-            help="Take items of this label as positives, and all others as negatives."),
+        option("Input", "--positive", metavar="LABEL",
+            help="Take items of this label as positives, all others as negatives. Default: 1, true, yes or target."),
         option("Ranking", "--ascending", is_flag=True, help="Rank the lowest score first, as of distances."),
         option("Measure", "-m", "--measures", type=Choice(NAMES, listed=True), default=",".join(NAMES), metavar="NAMES",
             show_default=False, help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
@@ -64,11 +65,9 @@ def classify(file: Path, **options: Any) -> None:
     FILE is a table (.csv, .tsv, .parquet, ...) or holds named arrays (.npz, ...). A threshold accepts all items of one
     score or none: best F1, accuracy and the equal error rate are those of thresholds that exist.
     """
-    key = options["labels"]
-    labels = open_labels(file, "labels", Layout(labels_key=key, label_column=key))
     found = classification(
         shared.read_numbers(file, "scores", options["scores"], "item"),
-        np.asarray(labels).astype(np.str_) == options["positive"],
+        _classes(file, options["labels"], options["positive"]),
         order="ascending" if options["ascending"] else "descending",
         measures=options["measures"].split(","),
     )
@@ -78,6 +77,21 @@ def classify(file: Path, **options: Any) -> None:
 
     draw(options["plot"], (4.8, 4.2), paint, ("precision_recall", "roc"), in_row=True)
     deliver(found, options)
+
+
+def _classes(file: Path, key: str, positive: str | None) -> NDArray[Any]:
+    """Return the labels in a file, or which of them are the positive one; a name that none has is refused."""
+    labels = np.asarray(open_labels(file, "labels", Layout(labels_key=key, label_column=key)))
+    text = labels.astype(np.str_)
+    found = checks.few(np.unique(text).tolist())
+    if positive is not None and positive not in text:
+        raise FileError(file, f": no label is {positive!r} (--positive); there are {found}")
+    if positive is not None:
+        return np.asarray(text == positive)
+    try:
+        return classes(labels, len(labels), "labels", "score")
+    except InputError:
+        raise FileError(file, f": labels must be 0 and 1, but are {found}; name one as --positive") from None
 
 
 def _rows(ctx: click.Context, param: click.Parameter, value: str | None) -> slice | None:
@@ -171,7 +185,7 @@ def confidence(file: Path, **options: Any) -> None:
     if options["confidence"] is None and options["confidence_key"] is None:
         raise click.UsageError("--confidence FILE or --confidence-key NAME must say where the confidences are")
     names = ("confidence", "target")
-    left_out = [options[f"{name}_key"] for name in names if options[name] is None and options[f"{name}_key"]]
+    left_out = shared.columns_of_numbers(file, options, names)
     with shared.opened(file, {**options, "left_out": left_out}, settings) as task:
         sure, target = (_numbers(file, options, name, len(task.pair.query.labels)) for name in names)
         report = report_of(task, summary)

@@ -39,6 +39,8 @@ else:
         shared.html("Write a shareable report (HTML) to OUT."),
         option("Output", "--confidence", type=LINES, metavar="FILE",
             help="Show in --html what the model's confidences in this file are worth: .npy, or one a line."),
+        option("Output", "--confidence-key", metavar="NAME",
+            help="Take the confidences from this array or column of that file. Default: confidence, or the only one."),
         option("Output", "--collisions", type=INTEGER, metavar="N",
             help="Show in --html the collisions among each query's N nearest; slow."),
         option("Output", "--receipt", type=Output(), metavar="OUT",
@@ -58,18 +60,19 @@ def evaluate(file: Path, **options: Any) -> None:
     gallery themselves are detected and reported, unless --exclude says which rows they are: in .txt (one a line) or
     .npy files, or under the name ids in files that have names. With ids, equal ones are the same item.
     """
-    profile, html, confidence = (options[name] for name in ("save_profile", "html", "confidence"))
+    profile, html, path = (options[name] for name in ("save_profile", "html", "confidence"))
     if html is not None:
-        confidence = None if confidence is None else shared.read_numbers(confidence, "confidence")
+        confidence = None if path is None else shared.read_numbers(path, "confidence", options["confidence_key"])
         if options["collisions"] is not None:
             checks.positive_integer(options["collisions"], "collisions")
-    elif (confidence, options["collisions"]) != (None, None):
+    elif (path, options["collisions"]) != (None, None):
         raise click.UsageError("--confidence and --collisions go with --html")
     if profile is not None and profile.exists() and not profile.is_file():
         raise click.ClickException(f"cannot write {profile}: a profile must be a regular file")
     settings = shared.task_settings(options, checkpoint=options["checkpoint"])
     summary = shared.summary_options(options)
-    with shared.opened(file, options, settings) as task:
+    left_out = [] if path is None else shared.columns_of_numbers(file, options, ["confidence"])
+    with shared.opened(file, {**options, "left_out": left_out}, settings) as task:
         report = report_of(task, summary)
     shared.write_queries(options["per_query"], report)
     if profile is not None:

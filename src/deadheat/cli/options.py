@@ -26,7 +26,7 @@ from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import FileError, InputError, reason
-from deadheat.inputs.files import Layout
+from deadheat.inputs.files import Layout, usual_names
 from deadheat.inputs.labels import common_kind
 from deadheat.inputs.samples import Pair, open_labels, open_pair
 from deadheat.measures.names import FAMILIES
@@ -65,6 +65,10 @@ LAYOUT = (
         help="Take the labels from this column of a table: its name, or its place from 0."),
     option("Input", "--header/--no-header", default=None,
         help="Say whether the first line of a table has names. Default: guess."),
+    option("Input", "--columns", multiple=True, metavar="PATTERN",
+        help="Take these columns of a table as the embedding, such as 'dim_*'; can be repeated. Default: all others."),
+    option("Input", "--drop", multiple=True, metavar="PATTERN",
+        help="Leave such columns of a table out of the embedding, as id or fold; can be repeated."),
 )  # fmt: skip
 RELEVANCE = option(
     "Ranking", "--relevance", type=Choice(["any", "same", "count"]),
@@ -174,7 +178,8 @@ def open_files(file: Path, options: dict[str, Any]) -> Pair:
     if options["gallery_labels"] is not None and options["gallery"] is None:
         raise click.UsageError("--gallery-labels goes with --gallery")
     layout = Layout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
-    layout = layout._replace(left_out=tuple(options.get("left_out", ())))
+    columns, drop = (tuple(options[key]) or None for key in ("columns", "drop"))
+    layout = layout._replace(left_out=tuple(options.get("left_out", ())), columns=columns, drop=drop)
     pair = open_pair(file, *(options[key] for key in PARTS), layout=layout)
     for path, samples in ((file, pair.query), (options["gallery"], pair.gallery)):
         if samples is not None:
@@ -227,12 +232,22 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
 
 
 def read_numbers(path: Path, name: str, key: str | None = None, of: str = "query") -> NDArray[Any]:
-    """Read a number for each query, or item, from a file as labels are read: one a line, or an array or column."""
-    values = open_labels(path, name, Layout(labels_key=key, label_column=key))
+    """Read a number for each query, or item, from a file: one a line, or an array or column that is not the labels."""
+    values = open_labels(path, name, Layout(labels_key=key, label_column=key, content=name))
     try:
         return np.asarray(values if values.dtype.kind in "biuf" else [float(value) for value in values.tolist()])
     except (ValueError, TypeError) as error:
         raise FileError(path, f" must hold a number for each {of}: {reason(error)}") from None
+
+
+def columns_of_numbers(file: Path, options: dict[str, Any], names: Sequence[str]) -> list[str]:
+    """Return the columns of FILE that hold these numbers, and are no part of its embeddings."""
+    columns: list[str] = []
+    for name in names:
+        path, key = options[name], options[f"{name}_key"]
+        if path is None or path.resolve() == file.resolve():
+            columns += [key] if key else usual_names(name) if path else []
+    return columns
 
 
 def _text(*names: str, about: str) -> Any:

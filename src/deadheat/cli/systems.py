@@ -93,7 +93,7 @@ EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
 _JUDGING = ("rel", "judged_only", "max_docs", "complete", "repeats", "documents")
 _OF_EMBEDDINGS = (
-    *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header"),
+    *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header", "columns", "drop"),
     *("distance", "ties_of", "average", "device"),
 )
 _OF_BOARD = {"names", "json_out", "markdown", "latex", "digits", "memory", "seconds"}  # not for the process of a FILE
@@ -255,7 +255,7 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
     names = _names(options["measures"], options["trec_eval"])
     _check(options, names, len(runs))
     reports = reports_of_runs(runs, qrels, options["names"], measures=measures_of(names) or None,
-                              by_id=options["by_id"], **_judging(options))  # fmt: skip
+                              by_id=options["by_id"], as_lines=options["trec_eval"], **_judging(options))  # fmt: skip
     report = next(iter(reports.values()))
     shared.write_queries(options["per_query"], report)
     if options["html"] is not None:
@@ -368,9 +368,10 @@ def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Repo
 
 
 def reports_of_runs(
-    files: tuple[Path, ...], qrels: Path, names: tuple[str, ...], by_id: bool = False, **judging: Any
-) -> dict[str, Report]:
-    """Return the report on each run, by its name."""
+    files: tuple[Path, ...], qrels: Path, names: tuple[str, ...], by_id: bool = False, as_lines: bool = False,
+    **judging: Any,
+) -> dict[str, Report]:  # fmt: skip
+    """Return the report on each run, by its name; lines of trec_eval have no place for a remark."""
     named = dict(zip(names_of(files, names), files, strict=True))
     for path in files:  # before the first is read
         require_there(path)
@@ -383,6 +384,8 @@ def reports_of_runs(
         report = evaluate(task, **means)
         reports[name] = with_ids(report, task) if by_id else report
         note(f"{path}: {report.n_query} queries", level=1)
+        for remark in task.remarks if as_lines else ():
+            note(remark)
     return reports
 
 

@@ -22,13 +22,22 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import labels as input_labels
+from deadheat.inputs import codes
 from deadheat.inputs.conversion import card_of
 from deadheat.inputs.files import Orders, paths_given
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.label_sets import LabelSets, numbered
 from deadheat.inputs.pair_rules import PairRules, Rule, open_rules
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples, open_labels, open_pair, open_rows
+from deadheat.inputs.samples import (
+    EmbeddingsLike,
+    LabelsLike,
+    Pair,
+    QueryLabels,
+    Samples,
+    labels_of_queries,
+    open_pair,
+    open_rows,
+)
 from deadheat.inputs.source import state_of_mask
 from deadheat.support import checks
 from deadheat.support.caching import cached_property
@@ -40,7 +49,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from deadheat.engine.counting import judged as judgements
-    from deadheat.engine.counting import links, neighbors, runs, scored, within
+    from deadheat.engine.counting import links, neighbors, runs, scored, unmatched, within
     from deadheat.engine.counting.cluster import Cluster
     from deadheat.engine.counting.judged import Junk
     from deadheat.engine.counting.runs import RunTables
@@ -53,6 +62,7 @@ else:
     runs = lazy("deadheat.engine.counting.runs")
     scored = lazy("deadheat.engine.counting.scored")
     trec = lazy("deadheat.inputs.trec")
+    unmatched = lazy("deadheat.engine.counting.unmatched")
     within = lazy("deadheat.engine.counting.within")
 
 Order = Literal["descending", "ascending"]
@@ -150,6 +160,7 @@ class Task:
     run: RunTables | None  # of `from_run`
     tie_rule: str | None  # in words
     knows_gallery: bool  # relevant items that are in no group of the profile are not in the gallery
+    remarks: tuple[str, ...]  # sentences about how the data were read, for reports
     _labels: NDArray[Any] | None
     _threads: int
     _source: str  # in words, for messages
@@ -212,6 +223,9 @@ class Task:
             tie_rule=fitted.rule.describe(fitted.distance),
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
             _source=files, knows_gallery=True,
+            remarks=(
+                *pair.remarks, *codes.remarks(fitted.distance, query.embeddings, pair.gallery and pair.gallery.embeddings)
+            ),
         )  # fmt: skip
 
     @classmethod
@@ -264,15 +278,18 @@ class Task:
 
     @classmethod
     @plain_floats
-    def from_profile(cls, profile: TieProfile, labels: LabelsLike | None = None, *, threads: int | None = None) -> Task:
+    def from_profile(
+        cls, profile: TieProfile, labels: QueryLabels | None = None, *, threads: int | None = None
+    ) -> Task:
         """Make a task of a profile that has been counted, such as one from a file.
 
         Parameters
         ----------
         profile : TieProfile
-        labels : (n_query,), optional
-            The labels of the queries, for means over classes. Their classes are then the independent units of
-            `Report.interval` and `deadheat.compare`: a profile does not say whether there was a separate gallery.
+        labels : (n_query,) or dict, optional
+            The labels of the queries, in their order or by `query_ids` of the profile, for means over classes. Their
+            classes are then the independent units of `Report.interval` and `deadheat.compare`: a profile does not say
+            whether there was a separate gallery.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 
@@ -291,16 +308,17 @@ class Task:
 
     @classmethod
     def _counted(
-        cls, profile: TieProfile, source: str, labels: LabelsLike | None = None, threads: int | None = None,
+        cls, profile: TieProfile, source: str, labels: QueryLabels | None = None, threads: int | None = None,
         run: RunTables | None = None, ties: ScoreTiesName | Ties = "exact", knows_gallery: bool = False,
+        remarks: Iterable[str] = (),
     ) -> Task:  # fmt: skip
         task = cls.__new__(cls)
         if labels is not None:
-            labels = input_labels.labels(open_labels(labels, "labels"), profile.n_query, "labels", "the profile")
+            labels = labels_of_queries(labels, profile.n_query, profile.query_ids)
         vars(task).update(
             _opened=None, _pair=None, _options=None, _settings={}, _states={}, n_in_gallery=0, run=run, _labels=labels,
             _threads=checks.thread_count(threads), _source=source, profile=profile,
-            tie_rule=ScoreTies.checked(ties).describe(), knows_gallery=knows_gallery,
+            tie_rule=ScoreTies.checked(ties).describe(), knows_gallery=knows_gallery, remarks=tuple(remarks),
         )  # fmt: skip
         return task
 
@@ -465,12 +483,12 @@ class Task:
         >>> print(*(f"{value[0]:.2f}" for value in per_query(profile, "P@1")))
         1.00 1.00 1.00
         """
-        profile = neighbors.profile_neighbors(
+        profile, known, remarks = neighbors.profile_neighbors(
             ids, scores, labels, gallery_labels, relevant=relevant, n_gallery=n_gallery, gallery_ids=gallery_ids,
             order=order, counts=counts, exclude=exclude, cut_ties=cut_ties, embeddings=embeddings, gallery=gallery,
             distance=distance, query_ids=query_ids,
         )  # fmt: skip
-        return cls._counted(profile, "neighbors", knows_gallery=True)
+        return cls._counted(profile, "neighbors", known, knows_gallery=True, remarks=remarks)
 
     @classmethod
     @plain_floats
@@ -479,8 +497,8 @@ class Task:
         queries: EmbeddingsLike,
         gallery: EmbeddingsLike,
         qrels: Path | Table,
-        query_ids: Iterable[str],
-        gallery_ids: Iterable[str],
+        query_ids: Iterable[str | int],
+        gallery_ids: Iterable[str | int],
         *,
         junk: Junk | None = None,
         exclude: OwnRows | None = None,
@@ -505,9 +523,9 @@ class Task:
             Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
             ``relevance``; also a ranx ``Qrels``. Grades are as in `from_run`: 0 and less, and documents not listed,
             are irrelevant. Queries that have no embedding do not count.
-        query_ids : (n_query,) strings
-            The id of each query in the qrels; each once.
-        gallery_ids : (n_gallery,) strings
+        query_ids : (n_query,) strings or integers
+            The id of each query in the qrels; each once. An integer is its decimal text.
+        gallery_ids : (n_gallery,) strings or integers
             The id of each document in the qrels; each once.
         junk : dict or array of bool, optional
             Documents that are neither ranked nor relevant, whatever the qrels say: for every query, (n_gallery,), or
@@ -548,11 +566,11 @@ class Task:
         >>> task.profile.closer, task.profile.tied, task.profile.n_relevant
         (array([0]), array([2]), array([1]))
         """
-        profile = judgements.profile_judged(
+        profile, remarks = judgements.profile_judged(
             queries, gallery, qrels, query_ids, gallery_ids, junk=junk, exclude=exclude, distance=distance,
             ties=ties, threads=threads, progress=progress, executor=executor,
         )  # fmt: skip
-        return cls._counted(profile, "judged embeddings", threads=threads, knows_gallery=True)
+        return cls._counted(profile, "judged embeddings", threads=threads, knows_gallery=True, remarks=remarks)
 
     @classmethod
     @plain_floats
@@ -651,7 +669,8 @@ class Task:
         (array([0]), array([2]), array([3]))
         """
         profile = links.profile_links(positives, negatives, order=order, junk=junk, ties=ties, threads=threads)
-        return cls._counted(profile, "links", threads=threads, ties=ties)
+        remarks = links.about_negatives(negatives, profile.n_query)
+        return cls._counted(profile, "links", threads=threads, ties=ties, remarks=remarks)
 
     @classmethod
     @plain_floats
@@ -720,6 +739,7 @@ class Task:
         max_docs: int | None = None,
         repeats: Repeats | None = None,
         documents: Documents | None = None,
+        labels: QueryLabels | None = None,
         threads: int | None = None,
     ) -> Task:
         """Make a task of a TREC run and its qrels.
@@ -758,6 +778,10 @@ class Task:
         documents : dict or path, optional
             The document of each chunk, where the run has ids of chunks and the qrels have those of documents:
             ``{chunk_id: doc_id}``, or a file with both in each line.
+        labels : dict or (n_query,), optional
+            The label of each query, such as its type, by its id, ``{query_id: label}``, or in the order of the qrels,
+            for means over classes. The classes are then the independent units of `Report.interval` and
+            `deadheat.compare`.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 
@@ -811,26 +835,30 @@ class Task:
         """
         options = runs.RunOptions.checked(rel, judged_only, complete, ties, max_docs)
         tables = runs.RunTables.of(*runs.open_both(run, qrels, repeats=repeats, documents=documents), options)
-        return cls._counted(tables.profile(), "a run", threads=threads, run=tables, ties=ties)
+        remarks = unmatched.of_run(tables)
+        return cls._counted(tables.profile(), "a run", labels, threads, run=tables, ties=ties, remarks=remarks)
 
     @classmethod
     @plain_floats
     def from_lists(
-        cls, ranked_ids: Any, relevant_ids: Any, *, repeats: Repeats | None = None, threads: int | None = None
-    ) -> Task:
+        cls, ranked_ids: Any, relevant_ids: Any, *, repeats: Repeats | None = None,
+        labels: QueryLabels | None = None, threads: int | None = None,
+    ) -> Task:  # fmt: skip
         """Make a task of ranked lists of ids without scores, such as those of an agent's memory.
 
         Parameters
         ----------
         ranked_ids : (n_query,) lists of ids, or a dict of such by query id
-            What was found for each query, best first: strings or integers, as many as there are. An entry that is
-            itself a list, tuple or set of ids is a tied group. The integer -1, with which faiss fills short rows, is
-            nothing.
+            What was found for each query, best first: strings or integers, as many as there are. A set of ids is a tied
+            group, and so is a list or tuple among ids; a ranking of pairs alone is refused, as they may be hits, such
+            as (id, text). The integer -1, with which faiss fills short rows, is nothing.
         relevant_ids : (n_query,) collections of ids, or dicts of id to grade; or a dict of such by query id
             What is relevant to each query.
         repeats : {"max", "first"}, optional
             A document that a list has several times is ranked where it comes first; "max" is another word for it. By
             default it is refused.
+        labels : dict or (n_query,), optional
+            As in `from_run`.
         threads : int, optional
             Worker threads of every question. By default as many as this process may use.
 
@@ -861,7 +889,8 @@ class Task:
         """
         opened = runs.in_common(*trec.open_lists(ranked_ids, relevant_ids, repeats=repeats))
         tables = runs.RunTables.of(*opened, runs.RunOptions())
-        return cls._counted(tables.profile(), "lists", threads=threads, run=tables)
+        remarks = unmatched.of_run(tables, ("ranked_ids", "relevant_ids"), unmatched.SPELLING)
+        return cls._counted(tables.profile(), "lists", labels, threads, run=tables, remarks=remarks)
 
     # -----------------------------------------------------------------------------------------------------------------
 
@@ -1019,7 +1048,7 @@ def require_known(names: Iterable[str], function: str, others: Sequence[str] = (
 
 def _settled(pair: Pair, options: CountingOptions) -> Pair:
     """Return a pair whose labels fit the relevance: one a row, or several that are compared label by label."""
-    query, gallery, files = pair
+    query, gallery = pair.query, pair.gallery
     if not isinstance(query.labels, LabelSets):
         if options.relevance is not None:
             came = f"is {options.relevance!r}, and labels have one"
@@ -1028,7 +1057,7 @@ def _settled(pair: Pair, options: CountingOptions) -> Pair:
     if options.relevance == "same":
         of_query, of_items = numbered(query.labels, None if gallery is None else gallery.labels)
         items = None if gallery is None else gallery._replace(labels=of_items)
-        return Pair(query._replace(labels=of_query), items, files)
+        return pair._replace(query=query._replace(labels=of_query), gallery=items)
     for name, value in (("checkpoint", options.checkpoint), ("executor", options.cluster)):
         if value is not None:
             raise InvalidValueError(name, "must be left out where a row has several labels")

@@ -182,7 +182,7 @@ def gain(value: Any, name: str) -> float:
     """
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, (int, float)):
-        raise InvalidTypeError(name, f"must be a number, but is of type {type(value).__name__}")
+        raise InvalidTypeError(name, checks.no_number(value, f"of type {type(value).__name__}"))
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, float) and not gains_allowed(value):

@@ -28,6 +28,16 @@ def n_bits(source: Source) -> int:
     return source.shape[1] * (8 if is_packed(source) else 1)
 
 
+def remarks(distance: str, *sources: Source | None) -> tuple[str, ...]:
+    """Return a remark on how uint8 was read, which holds packed bits or numbers; none for 0 and 1, which are both."""
+    packed = [rows for rows in sources if rows is not None and is_packed(rows)]
+    if not packed or all(isinstance(rows, Array) and rows.whole().max() <= 1 for rows in packed):
+        return ()
+    if distance == "hamming":
+        return (f"uint8 was read as packed bits, {n_bits(packed[0])} in each code; numbers need another distance.",)
+    return (f'uint8 was read as numbers; packed bits need distance="hamming", and not {distance}.',)
+
+
 def require_codes(source: Source, name: str) -> None:
     """Refuse rows that are not binary codes."""
     if not (is_packed(source) or source.stored == np.bool_):
@@ -97,9 +107,20 @@ def _pieces(source: Source, name: str) -> Iterator[NDArray[Any]]:
             row, column = np.argwhere(~(ones | zeros | minuses))[0]
             rule = "must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1, for distance 'hamming'"
             came = f"holds another number in row {start + row}, column {column}"
-            raise InvalidValueError(name, f"{rule}, but {came}; {name} > 0 has a bit for each sign")
+            raise InvalidValueError(name, f"{rule}, but {came}; {_hint(rows, name)}")
         has_zero, has_minus = has_zero or bool(zeros.any()), has_minus or bool(minuses.any())
         if has_zero and has_minus:
             rule = "must be of two values, -1 and 1 or 0 and 1, for distance 'hamming'"
             raise InvalidValueError(name, f"{rule}, but holds -1 and 0, as sign(0) is 0; {name} > 0 has two values")
         yield ones
+
+
+def _hint(rows: NDArray[Any], name: str) -> str:
+    """Return the conversion of numbers to codes; whole ones may be packed bits, which their signs are not."""
+    of_signs = f"{name} > 0 has a bit for each sign"
+    if rows.min() < -128 or rows.max() > 255 or (rows != np.rint(rows)).any():
+        return of_signs
+    shifted = rows.dtype == np.int8 or rows.min() < 0
+    packed = f"(np.array({name}, int) + 128).astype(np.uint8)" if shifted else f"np.array({name}, np.uint8)"
+    other = ', or take precision="ubinary"' if shifted else ""
+    return f"if bits are packed in them, give {packed}{other}; if they are numbers, {of_signs}"

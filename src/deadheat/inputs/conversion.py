@@ -11,6 +11,7 @@ their row. That needs pyarrow.
 
 from __future__ import annotations
 
+import numbers
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import DeadheatError, InvalidTypeError, InvalidValueError
+from deadheat.inputs import features
 from deadheat.support import checks
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import lazy, require
@@ -101,7 +103,11 @@ def _plain(values: Any, name: str, ragged: str, unmasked: str) -> Array:
             return column_array(values, name)
     if is_frame(values):
         lists = _column_of_lists(values)
-        return _from_frame(values, name) if lists is None else plain(lists, name, ragged=ragged, unmasked=unmasked)
+        if lists is not None:
+            return plain(lists, name, ragged=ragged, unmasked=unmasked)
+        rows = _from_frame(values, name)
+        features.look_at(_names(values), rows, "drop them from the frame")
+        return rows
     return _from_rows(on_host(values, name), name, ragged)
 
 
@@ -164,6 +170,11 @@ def _from_rows(values: Any, name: str, ragged: str) -> Array:
         missing = np.argwhere(array == None)  # noqa: E711 - of each entry
         if len(missing):
             raise InvalidValueError(name, f"must have no missing values, but row {missing[0][0]} has one")
+    if array.dtype.kind == "O" and array.size:
+        first = array.flat[0]
+        if isinstance(first, numbers.Number) and not isinstance(first, (int, float, complex, np.generic)):  # a Fraction
+            came = f"but holds a {type(first).__name__}: np.array(..., dtype=float) converts it"
+            raise InvalidTypeError(name, f"must hold integers or floats, {came}")
     if not hasattr(values, "__array__"):
         _require_unrounded(array, values, name)
     return array
@@ -221,7 +232,7 @@ def _from_frame(frame: Any, name: str) -> Array:
     whole = np.asarray(frame)
     if whole.ndim != 2 or whole.dtype.kind not in "Of":
         return whole
-    names, columns = list(getattr(frame, "column_names", frame.columns)), [*map(np.asarray, _columns(frame))]
+    names, columns = _names(frame), [*map(np.asarray, _columns(frame))]
     odd = next((place for place, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
     if odd is not None:
         lists = any(map(is_row, columns[odd])) if columns[odd].dtype.kind == "O" else False
@@ -234,6 +245,10 @@ def _from_frame(frame: Any, name: str) -> Array:
     for place in wide:
         _require_kept(together[:, place], columns[place].tolist(), name)
     return together
+
+
+def _names(frame: Any) -> list[Any]:
+    return list(getattr(frame, "column_names", frame.columns))
 
 
 def _columns(frame: Any) -> Iterable[Any]:

@@ -31,6 +31,8 @@ class Layout(NamedTuple):
     """The places of embeddings and labels in a file, None where not given: see `deadheat.read`.
 
     `left_out` are columns of tables, by name or by place from 0, that are neither labels nor part of the embedding.
+    `columns` are patterns of names; others are no part of the embedding. Nor are those that a pattern of `drop` fits.
+    `content` names the numbers that are read in place of labels, such as a confidence; labels are never taken for them.
     """
 
     embeddings_key: str | None = None
@@ -38,6 +40,18 @@ class Layout(NamedTuple):
     label_column: str | int | None = None
     header: bool | None = None
     left_out: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] | None = None
+    content: str = "labels"
+
+
+LABELS = ("labels", "label", "class", "y")  # usual names, in lower case
+_USUAL = {"labels": LABELS, "confidence": ("confidence", "confidences", "sigma")}
+
+
+def usual_names(content: str) -> tuple[str, ...]:
+    """Return the usual names, in lower case, of labels or of numbers that are read in their place."""
+    return _USUAL.get(content, (content,))
 
 
 Orders = Mapping[str, tuple[str, ...]]

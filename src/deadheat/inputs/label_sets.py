@@ -151,6 +151,44 @@ def aligned(query: LabelSets, gallery: LabelSets) -> tuple[LabelSets, LabelSets]
     return _renamed(query, names), _renamed(gallery, names)
 
 
+def require_no_relevance(sets: Any, name: str) -> None:
+    """Refuse a relevance matrix, whose entries say which rows are relevant to which, in the place of labels.
+
+    It is square and symmetric with a full diagonal. Where each row has only its own label, either reading is the same.
+
+    Examples
+    --------
+    >>> chain = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
+    >>> require_no_relevance(label_sets(chain, 3, "labels", "embeddings"), "labels")
+    Traceback (most recent call last):
+    deadheat.errors.InvalidValueError: labels must have a column for each label, but is a relevance matrix, (3, 3), \
+symmetric and with a full diagonal: Task.from_scores(scores, relevant, junk=np.eye(3, dtype=bool)) takes it, and \
+Task.from_judged takes its pairs
+    """
+    n = len(sets)
+    if not isinstance(sets, LabelSets) or n < 3 or len(sets.names) != n or not isinstance(sets.names[0], _Column):
+        return
+    row = np.arange(n)
+    diagonal = sets.words[row, row // 64] >> (row % 64).astype(np.uint64) & np.uint64(1)
+    if diagonal.all() and (sets.sizes() > 1).any() and _is_symmetric(sets.words, n):
+        came = f"but is a relevance matrix, ({n}, {n}), symmetric and with a full diagonal"
+        takes = f"Task.from_scores(scores, relevant, junk=np.eye({n}, dtype=bool)) takes it"
+        rule = f"must have a column for each label, {came}: {takes}, and Task.from_judged takes its pairs"
+        raise InvalidValueError(name, rule)
+
+
+def _is_symmetric(words: Words, n: int) -> bool:
+    """Return whether the bits of n rows are those of n columns, compared in blocks of 64 rows."""
+    for word in range(words.shape[1]):
+        columns, rows = (
+            np.unpackbits(np.ascontiguousarray(part).view(np.uint8), axis=1, bitorder="little")
+            for part in (words[:, word : word + 1], words[64 * word : 64 * (word + 1)])
+        )
+        if not np.array_equal(columns[:, : len(rows)].T, rows[:, :n]):
+            return False
+    return True
+
+
 class _Column(int):
     """The number of a column of a matrix, which stands for its label."""
 

@@ -14,7 +14,7 @@ label. Two labels are one class if they are equal as integers or as strings, nev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Any
 
@@ -154,6 +154,9 @@ def _label_array(values: Any, name: str) -> Labels:
     """Return labels as an array; integers in a list stay exact, whatever their size."""
     if is_array(values):
         return plain(values, name)
+    if isinstance(values, (Mapping, Set)):
+        rule = "must be a sequence of integers or strings, one for each row in their order"
+        raise InvalidTypeError(name, f"{rule}, but is a {type(values).__name__}")
     items = checks.listed(values, name, "a sequence of integers or strings")
     if items and is_array(items[0]) and not isinstance(items[0], np.generic):  # of a tensor for each item, say
         return plain(items, name)

@@ -40,12 +40,13 @@ Table: TypeAlias = Mapping[Any, Mapping[Any, float]] | Iterable[Any] | Any  # qu
 # In any case, and with "-", "_" or nothing between words (corpus-id, userID). Minus a rank is a score. PyTerrier has a
 # docno, the id, and a docid, the row of its index.
 NAMES = {
-    "query": ("query_id", "qid", "q_id", "user_id", "query", "user"),
+    "query": ("query_id", "qid", "q_id", "question_id", "user_id", "query", "user"),
     "document": ("docno", "doc_id", "document_id", "corpus_id", "pid", "passage_id", "item_id", "item"),
     "run": ("score", "prediction", "rank"),
     "qrels": ("relevance", "rel", "label", "score", "rating", "grade"),
 }
 _BLANKS = re.compile(r"\s*")
+_ADVICE = "; give the id of each hit, or Task.from_run({query: {id: score}}, qrels) to rank by scores, which may tie"
 NO_DOCUMENT = object()  # the document of a query that has none
 
 
@@ -73,6 +74,24 @@ def _columns(held: Iterable[Any], argument: str, row: Any = None) -> list[Any]:
         came = f"columns {listed}" if row is None else f"{kind} of {listed}" if isinstance(row, Mapping) else kind
         raise InvalidTypeError(argument, f"must have {needed}, but has {came}")
     return names
+
+
+def is_run(source: Any) -> bool:
+    """Return whether something in memory is a run or qrels: by its form, or by the names of its columns or fields.
+
+    Examples
+    --------
+    >>> is_run({"q": {"d": 0.5}}), is_run([{"qid": "q", "docno": "d"}]), is_run([[0.5, 1.0]])
+    (True, True, False)
+    """
+    if isinstance(source, Mapping):
+        return any(isinstance(row, Mapping) for row in source.values())
+    first = source[0] if isinstance(source, (list, tuple)) and source else source
+    held = list(first) if isinstance(first, Mapping) else None
+    for name in ("column_names", "columns", "_fields"):
+        held = getattr(first, name, None) if held is None or callable(held) else held
+    is_table = held is not None and not callable(held) and None not in _found(tuple(map(str, held)), "run")[:2]
+    return is_table or type(source).__module__.startswith("ranx.")
 
 
 def _number(value: Any, name: str | None) -> Any:
@@ -152,8 +171,8 @@ def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
 
     Examples
     --------
-    >>> list(rows_of_lists([["a", ("b", "c")]], "ranked_ids"))
-    [(0, 0, 'a', -1), (0, 0, 'b', -2), (0, 0, 'c', -2)]
+    >>> list(rows_of_lists([["a", {"b"}, "c"]], "ranked_ids"))
+    [(0, 0, 'a', -1), (0, 0, 'b', -2), (0, 0, 'c', -3)]
     """
     kind = "a list of ids for each query"
     is_ranked = argument == "ranked_ids"
@@ -162,14 +181,32 @@ def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
             raise InvalidTypeError(argument, f"must be {kind}, best first, but a {type(row).__name__} has no order")
         entries = list(row.items()) if isinstance(row, Mapping) else checks.listed(row, argument, kind)
         if is_ranked:
-            groups = (
-                entry if np.iterable(entry) and not isinstance(entry, (str, bytes)) else [entry] for entry in entries
-            )
+            _require_ids(entries, f"{argument}, query {checks.shown(query)}:")
+            groups = (entry if _is_group(entry) else [entry] for entry in entries)
             entries = [(item, -rank) for rank, group in enumerate(groups, 1) for item in group]
         elif not isinstance(row, Mapping):
             entries = [(item, 1) for item in entries]
         there = [(0, query, *each) for each in entries if not isinstance(each[0], (int, np.integer)) or each[0] != -1]
         yield from there or [(0, query, NO_DOCUMENT, None)]
+
+
+def _is_group(entry: Any) -> bool:
+    return np.iterable(entry) and not isinstance(entry, (str, bytes))
+
+
+def _require_ids(entries: list[Any], where: str) -> None:
+    """Refuse hits in the place of ids: dictionaries, named tuples, and pairs such as (rank, id) or (id, text)."""
+    for entry in entries:
+        names = list(entry) if isinstance(entry, Mapping) else list(getattr(entry, "_fields", ()))
+        if names or isinstance(entry, Mapping):
+            came = f"has a {type(entry).__name__} of {', '.join(map(str, names)) or 'nothing'}"
+            raise InvalidTypeError(where, f"an entry must be an id, or a set of tied ids, but one {came}{_ADVICE}")
+    ordered = [entry for entry in entries if isinstance(entry, (list, tuple, np.ndarray))]
+    mixed = any(len({isinstance(item, str) for item in entry}) > 1 for entry in ordered)
+    sizes = {len(entry) for entry in ordered}
+    if mixed or (entries and len(ordered) == len(entries) and len(sizes) == 1 and max(sizes) > 1):
+        came = f"{'one is' if mixed else 'each is'} {checks.shown(next(entry for entry in ordered if len(entry) > 1))}"
+        raise InvalidTypeError(where, f"an entry must be an id, or a set of tied ids, but {came}{_ADVICE}")
 
 
 def rows_in(path: Path, argument: str, parse: Callable[[str], Any]) -> tuple[Callable[[], Iterator[Row]], str] | None:

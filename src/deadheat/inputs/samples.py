@@ -16,7 +16,7 @@ rows have been checked piece by piece, and one label for each row.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import label_sets
+from deadheat.inputs import features, label_sets
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
 from deadheat.inputs.conversion import is_on_card, n_dim, plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
@@ -38,12 +38,15 @@ from deadheat.support import checks, scratch
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
+    from deadheat.inputs import rows
     from deadheat.inputs.formats import registry
 else:
+    rows = lazy("deadheat.inputs.rows")
     registry = lazy("deadheat.inputs.formats.registry")
 
 Files: TypeAlias = str | os.PathLike[str] | Sequence[str] | Sequence[os.PathLike[str]]
 LabelsLike: TypeAlias = ArrayLike | Files
+QueryLabels: TypeAlias = LabelsLike | Mapping[Any, Any]  # also by the id of the query
 EmbeddingsLike: TypeAlias = ArrayLike | Source | Files | Sequence[Source]
 
 USUAL = Layout()  # arrays and columns have the names that they usually have
@@ -62,12 +65,14 @@ class Samples(NamedTuple, Generic[Embeddings]):
 class Pair(NamedTuple):
     """Queries, and the gallery that they are ranked against, or None for leave one out.
 
-    `files` gives, by argument, the order of the files that patterns matched: see `files.orders`.
+    `files` gives, by argument, the order of the files that patterns matched: see `files.orders`. `remarks` are
+    sentences on how both were read.
     """
 
     query: Samples[Source]
     gallery: Samples[Source] | None
     files: Orders = MappingProxyType({})
+    remarks: tuple[str, ...] = ()
 
 
 def open_samples(
@@ -98,6 +103,7 @@ def open_samples(
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: labels must have one entry per row of embeddings, but got 2 labels for 3 rows
     """
+    _reject_tables(embeddings, name)
     if labels is None:
         source, opened = _open_both(embeddings, name, labels_name, layout)
     else:  # the labels first, because what is wrong with them is known sooner
@@ -137,10 +143,15 @@ def open_pair(
     given |= {name: value for name, value in ((names[1], labels), (names[3], gallery_labels)) if are_label_files(value)}
     files = orders(given)
     both = any(map(label_sets.are_several, (labels, gallery_labels)))  # so that one row of labels is one row here too
-    query = open_samples(embeddings, labels, name=names[0], labels_name=names[1], layout=layout, several=both)
-    if gallery is None:
-        return Pair(query, None, files)
-    items = open_samples(gallery, gallery_labels, name=names[2], labels_name=names[3], layout=layout, several=both)
+    with features.remarks() as said:
+        query = open_samples(embeddings, labels, name=names[0], labels_name=names[1], layout=layout, several=both)
+        items = None if gallery is None else open_samples(
+            gallery, gallery_labels, name=names[2], labels_name=names[3], layout=layout, several=both
+        )  # fmt: skip
+    pair = Pair(query, items, files, tuple(dict.fromkeys(said)))
+    if items is None:
+        label_sets.require_no_relevance(query.labels, names[1])
+        return pair
     several = [isinstance(part.labels, LabelSets) for part in (query, items)]
     if any(several):
         if not all(several):
@@ -148,11 +159,11 @@ def open_pair(
             came = f"{names[1 if several[0] else 3]} alone have several"
             raise InvalidTypeError(of_both, f"must both have one label a row, or both several, but {came}")
         of_query, of_items = label_sets.aligned(query.labels, items.labels)
-        return Pair(query._replace(labels=of_query), items._replace(labels=of_items), files)
+        return pair._replace(query=query._replace(labels=of_query), gallery=items._replace(labels=of_items))
     if all(given is None or are_label_files(given) for given in (labels, gallery_labels)):
         query_labels, item_labels = common_kind([query.labels, items.labels])
         query, items = query._replace(labels=query_labels), items._replace(labels=item_labels)
-    return Pair(query, items, files)
+    return pair._replace(query=query, gallery=items)
 
 
 def read(
@@ -163,6 +174,8 @@ def read(
     labels_key: str | None = None,
     label_column: str | int | None = None,
     header: bool | None = None,
+    columns: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
 ) -> Samples[NDArray[Any]]:
     """Read embeddings and labels from files, into memory.
 
@@ -190,6 +203,9 @@ def read(
         one called ``labels``, ``label``, ``class`` or ``y``, or else the first that does not hold numbers.
     header : bool, optional
         Whether the first line of a table of text holds the names of the columns; default, guessed.
+    columns, drop : str or list of str, optional
+        Patterns of the names of the columns of a table that are the embedding, such as ``"dim_*"``, and of those that
+        are not, such as ``["id", "fold"]``; of a table without names, places from 0 as text.
 
     Returns
     -------
@@ -229,10 +245,34 @@ def read(
         came = checks.shown(label_column)
         raise InvalidTypeError("label_column", f"must be the name of a column, or its place from 0, but is {came}")
     header is None or checks.flag(header, "header")
-    layout = Layout(embeddings_key, labels_key, label_column, header)
+    chosen, left_out = (_patterns(each, name) for each, name in ((columns, "columns"), (drop, "drop")))
+    layout = Layout(embeddings_key, labels_key, label_column, header, columns=chosen, drop=left_out)
     _reject_unused_options(layout, [(path, labels)])
     opened = open_samples(path, labels, layout=layout)
     return Samples(opened.embeddings.whole(), opened.labels)
+
+
+def _patterns(given: str | Sequence[str] | None, name: str) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    patterns = [given] if isinstance(given, str) else checks.listed(given, name, "patterns of names of columns")
+    return tuple(checks.text(each, name) for each in patterns)
+
+
+def _reject_tables(value: Any, name: str) -> None:
+    """Refuse a run, a dictionary and a whole data set in the place of an array, and say what to write."""
+    first = value[0] if isinstance(value, (list, tuple)) and value else value
+    held = getattr(first, "column_names", getattr(first, "columns", getattr(first, "_fields", None)))
+    if held is None and not isinstance(first, Mapping) and not hasattr(first, "to_dict"):  # as mostly
+        return
+    if rows.is_run(value):
+        raise InvalidTypeError(name, "must be an array, but is a run or qrels: give these to dh.Task.from_run")
+    is_dataset = hasattr(value, "column_names") and hasattr(value, "features")  # of Hugging Face
+    if is_dataset or isinstance(value, Mapping):
+        names = list(value.column_names if is_dataset else value)
+        came = f"is a {type(value).__name__} of {checks.few(names)}"
+        hint = f": give one of them, such as data[{names[0]!r}]" if names else ""
+        raise InvalidTypeError(name, f"must be an array or a column, but {came}{hint}")
 
 
 def _reject_unused_options(layout: Layout, samples: Sequence[tuple[Any, Any]]) -> None:
@@ -284,6 +324,7 @@ def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
     """
     if isinstance(value, Source):
         return value
+    _reject_tables(value, name)
     parts = _row_parts(value, name)
     return _join_rows([_open_part(part, layout) for part in parts], parts, name)
 
@@ -299,11 +340,31 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
     >>> open_labels([np.array([7, 9]), np.array([7])], "labels")
     array([7, 9, 7])
     """
+    if hasattr(value, "features"):
+        _reject_tables(value, name)
     if not is_path(value) and not _are_label_parts(value):
         return value
     parts = _files(value, name) if is_path(value) else _parts(value, name)
     read = [registry.read(each, layout, of, "labels") if is_path(each) else plain(each, of) for each, of in parts]
     return _join_labels(read, parts, name)
+
+
+def labels_of_queries(value: QueryLabels, n_query: int, ids: Sequence[str] | None = None) -> Labels:
+    """Return the labels of queries, checked: one for each in their order, or by their `ids` in a dictionary.
+
+    Examples
+    --------
+    >>> labels_of_queries({"q2": "who", "q1": "when"}, 2, ["q1", "q2"])
+    array(['when', 'who'], dtype=object)
+    """
+    if isinstance(value, Mapping) and ids is not None:
+        by_id = {str(query): label for query, label in value.items()}
+        missing = next((query for query in ids if query not in by_id), None)
+        if missing is not None:
+            came = f"has none for query {checks.shown(missing)}"
+            raise InvalidValueError("labels", f"must have a label for each query by its id, but {came}")
+        value = [by_id[query] for query in ids]
+    return checked_labels(open_labels(value, "labels"), n_query, "labels", "the profile")
 
 
 def are_label_files(value: Any) -> bool:

@@ -41,6 +41,8 @@ Documents: TypeAlias = Mapping[Any, Any] | Path
 
 _EXACT = 2**53  # below, a whole float is one integer
 _BLOCK = 1 << 20  # bytes of lines that are read together
+_LIST = re.compile(r"\S[\s,;]+\S")  # of ids in one text
+_NUMBER = re.compile(rb"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
 _FIRST_TWO = re.compile(rb"^([^\s#]\S*)[ \t]+(\S+)", re.MULTILINE)
 
 
@@ -61,7 +63,7 @@ class _Form:
             return arrays.gain(value, self.number)
         value = value.item() if isinstance(value, np.generic) else value
         if not isinstance(value, (int, float)) or isinstance(value, bool):
-            raise InvalidTypeError(self.number, f"must be a number, but is of type {type(value).__name__}")
+            raise InvalidTypeError(self.number, checks.no_number(value, f"of type {type(value).__name__}"))
         if isinstance(value, float) and not math.isfinite(value):
             raise InvalidValueError(self.number, f"must be finite, but is {value}; leave out documents that are junk")
         return value
@@ -87,11 +89,18 @@ class _Form:
                 return text if "_" in text else kind(text)  # 1_000 is a number to Python only
         return text
 
-    def fitting(self, block: bytes) -> _Form:
-        """Return the form of MS MARCO if the first line of a file has its number of fields, and else this one."""
+    def fitting(self, block: bytes, path: Path) -> _Form:
+        """Return the form of MS MARCO if the first line of a file has its number of fields, and else this one.
+
+        A table of BLAST is refused, which has twelve columns, numbers from the third on: no tag of a run has seven.
+        """
         lines = (line.split() for line in block.removeprefix(codecs.BOM_UTF8).split(b"\n"))
-        n_field = len(next((line for line in lines if line and not line[0].startswith(b"#")), ()))
-        return {(_RUN, 3): _RANKS, (_QRELS, 2): _PAIRS}.get((self, n_field), self)
+        first = next((line for line in lines if line and not line[0].startswith(b"#")), [])
+        if self is _RUN and len(first) == 12 and all(map(_NUMBER.fullmatch, first[2:])):
+            came = "has twelve columns, as a table of BLAST (-outfmt 6)"
+            rule = "name its columns in a first line, query_id, doc_id and score among them"
+            raise FileError(path, f" must be a run, but {came}: {rule}")
+        return {(_RUN, 3): _RANKS, (_QRELS, 2): _PAIRS}.get((self, len(first)), self)
 
     def add(self, block: bytes, table: Checked, repeats: bool = False) -> bool:
         """Add whole lines to a table; return False, with the table unusable, if a line needs the slow reader."""
@@ -213,7 +222,19 @@ def open_lists(ranked: Any, relevant: Any, *, repeats: Repeats | None = None) ->
     if named[0] != named[1] or (not named[0] and len(found[0]) != len(found[1])):
         sizes = " and ".join(f"{len(side)} {('lists', 'ids')[by_id]}" for side, by_id in zip(found, named, strict=True))
         raise InvalidValueError("ranked_ids and relevant_ids", f"must be of the same queries, but have {sizes} of them")
+    for table, other, name in zip(found, found[::-1], ("ranked_ids", "relevant_ids"), strict=True):
+        _require_split(table, other, name)
     return found
+
+
+def _require_split(table: Checked, other: Checked, name: str) -> None:
+    """Refuse several ids in one text: one entry a query, some with blanks or commas, which no id of the other has."""
+    if any(len(row) > 1 for row in table.values()) or any(_LIST.search(item) for row in other.values() for item in row):
+        return
+    odd = next(((query, item) for query, row in table.items() for item in row if _LIST.search(item)), None)
+    if odd is not None:
+        rule = f"must be lists of ids, but query {checks.shown(odd[0])} has one text, {checks.shown(odd[1])}"
+        raise InvalidValueError(name, f"{rule}; split it if it holds several ids")
 
 
 def remarks_of(*tables: Checked) -> list[str]:
@@ -278,13 +299,26 @@ def _collected(
 
 
 def _id(value: Any, role: str, kinds: set[tuple[str, type]] | None = None) -> str:
-    """Return an id as text, which is the decimal text of an integer; add its role and kind to `kinds`."""
-    is_text = isinstance(value, str)
-    if not is_text and (not isinstance(value, (int, np.integer)) or isinstance(value, bool)):
-        raise InvalidTypeError(f"the id of a {role}", f"must be a string or an integer, but is {checks.shown(value)}")
+    """Return an id as text, and add its role and kind to `kinds`."""
+    text = id_text(value, f"the id of a {role}")
     if kinds is not None:
-        kinds.add((role, str if is_text else int))
-    return value if is_text else str(value)
+        kinds.add((role, str if isinstance(value, str) else int))
+    return text
+
+
+def id_text(value: Any, name: str) -> str:
+    """Return an id as text, which is the decimal text of an integer.
+
+    Examples
+    --------
+    >>> id_text(7, "an id"), id_text("07", "an id")
+    ('7', '07')
+    """
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+        raise InvalidTypeError(name, f"must be a string or an integer, but is {checks.shown(value)}")
+    return str(value)
 
 
 def _again(
@@ -318,7 +352,7 @@ def _read(path: Path, form: _Form, chunks: Chunks = PLAIN) -> Opened:
     table = Opened()
     with unzipped(path) as file:
         for block in _blocks(file):
-            form = form if table else form.fitting(block)
+            form = form if table else form.fitting(block, path)
             if chunks.documents is not None or not form.add(block, table, chunks.repeats is not None):
                 table = _read_one_by_one(path, form, chunks)
                 break

@@ -115,6 +115,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
 
     write_csv: bool
     primary_metric: str | None
+    score_functions: Any
+    score_function_names: list[str]
 
     def __init__(
         self,
@@ -135,6 +137,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
                 raise InvalidTypeError(name, f"must be a list of at least one cutoff, but is {cutoffs!r}")
             for cutoff in cutoffs:
                 checks.positive_integer(cutoff, name)
+        self._names_are_of_model = self.score_functions is None
         if self.score_functions is not None and not all(map(callable, self.score_functions.values() or [None])):
             raise InvalidTypeError("score_functions", f"must be functions by name, but is {self.score_functions!r:.80}")
         known = [f"{key}@{k}" for key, k in self._keys]
@@ -149,6 +152,9 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1, *args: Any, **kwargs: Any
     ) -> dict[str, float]:
         """Return the metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
+        if self._names_are_of_model and model.similarity_fn_name not in (self.score_functions or ()):
+            self.score_functions, self.primary_metric = None, None  # before 6.2 the first model's would be kept
+            self.score_function_names, self.csv_headers = [], ["epoch", "steps"]
         write_csv, self.write_csv = self.write_csv, False  # the original would write no bounds
         try:
             metrics: dict[str, float] = super().__call__(model, output_path, epoch, steps, *args, **kwargs)
@@ -180,7 +186,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         measures = [f"{_MEASURES[key]}@{k}" for key, k in self._keys]
         self.reports = {}
         for name, function in self.score_functions.items():
-            distance = distance_of(name if self._score_functions_from_model else function)
+            distance = distance_of(name if self._names_are_of_model else function)
             profile = self._profile(function, distance, queries, chunks)
             self.reports[name] = evaluate(profile, measures, threads=self._options.threads)
         self.results = {}

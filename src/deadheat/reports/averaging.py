@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
-from deadheat.inputs.samples import LabelsLike, open_labels
+from deadheat.inputs.samples import QueryLabels, labels_of_queries
 from deadheat.measures import names as measures_names
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
@@ -83,6 +82,7 @@ class Averaging:
     n_query: int
     labels: Any = field(default=None, repr=False)  # (n_query,), where they are known
     separate_gallery: bool = False  # whether the queries are known to be ranked against others than themselves
+    query_ids: tuple[str, ...] | None = field(default=None, repr=False)
 
     @cached_property
     def classes(self) -> Int64 | None:
@@ -103,7 +103,7 @@ class Averaging:
         shares = [total / count**2 for total, count in sums if count]
         return math.sqrt(math.fsum(shares)) / len(shares) if shares else math.nan
 
-    def clusters(self, resample: str | None = None, labels: LabelsLike | None = None) -> Int64 | None:
+    def clusters(self, resample: str | None = None, labels: QueryLabels | None = None) -> Int64 | None:
         """Return the classes to draw as a whole, by `labels` or else those known; None to draw each query by itself."""
         if self.units(resample, labels) == "query":
             if self.average == "class":
@@ -119,9 +119,9 @@ class Averaging:
             raise InvalidValueError(
                 "labels", "must be left out for a mean over classes, which are drawn as the report has them"
             )
-        return class_numbers(labels, self.n_query)
+        return class_numbers(labels, self.n_query, self.query_ids)
 
-    def units(self, resample: str | None, labels: LabelsLike | None = None) -> str:
+    def units(self, resample: str | None, labels: QueryLabels | None = None) -> str:
         """Return the unit that is drawn, "query" or "class".
 
         By default classes if the mean is over them, if their `labels` are given, or if they are known and there is no
@@ -132,7 +132,7 @@ class Averaging:
         together = self.labels is not None and not self.separate_gallery
         return "class" if self.average == "class" or labels is not None or together else "query"
 
-    def caveats(self, resample: str | None, labels: LabelsLike | None = None) -> tuple[str, ...]:
+    def caveats(self, resample: str | None, labels: QueryLabels | None = None) -> tuple[str, ...]:
         """Return a sentence if queries are drawn only because their classes are not known; else none."""
         known = resample is not None or labels is not None or self.labels is not None or self.separate_gallery
         return () if known else (NO_LABELS,)
@@ -147,11 +147,6 @@ class Averaging:
         return np.split(values[queries], cuts) if len(queries) else []
 
 
-def checked_labels(labels: LabelsLike, n_query: int) -> NDArray[Any]:
-    """Return the labels as an array, checked to be one for each query of a profile."""
-    return input_labels.labels(open_labels(labels, "labels"), n_query, "labels", "the profile")
-
-
-def class_numbers(labels: LabelsLike, n_query: int) -> Int64:
-    """Return the class of each query of a profile by number."""
-    return input_labels.label_codes(checked_labels(labels, n_query))[1]
+def class_numbers(labels: QueryLabels, n_query: int, ids: Sequence[str] | None = None) -> Int64:
+    """Return the class of each query of a profile by number; `ids` are those of a dictionary of labels."""
+    return input_labels.label_codes(labels_of_queries(labels, n_query, ids))[1]

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, overload
 
-from numpy.typing import ArrayLike
-
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import DATA, SETTINGS, Task, require_known
 from deadheat.errors import InputError, InvalidTypeError, InvalidValueError, UndefinedError
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, QueryLabels
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions, measure_names
 from deadheat.reports.report import Report
 from deadheat.support.floats import plain_floats
@@ -43,7 +41,7 @@ def evaluate(
 
 @overload
 def evaluate(
-    profile: TieProfile, measures: Measures = None, /, *, labels: ArrayLike, singletons: Singletons = "skip",
+    profile: TieProfile, measures: Measures = None, /, *, labels: QueryLabels, singletons: Singletons = "skip",
     average: Average = "query", threads: int | None = None,
 ) -> Report: ...  # fmt: skip
 
@@ -147,8 +145,12 @@ def _as_task(task: Task | TieProfile, settings: dict[str, Any]) -> Task:
         return Task.from_profile(task, **settings)
     require_known(settings, "evaluate", _OTHERS)
     for name in settings:
+        maker = "Task"
+        if name == "labels" and not task.has_rows:
+            by_source = {"a run": "from_run(run, qrels", "lists": "from_lists(ranked_ids, relevant_ids"}
+            maker = f"Task.{by_source.get(task.source, 'from_profile(task.profile')}, labels=...)"
         instead = f", or take task.replace({name}=...)" if name in SETTINGS and task.has_rows else ""
-        raise InvalidTypeError(name, f"belongs to the task: give it to dh.Task{instead}")
+        raise InvalidTypeError(name, f"belongs to the task: give it to dh.{maker}{instead}")
     return task
 
 
@@ -174,7 +176,7 @@ def report_of(task: Task, summary: SummaryOptions) -> Report:
         rule = task.tie_rule or ("tolerance" if task.profile.bounds_only else None)
         return report_on(
             task.profile, summary, labels=task.labels, tie_rule=rule, threads=task.threads,
-            knows_gallery=task.knows_gallery,
+            knows_gallery=task.knows_gallery, remarks=task.remarks,
         )  # fmt: skip
     options = task.options
     return report_on(
@@ -188,6 +190,7 @@ def report_of(task: Task, summary: SummaryOptions) -> Report:
         n_in_gallery=task.n_in_gallery,
         n_excluded=task.n_excluded,
         separate_gallery=task.has_gallery and not task.n_in_gallery and not task.n_excluded,
+        remarks=task.remarks,
         threads=task.threads,
     )
 

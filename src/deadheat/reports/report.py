@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,6 +132,17 @@ class Report(TabularResult, ByName[Result]):
     rel: float | None = None
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Report):
+            return NotImplemented
+        own, its = (
+            {each.name: getattr(one, each.name) for each in fields(Report) if each.init} for one in (self, other)
+        )
+        return np.array_equal(own.pop("labels"), its.pop("labels")) and own == its
+
+    def __hash__(self) -> int:
+        return hash((self.measures, self.singletons, self.average, self.distance))
+
     def __getitem__(self, name: str) -> Result:
         """Return the result for a measure; raises ValueError for an unknown name."""
         own = self.own_name(name)
@@ -176,7 +187,7 @@ class Report(TabularResult, ByName[Result]):
     @cached_property
     def averaging(self) -> Averaging:
         """The averaging of the report, over queries or over classes."""
-        return Averaging(self.average, self.n_query, self.labels, self.separate_gallery)
+        return Averaging(self.average, self.n_query, self.labels, self.separate_gallery, self.profile.query_ids)
 
     @cached_property
     def n_unreachable(self) -> Int64:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.engine.profiles.parts import at_level
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.inputs.samples import QueryLabels
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.reports.averaging import Average, Averaging, of_singleton
@@ -104,7 +104,7 @@ class Result(PlainFloats):
         *,
         confidence_level: float = 0.95,
         resample: Average | None = None,
-        labels: ArrayLike | None = None,
+        labels: QueryLabels | None = None,
         method: str | None = None,
         n_resamples: int = 9999,
         seed: int = 0,
@@ -120,9 +120,9 @@ class Result(PlainFloats):
             default classes, wherever labels are known and the queries were not ranked against a separate gallery: in
             leave one out the queries of a class are each other's gallery, and rise and fall together. Otherwise, and
             for a report on a profile without labels, queries.
-        labels : (n_query,), optional
-            The labels of the queries; by default the classes that the report knows. For a mean over queries they can
-            be any other clusters that were drawn as a whole, such as pages or people.
+        labels : (n_query,) or dict, optional
+            The labels of the queries, or ``{query_id: label}``; by default the classes that the report knows. For a
+            mean over queries they can be any other clusters that were drawn as a whole, such as pages or people.
         method : {"percentile", "BCa", "t"}, optional
             A bootstrap, by default ``"percentile"``, or the mean ± Student's quantile times its standard error; see
             `deadheat.reports.statistics.intervals`.

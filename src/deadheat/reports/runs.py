@@ -26,7 +26,7 @@ MEASURES = ("mAP", "nDCG@10", "MRR", "P@10", "R-Precision", "Recall@100")
 def report_on_run(task: Task, summary: SummaryOptions) -> Report:
     """Return the report on a run; `summary` has names of measures at the level of relevance of its task."""
     assert task.run is not None
-    report = _report(task.run, task.profile, summary)
+    report = _report(task.run, task.profile, summary, labels=task.labels, remarks=task.remarks)
     report.compute(report.measures, task.threads)
     return report
 
@@ -38,7 +38,9 @@ def with_ids(report: Report, task: Task) -> Report:
     return replace(report, by_id=by_rule(BY_ID, scores, judged, report.measures, report.singletons, options))
 
 
-def _report(run: RunTables, profile: TieProfile, summary: SummaryOptions) -> Report:
+def _report(
+    run: RunTables, profile: TieProfile, summary: SummaryOptions, labels: Any = None, remarks: Iterable[str] = ()
+) -> Report:
     scores, judged, queries, options = run
     lacking = _remarks(len(judged), len(judged.keys() - scores), len(scores.keys() - judged), options.complete)
     if summary.singletons == "skip" and not profile.n_relevant.any():
@@ -50,11 +52,13 @@ def _report(run: RunTables, profile: TieProfile, summary: SummaryOptions) -> Rep
         profile,
         summary.measures,
         summary.singletons,
-        separate_gallery=True,
+        summary.average,
+        labels=labels,
+        separate_gallery=labels is None,  # classes that are given are the units
         tie_rule=options.rule.describe(),
         judged=run.profile_of_judged_documents(),
         rel=options.rel,
-        remarks=(*lacking, *remarks_of(scores, judged)),
+        remarks=(*lacking, *remarks_of(scores, judged), *remarks),
     )
 
 

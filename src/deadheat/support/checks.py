@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -241,6 +242,26 @@ def text(value: Any, name: str) -> str:
     return value
 
 
+def no_number(value: Any, came: str | None = None) -> str:
+    """Return the rule that something breaks which is neither an integer nor a float, with what makes one of it.
+
+    `came` describes the value in place of the value itself, where that may come from a file.
+
+    Examples
+    --------
+    >>> no_number("x"), no_number("1.0")
+    ("must be a number, but is 'x'", "must be a number, but is '1.0', which is text: float() makes a number of it")
+    """
+    came = came or shown(value)
+    rule = f"must be a number, but is {came}"
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):  # a Fraction
+        return f"must be an integer or a float, but is {came}: float() makes one of it"
+    with suppress(ValueError):
+        if isinstance(value, str) and "_" not in value and math.isfinite(float(value)):
+            return f"{rule}, which is text: float() makes a number of it"
+    return rule
+
+
 def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
     """Return a finite number as a float, and refuse any other value.
 
@@ -251,7 +272,7 @@ def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
     deadheat.errors.InvalidValueError: eps must be finite and not negative, but is -0.5
     """
     if isinstance(value, (bool, np.bool_, str)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise InvalidTypeError(name, f"must be a number, but is {shown(value)}")
+        raise InvalidTypeError(name, no_number(value))
     try:
         number = float(value)
     except OverflowError:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import deadheat as dh
 from deadheat.engine.counting import within
 from deadheat.inputs import pair_rules
+
+pd: Any = pytest.importorskip("pandas")
+pl: Any = pytest.importorskip("polars")
+pa: Any = pytest.importorskip("pyarrow")
 
 POSITIVES = {"same": ["compound"], "different": ["plate"]}
 NEGATIVES = {"same": ["plate"], "different": ["compound"]}

@@ -173,7 +173,7 @@ def test_queries_with_one_reference() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"junk": {"q": [7]}}, "junk must hold document ids, which are strings, but holds 7$"),
+        ({"junk": {"q": [0.5]}}, "an id in junk must be a string or an integer, but is 0.5$"),
         ({"junk": {"q": "a"}}, "junk must be lists of document ids, but is 'a'$"),
         (
             {"junk": {"q": ["x", "y"], "r": []}},
@@ -229,7 +229,7 @@ def test_coarse_ties_and_tolerances() -> None:
     [
         ({"query_ids": ["q", "q"]}, "query_ids must hold each id once, but holds 'q' again"),
         ({"query_ids": ["q"]}, "query_ids must have one entry per row, but got 1 ids for 2 rows"),
-        ({"gallery_ids": [1, 2]}, "gallery_ids must be strings, but holds 1"),
+        ({"gallery_ids": [1, 0.5]}, "an id in gallery_ids must be a string or an integer, but is 0.5"),
         ({"qrels": {}}, "qrels must hold at least one query"),
         ({"distance": "cosin"}, "did you mean 'cosine'"),
         ({"gallery": [[1.0, 2.0]], "gallery_ids": ["a"]}, "same dim"),

@@ -155,3 +155,8 @@ def test_without_junk_such_a_score_is_refused_with_the_way_out(value):
             ValueError, match=r"must be finite, but holds \S+ in row 0, column \d; to leave .* use junk$"
         ):
             make()
+
+
+def test_rules_with_the_same_settings_are_equal() -> None:
+    assert {dh.Tolerance(0.1), dh.Tolerance(0.1)} == {dh.Tolerance(0.1)} != {dh.Tolerance(0.2)}
+    assert dh.Rounded("half") == dh.Rounded("float16") != dh.Rounded("float16", of="distance")

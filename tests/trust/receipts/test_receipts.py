@@ -329,3 +329,8 @@ def test_the_digest_of_several_labels_is_of_the_documented_bytes() -> None:
     for labels, digest in (([{"\u00e9", "b"}, set(), {"b"}], of_sets), (np.array([[1, 1], [0, 0], [1, 0]]), of_matrix)):
         made = dh.receipt(dh.Task(rows, labels, distance="euclidean"), measures="mAP")
         assert made.content["inputs"]["labels"] == {"shape": [3], "sha256": digest}
+
+
+def test_equal_receipts_have_one_hash() -> None:
+    first, second = (dh.receipt(dh.Task([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean")) for _ in range(2))
+    assert {first, second} == {first}

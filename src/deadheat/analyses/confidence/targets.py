@@ -67,7 +67,7 @@ def label_entropy(task: Task, k: int, *, normalized: bool = False) -> Float64:
     array([1., 0., 0.])
     """
     size = checks.positive_integer(k, "k")
-    samples, gallery, _ = rows_of(task, "label entropies").pair
+    samples, gallery = rows_of(task, "label entropies").pair[:2]
     for name, given in (("gallery", gallery), ("junk", task.options.junk)):
         if given is not None:
             rule = f"must have no {name} for label entropies, which are of the neighbours of a row among all others"

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.engine.counting import unmatched
 from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import arrays, item_ids, trec
+from deadheat.errors import InvalidValueError
+from deadheat.inputs import arrays, codes, item_ids, trec
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
 from deadheat.inputs.source import Chosen
 from deadheat.inputs.trec import Path, Table
@@ -47,19 +48,18 @@ def profile_judged(
     queries: EmbeddingsLike,
     gallery: EmbeddingsLike,
     qrels: Path | Table,
-    query_ids: Iterable[str],
-    gallery_ids: Iterable[str],
+    query_ids: Iterable[str | int],
+    gallery_ids: Iterable[str | int],
     **settings: Any,
-) -> TieProfile:
-    """Count the tie groups of embeddings with judgements: `deadheat.Task.from_judged`."""
+) -> tuple[TieProfile, list[str]]:
+    """Count the tie groups of embeddings with judgements: `deadheat.Task.from_judged`; remarks come with them."""
     options = CountingOptions.checked(**settings)
+    sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
+    n_query, n_gallery = map(len, sources)
     rows: Distance | Pair
     if options.cluster is None:
-        rows = options.open(queries, gallery)
-        n_query, n_gallery = rows.n_query, rows.n_gallery
+        rows = options.open(*sources)
     else:
-        sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
-        n_query, n_gallery = map(len, sources)
         rows = Pair(Samples(sources[0], np.arange(n_query)), Samples(sources[1], np.arange(n_gallery)))
     names = unique_ids(query_ids, n_query, "query_ids"), unique_ids(gallery_ids, n_gallery, "gallery_ids")
     judged = trec.open_qrels(qrels)
@@ -71,7 +71,8 @@ def profile_judged(
     own = None if options.exclude is None else item_ids.own_rows(options.exclude, n_query, n_gallery)
     options = replace(options, junk=_junk_mask(options.junk, *names), exclude=own)
     profile = profile_of_judged(rows, relevant, *names, options)
-    return replace(profile, query_ids=tuple(map(str, names[0])), check=False)
+    remarks = [*codes.remarks(options.distance, *sources), *unmatched.of_gallery(judged, *names)]
+    return replace(profile, query_ids=tuple(names[0]), check=False), remarks
 
 
 def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:
@@ -80,10 +81,13 @@ def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) 
     if not isinstance(junk, Mapping):
         given: Bool | None = arrays.junk_mask(junk, *shape)
         return given
-    ids = {query: checks.listed(row, "junk", "lists of document ids") for query, row in junk.items()}
-    odd = next((each for row in ids.values() for each in row if not isinstance(each, str)), None)
-    if odd is not None:
-        raise InvalidTypeError("junk", f"must hold document ids, which are strings, but holds {checks.shown(odd)}")
+    kind = "lists of document ids"
+    ids = {
+        trec.id_text(query, "an id in junk"): [
+            trec.id_text(each, "an id in junk") for each in checks.listed(row, "junk", kind)
+        ]
+        for query, row in junk.items()
+    }
     query, item, _ = _pairs({query: dict.fromkeys(row, 1) for query, row in ids.items()}, query_ids, gallery_ids)
     if any(ids.values()) and not (item >= 0).any():
         came = f"but has none for {checks.few(ids)}, such as {next(filter(None, ids.values()))[0]!r}"
@@ -157,11 +161,10 @@ def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, I
 
 
 def unique_ids(ids: Any, n: int, name: str) -> list[str]:
-    """Check ids: one string for each of `n` rows, each once."""
-    listed = checks.listed(ids, name, "a sequence of strings")
-    odd = next((each for each in listed if not isinstance(each, str)), None)
-    if odd is not None:
-        raise InvalidTypeError(name, f"must be strings, but holds {checks.shown(odd)}")
+    """Check ids: one string or integer, as its decimal text, for each of `n` rows, each once."""
+    listed = [
+        trec.id_text(each, f"an id in {name}") for each in checks.listed(ids, name, "a sequence of strings or integers")
+    ]
     if len(listed) != n:
         raise InvalidValueError(name, f"must have one entry per row, but got {len(listed)} ids for {n} rows")
     if len(set(listed)) < n:

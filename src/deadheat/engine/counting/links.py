@@ -74,6 +74,15 @@ def profile_links(
     return _profile(counts, ties)
 
 
+def about_negatives(negatives: ArrayLike, n_query: int) -> list[str]:
+    """Return a remark on negatives that all positives share; none where each positive has its own."""
+    shape = np.shape(negatives)
+    if len(shape) != 1 or n_query == 1:
+        return []
+    own = " If each positive has one of its own, give negatives[:, None]." if shape[0] == n_query else ""
+    return [f"{shape[0]} negatives, shared by all {n_query} positives.{own}"]
+
+
 @plain_floats
 def profile_candidates(
     scores: ArrayLike,

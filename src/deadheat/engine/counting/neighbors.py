@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deadheat.engine.counting import unmatched
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import looked_up, pair_groups
 from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
@@ -25,9 +26,9 @@ from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import arrays, conversion, item_ids, source
-from deadheat.inputs.label_sets import as_sets
-from deadheat.inputs.samples import open_labels, open_pair
+from deadheat.inputs import arrays, codes, conversion, item_ids, source
+from deadheat.inputs.label_sets import LabelSets, as_sets
+from deadheat.inputs.samples import open_labels, open_pair, open_rows
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int64, offsets_of
 from deadheat.support.floats import plain_floats
@@ -40,8 +41,11 @@ _JUNK = -1  # the grade of the query itself
 def profile_neighbors(
     ids: Any, scores: Any, labels: Any, gallery_labels: Any, *, relevant: Any, n_gallery: Any, gallery_ids: Any,
     order: Any, counts: Any, exclude: Any, cut_ties: Any, embeddings: Any, gallery: Any, distance: Any, query_ids: Any,
-) -> TieProfile:  # fmt: skip
-    """Count the tie groups of returned neighbors, from the arguments of `deadheat.Task.from_neighbors`, unchecked."""
+) -> tuple[TieProfile, Any, list[str]]:  # fmt: skip
+    """Count the tie groups of returned neighbors, from the arguments of `deadheat.Task.from_neighbors`, unchecked.
+
+    The labels of the queries, where they have one each, and remarks for a report come with them.
+    """
     checks.choice(order, ("descending", "ascending"), "order")
     checks.flag(cut_ties, "cut_ties")
     if len({value is None for value in (embeddings, gallery)}) > 1 or (scores is None) != (embeddings is not None):
@@ -50,8 +54,11 @@ def profile_neighbors(
     there = item_ids.filled(rows, counts, "counts")
     returned = rows.take(there)
     n_query, exact = len(rows.lengths), None
+    remarks: list[str] = []
     if embeddings is not None:
-        exact = distance_registry.make(distance, embeddings, gallery, True)
+        sources = open_rows(embeddings, "embeddings"), open_rows(gallery, "gallery")
+        exact = distance_registry.make(distance, *sources, True)
+        remarks += codes.remarks(exact.name, *sources)
         if exact.n_query != n_query:
             rule = f"must have a row for each row of ids, but have {exact.n_query} for {n_query}"
             raise InvalidValueError("embeddings", rule)
@@ -76,7 +83,11 @@ def profile_neighbors(
     )
     if names is not None and len(names) != n_query:
         raise InvalidValueError("query_ids", f"must have one entry per query, but got {len(names)} for {n_query}")
-    return _profile(returned, keys, known, cut_ties, names)
+    found = known.unmatched
+    if found is not None and names is not None:
+        found = found._replace(query=names[found.query])
+    remarks += [] if found is None else [found.sentence("ids", "relevant")]
+    return _profile(returned, keys, known, cut_ties, names), known.labels, remarks
 
 
 def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
@@ -161,6 +172,8 @@ class _Known(NamedTuple):
     in_gallery: Int64  # (n_query, n_grade), relevant items that are ranked
     relevant: Int64  # (n_query, n_grade), and all
     gains: Float64 | None = None  # (n_query, n_grade)
+    labels: Any = None  # (n_query,), where queries have one each
+    unmatched: unmatched.Unmatched | None = None
 
 
 class _Gallery(NamedTuple):
@@ -202,7 +215,7 @@ def _by_label(
     n_query, n = len(returned.lengths), gallery.size
     unused = [source.Array(np.broadcast_to(np.False_, (size, 1))) for size in (n_query, n)]  # no row is looked at
     names = "ids", "labels", "the gallery", "gallery_labels"
-    of_query, of_items, _ = open_pair(unused[0], labels, unused[1], gallery_labels, names=names)
+    of_query, of_items = open_pair(unused[0], labels, unused[1], gallery_labels, names=names)[:2]
     relevance = LabelRelevance(of_query.labels, (of_items or of_query).labels)
     codes = gallery.rows(returned, "ids", missing=False)
     own = np.full(n_query, -1)
@@ -210,7 +223,8 @@ def _by_label(
     total = relevance.n_relevant() - ((own >= 0) & relevance.of(np.arange(n_query), own))
     query = returned.row
     grades = np.where(codes == own[query], _JUNK, relevance.of(query, codes)).astype(np.int64)
-    return _Known(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None])
+    known = None if isinstance(of_query.labels, LabelSets) else of_query.labels
+    return _Known(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None], labels=known)
 
 
 def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself: item_ids.Rows) -> _Known:
@@ -221,6 +235,7 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     else:
         parts = [(returned.values, "ids"), (listed.values, "relevant"), (itself.values, "exclude")]
         codes, of_listed, of_own = item_ids.numbered(parts)
+    every_listed = of_listed
     query, of_query, n_query = returned.row, listed.row, len(returned.lengths)
     own = np.full(n_query, -1)
     own[itself.row] = of_own
@@ -237,7 +252,8 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     pairs = of_query[known] * n_code + of_listed[known]
     grades = looked_up(pairs, grade[known], query * n_code + codes, 0)
     grades[codes == own[query]] = _JUNK
-    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains)
+    found = unmatched.of_ids(returned, codes, listed, every_listed, grades > 0)
+    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains, unmatched=found)
 
 
 def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Array]:

@@ -92,6 +92,12 @@ class Ties(ABC):
     bounds_only = False
     exact_only = False  # whether scores are only ever compared with each other
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
     def check(self, distance: type[Distance]) -> None:  # noqa: B027
         """Refuse a distance that this rule does not fit; most rules fit all."""
 

@@ -12,7 +12,7 @@ import numpy as np
 from deadheat.errors import FileError, InputError
 from deadheat.inputs import limits
 from deadheat.inputs.conversion import column_array, is_list_type
-from deadheat.inputs.files import Labels, Layout
+from deadheat.inputs.files import LABELS, Labels, Layout
 from deadheat.inputs.formats import tables
 from deadheat.inputs.formats.tables import Table
 from deadheat.support.arrays import Array
@@ -49,6 +49,8 @@ def _pieces(path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
         for batch in _batches(path, raw, file, names):
             piece = _table(path, batch, None, start, width)
             rows = tables.numbers(piece, [(piece.names or []).index(name) for name in names])
+            if not start and len(names) > 1:  # of one column of lists the numbers have no names
+                tables.look_at(empty, places, rows)
             start, width = start + len(rows), rows.shape[1]
             limits.require_columns(path, "", width)
             yield rows
@@ -56,10 +58,10 @@ def _pieces(path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
             yield tables.numbers(empty, places)
 
 
-def _labels(path: Path, layout: Layout, find: Callable[[Table, str | int | None], int]) -> Labels:
+def _labels(path: Path, layout: Layout, find: Callable[[Table, Layout], int]) -> Labels:
     with opened_parquet(path) as (raw, file):
         empty = _table(path, file.schema_arrow.empty_table())
-        name = (empty.names or [])[find(empty, layout.label_column)]
+        name = (empty.names or [])[find(empty, layout)]
         column = pyarrow.chunked_array(_table_of(path, raw, file, [name]).column(0))
         return column.to_pylist() if is_list_type(column.type) else _column(path, name, column)
 
@@ -115,7 +117,7 @@ def _table(path: Path, content: Any, list_column: str | None = None, first: int 
 
 
 def _column(path: Path, name: str, column: Any, first: int = 0, width: int | None = None) -> Array:
-    if is_list_type(column.type) and name.lower() in tables.LABEL_COLUMNS:  # sets of labels, and no embedding
+    if is_list_type(column.type) and name.lower() in LABELS:  # sets of labels, and no embedding
         return np.full(len(column), "", dtype=object)
     try:
         array = column_array(column, f"column {name!r}", first=first, width=width)

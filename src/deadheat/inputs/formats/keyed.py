@@ -24,13 +24,13 @@ import numpy as np
 
 from deadheat.errors import FileError
 from deadheat.inputs import limits
-from deadheat.inputs.files import Content, Labels, Layout
+from deadheat.inputs.files import LABELS, Content, Labels, Layout, usual_names
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import json, lazy, require
 
 h5py: Any = lazy("h5py")  # once `require` has found it
 
-USUAL = {"embeddings": ("embeddings", "embedding", "features", "x"), "labels": ("labels", "label", "y")}
+EMBEDDINGS = ("embeddings", "embedding", "features", "x")  # usual names, in lower case
 PIECE = 8 << 20  # bytes of a strip, about
 
 What: TypeAlias = Literal["embeddings", "labels"]
@@ -71,21 +71,24 @@ class Reader:
 def chosen(file: Arrays, what: What, layout: Layout, path: Path) -> str:
     """Return the name of the embeddings or labels: the one asked for, a usual one, or the only one that fits."""
     asked = layout.embeddings_key if what == "embeddings" else layout.labels_key
-    names = list(file.shapes)
-    listed = ", ".join(map(repr, names)) or "none at all"
-    if asked is not None and asked not in names:
-        raise FileError(path, f" has no array {asked!r}, only {listed}")
+    title = what if what == "embeddings" else layout.content
+    no_labels = what == "labels" and title != "labels"
+    names = [name for name in file.shapes if not (no_labels and name.lower() in LABELS)]
+    if asked is not None and asked not in file.shapes:
+        raise FileError(path, f" has no array {asked!r}, only {', '.join(map(repr, file.shapes)) or 'none at all'}")
     if asked is not None:
         return asked
     lower = {name.lower(): name for name in reversed(names)}
-    for name in USUAL[what]:
+    usual = EMBEDDINGS if what == "embeddings" else usual_names(title)
+    for name in usual:
         if name in lower:
             return lower[name]
-    fitting = [name for name, shape in file.shapes.items() if _fits(shape(), what)]
+    fitting = [name for name in names if _fits(file.shapes[name](), what)]
     if len(fitting) == 1:
         return fitting[0]
-    usual = f"{', '.join(USUAL[what][:-1])} or {USUAL[what][-1]}"
-    raise FileError(path, f": none of its arrays is called {usual}; name the {what} ({what}_key=), one of {listed}")
+    listed = ", ".join(map(repr, names)) or "none at all"
+    called = " or ".join(filter(None, [", ".join(usual[:-1]), usual[-1]]))
+    raise FileError(path, f": none of its arrays is called {called}; name the {title} ({title}_key=), one of {listed}")
 
 
 def _fits(shape: Shape | None, what: What) -> bool:

@@ -58,8 +58,8 @@ def _format(reader: Any, options: tuple[tuple[str, ...], tuple[str, ...]], kind:
     return Format(**read, embeddings_options=options[0], labels_options=options[1], kind=kind)
 
 
-_TEXT = ("label_column", "header"), ("label_column", "header")
-_COLUMNS = ("embeddings_key", "label_column"), ("label_column",)
+_TEXT = ("label_column", "header", "columns", "drop"), ("label_column", "header")
+_COLUMNS = ("embeddings_key", "label_column", "columns", "drop"), ("label_column",)
 _KEYED = ("embeddings_key",), ("labels_key",)
 
 FORMATS: dict[str, Format] = {  # by the ending of a file's name, in lower case
@@ -78,6 +78,8 @@ FORMATS: dict[str, Format] = {  # by the ending of a file's name, in lower case
 _HINTS = dict.fromkeys(
     (".pt", ".pth", ".bin"), ", which is never loaded: torch.load it, and save it as .npy or .safetensors"
 ) | dict.fromkeys((".pkl", ".pickle"), ", which is never loaded: load it yourself, and save it as .npy")
+_OF_RUNS = ".qrels", ".run", ".trec", ".txt", ".json", ".jsonl"
+_HINTS |= dict.fromkeys(_OF_RUNS, ": dh.Task.from_run (deadheat run) takes runs and qrels")
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:
@@ -131,7 +133,7 @@ def reject_unused_options(layout: Layout, embeddings: Iterable[str], labels: Ite
         return
     used = {name for ending in of_embeddings for name in FORMATS[ending].embeddings_options}
     used |= {name for ending in of_labels for name in FORMATS[ending].labels_options}
-    for name in ("embeddings_key", "labels_key", "label_column", "header"):
+    for name in ("embeddings_key", "labels_key", "label_column", "header", "columns", "drop"):
         if getattr(layout, name) is not None and name not in used:
             users = [end for end, row in FORMATS.items() if name in (*row.embeddings_options, *row.labels_options)]
             raise InvalidValueError(name, f"must be left out unless a file that it is for is read: {', '.join(users)}")

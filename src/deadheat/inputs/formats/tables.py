@@ -8,6 +8,7 @@ unless the cell is in quotes: ``" x"`` is not x.
 from __future__ import annotations
 
 import csv
+import fnmatch
 import io
 import operator
 import re
@@ -22,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
-from deadheat.inputs import limits
-from deadheat.inputs.files import Labels, Layout, opened
+from deadheat.inputs import features, limits
+from deadheat.inputs.files import LABELS, Labels, Layout, opened, usual_names
 from deadheat.inputs.labels import from_text
+from deadheat.support import checks
 from deadheat.support.arrays import Array
 
 _INTEGER = re.compile("[+-]?[0-9]+")
-LABEL_COLUMNS = ("labels", "label", "class", "y")
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,13 @@ def check_names(path: Path, names: Sequence[str]) -> None:
 def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], int]:
     """Return the places of the embedding's columns, and of the labels (-1 if there are none and none are needed)."""
     column = layout.label_column
-    place = label_place(table, column) if with_labels or column is not None else _usual_place(table)
+    place = label_place(table, layout) if with_labels or column is not None else _usual_place(table)
     taken = {place}
     for name in layout.left_out:
         with suppress(FileError):  # a gallery need not have them
             taken.add(_place(table, name))
+    taken |= set(range(len(table.columns))) - _fitting(table, layout.columns) if layout.columns else set()
+    taken |= _fitting(table, layout.drop or ())
     others = [i for i in range(len(table.columns)) if i not in taken and (table.names is None or table.names[i])]
     lists = [i for i in others if getattr(table.columns[i], "ndim", 1) == 2]
     if len(lists) > 1:
@@ -79,28 +82,59 @@ def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], i
     return lists or others, place
 
 
-def label_place(table: Table, column: str | int | None) -> int:
+def _fitting(table: Table, patterns: Sequence[str]) -> set[int]:
+    """Return the places of the columns that patterns fit, each of which must fit one; a number is a place."""
+    names = table.names or [str(place) for place in range(len(table.columns))]
+    places: set[int] = set()
+    for pattern in patterns:
+        found = {place for place, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)}
+        if not found:
+            raise FileError(table.path, f" has no column that fits {pattern!r}: it has {checks.few(names)}")
+        places |= found
+    return places
+
+
+def look_at(table: Table, places: Sequence[int], rows: Array) -> None:
+    """Remark on columns of an embedding that look like no features."""
+    names = None if table.names is None else [table.names[place] for place in places]
+    features.look_at(names, rows, "--drop leaves columns out, drop= of dh.read in Python")
+
+
+def label_place(table: Table, layout: Layout) -> int:
     """Return the place of the label column: the one asked for, one with a usual name, or the first without numbers."""
-    if column is not None:
-        return _place(table, column)
+    if layout.label_column is not None:
+        return _place(table, layout.label_column)
     usual = _usual_place(table)
     if usual >= 0 or len(table.columns) == 1:
         return max(usual, 0)
     for place in range(len(table.columns)):
         if not table.is_numeric(place):
             return place
-    came = f"all columns hold numbers and none is called {', '.join(LABEL_COLUMNS[:-1])} or {LABEL_COLUMNS[-1]}"
+    came = f"all columns hold numbers and none is called {', '.join(LABELS[:-1])} or {LABELS[-1]}"
     raise FileError(table.path, f": {came}; name the column of labels (label_column=)")
 
 
-def only_label_place(table: Table, column: str | int | None) -> int:
+def only_label_place(table: Table, layout: Layout) -> int:
     """Return `label_place` of a table of labels alone; refuse two columns of text of which either may be meant."""
-    place = label_place(table, column)
+    if layout.label_column is None and layout.content != "labels":
+        return _number_place(table, layout.content)
+    place = label_place(table, layout)
     text = [i for i in range(len(table.columns)) if not table.is_numeric(i)]
-    if column is None and _usual_place(table) < 0 and len(text) > 1:
+    if layout.label_column is None and _usual_place(table) < 0 and len(text) > 1:
         titles = " and ".join(table.title(i) for i in text[:2])
         raise FileError(table.path, f": either {titles} may hold the labels; name one (label_column=)")
     return place
+
+
+def _number_place(table: Table, content: str) -> int:
+    """Return the place of numbers with this name, or of the only column that is not called as labels are."""
+    names = [name.lower() for name in table.names or [""] * len(table.columns)]
+    usual = [names.index(name) for name in usual_names(content) if name in names]
+    others = usual[:1] or [i for i, name in enumerate(names) if name not in LABELS]
+    if len(others) == 1:
+        return others[0]
+    came = ", ".join(map(table.title, range(len(names))))
+    raise FileError(table.path, f" has no column called {content}, but has {came}; name it ({content}_key=)")
 
 
 def is_label_matrix(table: Table) -> bool:
@@ -112,7 +146,7 @@ def is_label_matrix(table: Table) -> bool:
 
 def _usual_place(table: Table) -> int:
     lower = {name.lower(): i for i, name in reversed(list(enumerate(table.names or [])))}
-    return next((lower[name] for name in LABEL_COLUMNS if name in lower), -1)
+    return next((lower[name] for name in LABELS if name in lower), -1)
 
 
 def _place(table: Table, column: str | int) -> int:
@@ -159,7 +193,9 @@ def _floats_in_text(table: Table, place: int, column: list[str]) -> Array:
         if isinstance(error, FileError):
             raise
     index = next(i for i, cell in enumerate(column) if not is_number(cell))
-    raise FileError(table.path, f"{_where(table, place, index)}: the cell is not a number")
+    raise FileError(
+        table.path, f"{_where(table, place, index)}: the cell is not a number; leave the column out (drop=)"
+    )
 
 
 def _unrounded(table: Table, place: int, values: Array, column: list[str]) -> Array:
@@ -209,21 +245,26 @@ class Reader:
     def embeddings(self, path: Path, layout: Layout) -> NDArray[Any]:
         """Return all columns except that of the labels, as float64."""
         content = _read(path, self.delimiter, layout.header)
-        places, _ = split(content, layout, with_labels=False)
-        return numbers(content, places)
+        return _embedding(content, split(content, layout, with_labels=False)[0])
 
     def labels(self, path: Path, layout: Layout) -> Labels:
         """Return the column of labels of a table that is read for its labels only, or one column for each label."""
         content = _read(path, self.delimiter, layout.header)
-        if layout.label_column is None and is_label_matrix(content):
+        if layout.label_column is None and layout.content == "labels" and is_label_matrix(content):
             return numbers(content, range(len(content.columns)))
-        return labels(content, only_label_place(content, layout.label_column))
+        return labels(content, only_label_place(content, layout))
 
     def samples(self, path: Path, layout: Layout) -> tuple[NDArray[Any], Labels]:
         """Return embeddings and labels from one table."""
         content = _read(path, self.delimiter, layout.header)
         places, label_place = split(content, layout, with_labels=True)
-        return numbers(content, places), labels(content, label_place)
+        return _embedding(content, places), labels(content, label_place)
+
+
+def _embedding(table: Table, places: Sequence[int]) -> Array:
+    rows = numbers(table, places)
+    look_at(table, places, rows)
+    return rows
 
 
 COMMAS, TABS = Reader(","), Reader("\t")
@@ -287,7 +328,7 @@ def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
     if not rows:
         return False
     first, second = [cell.strip() for cell in rows[0]], rows[min(1, len(rows) - 1)]
-    if any(cell.lower() in LABEL_COLUMNS for cell in first):
+    if any(cell.lower() in LABELS for cell in first):
         return True
     counted = [cell for cell in first if is_number(cell)]
     if counted and len(first) > 1 and counted in ([str(i + start) for i in range(len(counted))] for start in (0, 1)):

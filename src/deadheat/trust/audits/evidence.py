@@ -285,7 +285,7 @@ def plain_sorts_of_zeros(task: Task, chance: Report, summary: SummaryOptions, se
     def zeros(samples: Samples[Source]) -> Samples[Source]:
         return samples._replace(embeddings=Array(np.zeros((len(samples.labels), 1), np.float32)))
 
-    query, gallery, _ = task.pair
+    query, gallery = task.pair[:2]
     empty = Pair(zeros(query), None if gallery is None else zeros(gallery))
     # Any distance ties all of them, and Hamming's takes no numbers.
     zero = task.with_rows(empty, task.options.exclude, distance="euclidean")

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine import exact
+from deadheat.engine.counting import unmatched
+from deadheat.engine.counting.runs import RunTables
 from deadheat.engine.task import Task
 from deadheat.engine.ties.scores import nearest_float64
 from deadheat.errors import InvalidTypeError
@@ -273,10 +275,11 @@ def audit_run(
     if qrels is None:
         return RunAudit(most_serious_first(_of_scores(looks)), looks, None, None, {})
     judged = trec.open_qrels(qrels)
-    report = evaluate(Task.from_run(scores, judged), measures, singletons=singletons)
+    task = Task.from_run(scores, judged)
+    report = evaluate(task, measures, singletons=singletons)
     first, near = First.of(scores, judged), _near_ties(scores, judged, report, singletons)
     rules = {rule: by_rule(rule, scores, judged, report.measures, singletons) for rule in RULES}
-    found = [*_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
+    found = [*_of_ids(task.run), *_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
     return RunAudit(most_serious_first(found), looks, report, first, rules)
 
 
@@ -333,6 +336,20 @@ class RunAudit(Audited):
             },
             "findings": [each.to_dict() for each in self.findings],
         }
+
+
+def _of_ids(run: RunTables | None) -> Iterator[Finding]:
+    """Yield findings on documents that are not in the qrels, and on queries that are ranked for themselves."""
+    assert run is not None
+    if (found := unmatched.documents(run)) is not None:
+        severity = "serious" if found.n == found.n_query else "warning"
+        figures = {"queries": found.n, "n_query": found.n_query}
+        yield Finding("documents not in the qrels", severity, found.sentence(advice=""), figures, unmatched.CHUNKS)
+    if own := unmatched.own_queries(run):
+        n_query = len(run.scores)
+        figures = {"queries": len(own), "n_query": n_query}
+        fact, advice = unmatched.about_own(len(own), n_query)
+        yield Finding("queries ranked for themselves", by_share(len(own), n_query), fact, figures, advice)
 
 
 def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, float]]) -> Iterator[Finding]:

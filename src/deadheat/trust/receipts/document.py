@@ -66,6 +66,9 @@ class Receipt:
         checks.mapping(self.content, "content", "a dictionary")
         checks.text(self.name, "name")
 
+    def __hash__(self) -> int:
+        return hash(_digest(self.content))
+
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Self:
         """Return a receipt with this content and its digest."""
