@@ -1,7 +1,7 @@
 """Random calls of every public function and method with junk: a result, or an error of deadheat in one line.
 
 A call is a valid one in which one or two arguments, or all, are replaced by values that they should not have, or are
-damaged (`junk.py`). Its number is its seed. `DEADHEAT_JUNK=200000 pytest -m slow tests/test_junk.py` makes more of them.
+damaged (`junk.py`). Its number is its seed. `DEADHEAT_JUNK=200000 pytest -m slow tests/test_junk.py` makes more.
 """
 
 from __future__ import annotations
