@@ -25,7 +25,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from deadheat.errors import FileError, InputError, InvalidTypeError, reason
+from deadheat.errors import FileError, InputError, InvalidTypeError
 from deadheat.inputs.conversion import converting, require_collected
 from deadheat.inputs.files import Path, unreadable, unzipped
 from deadheat.inputs.formats.columns import read_columns

@@ -58,7 +58,7 @@ class Nearness:
 
 def row_numbers(task: Task) -> Task:
     """Return the task with the number of its row as the embedding of each item, at the same scale in both files."""
-    query, gallery, _ = task.pair
+    query, gallery = task.pair[:2]
     n_query, n_gallery = (len((part or query).labels) for part in (query, gallery))
 
     def numbered(samples: Samples[Source], scale: int) -> Samples[Source]:

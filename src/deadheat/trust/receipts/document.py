@@ -17,7 +17,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from deadheat.errors import MOST, FileError, printable, reason
+from deadheat.errors import MOST, FileError, InvalidTypeError, printable, reason
 from deadheat.inputs import limits
 from deadheat.reports.tables import program
 from deadheat.support import checks
