@@ -223,9 +223,7 @@ class Task:
             tie_rule=fitted.rule.describe(fitted.distance),
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
             _source=files, knows_gallery=True,
-            remarks=(
-                *pair.remarks, *codes.remarks(fitted.distance, query.embeddings, pair.gallery and pair.gallery.embeddings)
-            ),
+            remarks=(*pair.remarks, *codes.remarks(fitted.distance, query.embeddings, items and items.embeddings)),
         )  # fmt: skip
 
     @classmethod
