@@ -210,8 +210,8 @@ class Task:
         n_in_gallery: int | None = None, remedy: str | None = None, watched: bool = True,
     ) -> None:  # fmt: skip
         opened, pair = pair, _settled(pair, options)
-        query = pair.query
-        distance_registry.check(options.distance, query.embeddings, pair.gallery and pair.gallery.embeddings)
+        query, items = pair.query, pair.gallery and pair.gallery.embeddings
+        distance_registry.check(options.distance, query.embeddings, items)
         options.rule.check(distance_registry.find(options.distance))
         fitted = options.fitted(pair)
         if n_in_gallery is None:
@@ -223,7 +223,7 @@ class Task:
             tie_rule=fitted.rule.describe(fitted.distance),
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
             _source=files, knows_gallery=True,
-            remarks=(*pair.remarks, *codes.remarks(fitted.distance, query.embeddings, items and items.embeddings)),
+            remarks=(*pair.remarks, *codes.remarks(fitted.distance, query.embeddings, items)),
         )  # fmt: skip
 
     @classmethod

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import features, label_sets
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
-from deadheat.inputs.conversion import is_on_card, n_dim, plain
+from deadheat.inputs.conversion import is_on_card, n_dim, plain, require_collected
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
 from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matching, orders, paths_given, paths_in
 from deadheat.inputs.label_sets import LabelSets
@@ -238,7 +238,8 @@ def read(
     array(['cat', 'dog'], dtype='<U3')
     """
     labels is None or checks.path(labels, "labels")
-    checks.path(path, "embeddings")
+    for each in paths_given(path) or [path]:
+        checks.path(each, "path")
     for name, key in (("embeddings_key", embeddings_key), ("labels_key", labels_key)):
         key is None or checks.text(key, name)
     if not (label_column is None or isinstance(label_column, str) or type(label_column) is int):
@@ -262,6 +263,7 @@ def _patterns(given: str | Sequence[str] | None, name: str) -> tuple[str, ...] |
 def _reject_tables(value: Any, name: str) -> None:
     """Refuse a run, a dictionary and a whole data set in the place of an array, and say what to write."""
     first = value[0] if isinstance(value, (list, tuple)) and value else value
+    require_collected(first, name)
     held = getattr(first, "column_names", getattr(first, "columns", getattr(first, "_fields", None)))
     if held is None and not isinstance(first, Mapping) and not hasattr(first, "to_dict"):  # as mostly
         return
