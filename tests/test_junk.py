@@ -396,7 +396,7 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
     "repr raises": (lambda: dh.Task(ROWS, np.arange(8), threads=broken("__repr__")), "threads must be an integer, but"),
     "long measure": (lambda: dh.evaluate(TASK, LONG), "a measure's name must have at most 200 characters"),
     "long argument": (lambda: dh.evaluate(TASK, **{LONG: 1}), "xxx"),
-    "surrogates": (lambda: dh.evaluate(TASK, LONG.replace("x", "\ud800")), "a measure's name must have at most 200 characters"),
+    "surrogates": (lambda: dh.evaluate(TASK, 190 * "\ud800"), r"unknown measure '\ud800"),
     "memoryview 2-D": (lambda: dh.evaluate(TASK, memoryview(ROWS)), "measures must be names"),
     "ragged profile": (lambda: dh.TieProfile([[0], [1, 1]], [0], [0], [1], [1], [1], [1]), "offsets must be a matrix"),
     "profiles": (lambda: dh.TieProfile.joined([3]), "profiles must be at least one TieProfile, but has 3"),
