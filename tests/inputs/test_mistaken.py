@@ -190,13 +190,12 @@ def test_a_whole_data_set_is_refused_with_its_column(data: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "came"),
     [
-        ("1.0", "must be a number, but is of type str, which is text: float() makes a number of it"),
+        ("1.0", r"must be a number, but is of type str, which is text: float\(\) makes a number of it"),
         ("one", r"must be a number, but is of type str$"),
         (Fraction(1, 2), r"must be an integer or a float, but is of type Fraction: float\(\) makes one of it"),
     ],
 )
 def test_numbers_of_other_kinds_are_refused_with_the_conversion(value: Any, came: str) -> None:
-    came = came if "\\" in came or came.endswith("$") else re.escape(came)
     for run, qrels, name in (({"a": value}, {"a": 1}, "score"), ({"a": 1.0}, {"a": value}, "rel")):
         with pytest.raises(TypeError, match=f"query 'q', document 'a': {name} {came}"):
             dh.Task.from_run({"q": run}, {"q": qrels})
