@@ -18,6 +18,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
+from deadheat.support.floats import plain_floats
 
 BITS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "int8": 8, "1 bit": 1}  # of a number
 SCALE_BYTES = 4  # the scale of a vector is a float32
@@ -125,6 +126,7 @@ _MIDDLES: dict[str, Callable[[Float64], Float64]] = {
 _DOUBT = 2.0**-40  # far more than two roundings of a number up to 127 can change it
 
 
+@plain_floats
 def quantized(embeddings: ArrayLike, format: str, *, threshold: ArrayLike | str = 0.0) -> NDArray[Any]:
     """Round embeddings to the numbers that a shorter format holds.
 

@@ -18,7 +18,7 @@ from deadheat.engine.profiles.profile import Ties as TieCounts
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import sentences
 from deadheat.measures import names as measures_names
-from deadheat.reports.averaging import Averaging, measure_names
+from deadheat.reports.averaging import Averaging, measure_names, require_no_measures
 from deadheat.reports.breakdown import Breakdown, by_class, every_query, worst_queries
 from deadheat.reports.result import Result, results_of
 from deadheat.reports.tables import (
@@ -272,7 +272,7 @@ class Report(TabularResult, ByName[Result]):
         """
         if self.classes is None:
             raise InvalidValueError("per_class", "needs the labels of the queries: evaluate(profile, labels=...)")
-        shown = None if n is None else checks.positive_integer(n, "n")
+        shown = None if n is None else _number(n)
         return by_class(self._asked(measures), self.classes, np.asarray(self.labels), shown)
 
     def worst(self, n: int = 10, *, measures: str | Iterable[str] | None = None) -> Breakdown:
@@ -304,7 +304,7 @@ class Report(TabularResult, ByName[Result]):
         <BLANKLINE>
         2 of 5 queries, worst mAP first; 1 without a value left out.
         """
-        return worst_queries(self._asked(measures), self.__about_queries(), checks.positive_integer(n, "n"))
+        return worst_queries(self._asked(measures), self.__about_queries(), _number(n))
 
     def by_query(self, *, measures: str | Iterable[str] | None = None) -> Breakdown:
         """Return the values of each query, in the order in which they came; NaN where a measure has no value.
@@ -485,3 +485,9 @@ def _columns(std: bool) -> tuple[str, ...]:
 
 def _queries(n: int) -> str:
     return count(n, "query", "queries")
+
+
+def _number(n: int) -> int:
+    """Return a number of rows to show, checked; measures in its place are refused by name."""
+    require_no_measures(n, "n", "an integer")
+    return checks.positive_integer(n, "n")

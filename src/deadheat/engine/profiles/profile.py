@@ -18,6 +18,7 @@ import deadheat._core as _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, spread
+from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import hashlib, lazy
 
 if TYPE_CHECKING:
@@ -239,6 +240,7 @@ class TieProfile:
         return {name: array for name, array in named.items() if array is not None}
 
     @classmethod
+    @plain_floats
     def from_groups(
         cls,
         groups: list[list[tuple[int, int, int, int]]],
