@@ -155,8 +155,10 @@ def relevance(values: Any, shape: tuple[int, ...]) -> Any:
         matrix.sum_duplicates()
         entries = matrix.data
     if entries.dtype.kind == "f":
-        if not gains_allowed(entries).all():
-            raise InvalidValueError("relevant", f"must hold gains of {GAIN}, but holds another number")
+        if not (allowed := gains_allowed(entries)).all():
+            raise InvalidValueError(
+                "relevant", f"must hold gains of {GAIN}, but holds {_no_gain(entries[~allowed][0])}"
+            )
     elif entries.size and entries.min() < 0:
         raise InvalidValueError("relevant", "must hold grades of 0 and more, but holds a negative one")
     if entries.dtype == np.uint64 and entries.size and entries.max() > np.iinfo(np.int64).max:
@@ -164,7 +166,14 @@ def relevance(values: Any, shape: tuple[int, ...]) -> Any:
     return matrix
 
 
-GAIN = "0, or from 1e-100 to 1e100, as nDCG with negative gains is no fraction of an ideal"
+GAIN = "0, or from 1e-100 to 1e100"
+
+
+def _no_gain(number: Any) -> str:
+    """Return the kind of a number that is no gain, without the number, which may come from a file."""
+    if number < 0:
+        return "a negative one, with which nDCG is no fraction of an ideal"
+    return "a smaller one" if number < 1 else "a larger one" if number > 1 else "NaN"
 
 
 def gains_allowed(values: Any) -> Any:
@@ -187,7 +196,7 @@ def gain(value: Any, name: str) -> float:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, float) and not gains_allowed(value):
-        raise InvalidValueError(name, f"must be an integer, or a gain of {GAIN}, but is another number")
+        raise InvalidValueError(name, f"must be an integer, or a gain of {GAIN}, but is {_no_gain(value)}")
     if value > np.iinfo(np.int64).max and isinstance(value, int):
         raise InvalidValueError(name, "must be below 2^63, but is larger")
     return value
