@@ -14,6 +14,7 @@ from typing import Any
 
 import griffe
 
+griffe.stdlib_decorators["deadheat.support.caching.cached_property"] = {"cached", "property"}
 _SESSION = re.compile(r"^```python\n(?P<code>>>>.*?)\n*^```$", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(r"^# (?P<title>.*)\n+(?P<about>(?:(?![#|!<]|```|:::).+\n)*)", re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")

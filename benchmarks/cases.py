@@ -212,14 +212,15 @@ def _device() -> Iterator[Case]:
 
 
 def _memory() -> Iterator[Case]:
-    for data, n, dim, size, n_query in (
+    for data, n, dim, size, n_query, *ties in (
         ("random", 10_000, 128, 100, None), ("random", 20_000, 128, 100, None), ("random", 40_000, 128, 100, None),
         ("random", 80_000, 128, 100, None), ("random", 20_000, 512, 5, None), ("random", 20_000, 512, 100, None),
         ("random", 20_000, 512, 1000, None), ("random", 20_000, 64, 5000, None), ("random", 100_000, 256, 100, 5_000),
         (cliffs.HALVES, 20_000, 64, 20, None), ("counts over norms", 20_000, 64, 20, None),
-        ("both ends of the range", 8_000, 16, 20, None),
+        ("both ends of the range", 8_000, 16, 20, None), (cliffs.TIED_HALVES, 20_000, 64, 20, None),
+        (cliffs.TIED_HALVES, 10_000, 64, 20, None, "float16"), ("random", 200, 200_000, 20, None),
     ):  # fmt: skip
-        yield Case("memory", data, n, dim, size, target=TARGETS["memory"], n_query=n_query)
+        yield Case("memory", data, n, dim, size, target=TARGETS["memory"], n_query=n_query, ties=(*ties, "exact")[0])
 
 
 def _interrupt() -> Iterator[Case]:

@@ -247,6 +247,7 @@ def _last_bits(labels: Array, dim: int, rng: np.random.Generator) -> Array:
 
 GIANT, HALVES, NINE_TENTHS, JUNK = "one giant class", "two classes", "90 % in one class", "dense junk"
 """Random rows with labels of `CLASSES`; and with a mask of `dense_junk`."""
+TIED_HALVES = "integers from −2 to 2 in two classes"
 
 NAMED: dict[str, Kind] = {
     "float64 softmax": _softmax,
@@ -288,6 +289,7 @@ ADVERSARIAL: dict[str, Kind] = {
 CLASSES: dict[str, Callable[[Array], Array]] = {
     GIANT: lambda labels: np.minimum(labels, 1 + int(labels.max()) // 50),
     HALVES: lambda labels: labels % 2,
+    TIED_HALVES: lambda labels: labels % 2,
     NINE_TENTHS: lambda labels: np.minimum(labels, (int(labels.max()) + 1) // 10),
 }
 """What makes labels of few classes out of those of many; the first leaves one class in fifty as it is."""

@@ -94,6 +94,10 @@ def _signs(labels: Array, dim: int, rng: np.random.Generator) -> Array:
     return np.where(rng.random((len(labels), dim)) < 0.5, np.float32(-1), np.float32(1))
 
 
+def _small_integers(labels: Array, dim: int, rng: np.random.Generator) -> Array:
+    return rng.integers(-2, 3, (len(labels), dim)).astype(np.float32)
+
+
 def _int8(labels: Array, dim: int, rng: np.random.Generator) -> Array:
     return np.clip(np.rint(40 * _normal((len(labels), dim), rng)), -127, 127).astype(np.int8)
 
@@ -120,6 +124,7 @@ KINDS: dict[str, Callable[[Array, int, np.random.Generator], Array]] = {
     **cliffs.NAMED,
     **cliffs.ADVERSARIAL,
     cliffs.HALVES: _random,
+    cliffs.TIED_HALVES: _small_integers,
     cliffs.NINE_TENTHS: _random,
 }
 

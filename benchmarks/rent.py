@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 from unittest.mock import patch
 
@@ -22,6 +22,7 @@ import deadheat as dh
 import deadheat._core as _core
 from benchmarks import cliffs
 from deadheat.engine.distances.dense import Dense
+from deadheat.support.caching import cached_property
 
 _SHAPE = (2000, 64, 20)  # rows, numbers in each, rows in a class
 _LARGE = (10_000, 512, 5)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from deadheat.reports.statistics.intervals import normal_interval
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, value
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
+from deadheat.support.caching import cached_property
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple, columns_of_bounds
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from deadheat.analyses.confidence.regions import HighestDensity
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
-from deadheat.plots import style
+from deadheat.plots import arguments, layout, style
 from deadheat.reports.report import Report
 from deadheat.reports.tables import count, headline
 from deadheat.support.arrays import Float64
@@ -43,7 +43,7 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
         A bar is the share of the queries with a mixed tie group, of those that have a relevant item, in per cent. At
         its end stands how many groups there are, and how many items are in the largest.
     """
-    style.check_some(reports, "report")
+    reports = arguments.several(reports, Report, "reports")
     names, rows = list(reports), np.arange(len(reports))
     ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.33 * len(names))), grid="x")
     ties = [report.ties for report in reports.values()]
@@ -56,11 +56,10 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
         for each in ties
     ]
     ax.barh(rows, shares, height=0.6, color=style.SKY, edgecolor=style.INK, linewidth=0.6)
-    style.rows(ax, names)
-    style.right_column(ax, "", groups)
     ax.set(xlabel="queries with a mixed tie (%)", xlim=(0, 100))
     most = int(np.nanargmax(shares))
-    return style.legend_above(ax, title=f"Ties reach {shares[most]:.1f} % of the queries of {names[most]}")
+    title = f"Ties reach {shares[most]:.1f} % of the queries of {names[most]}"
+    return layout.finish(ax, title=title, rows=names, column=("", groups))
 
 
 def sample_order(labels: ArrayLike, order: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
@@ -292,7 +291,7 @@ def highest_density(
     ax.axvline(region.mode, color=style.INK, linestyle=style.DASHED, linewidth=1.0, label="mode")
     ax.set(xlabel="parameter", ylabel="density")
     ax.set_ylim(bottom=0)
-    return style.legend_above(ax) if legend else ax
+    return layout.finish(ax) if legend else ax
 
 
 def labelled_points(
@@ -343,7 +342,7 @@ def labelled_points(
         x, y = places[np.asarray(marked, dtype=bool)].T
         ax.scatter(x, y, 26, facecolor="none", edgecolor=style.INK, linewidth=0.7, label=mark)
     distinct = len(names) <= len(_CLASSES) * len(style.MARKERS)
-    return style.legend_above(ax, markerscale=2) if legend and distinct else ax
+    return layout.finish(ax, markerscale=2) if legend and distinct else ax
 
 
 def _sorted(band: Band) -> tuple[Float64, ...]:
@@ -378,7 +377,7 @@ def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axe
     ax.plot(x, y, "o", color=style.BLUE, markersize=5, label="a model", zorder=3)
     ax.set(xlabel=f"{found.names[0]} (%)", ylabel=f"{found.names[1]} (%)")
     how = f"Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
-    return style.legend_above(ax, title=f"{len(x)} models: {how}")
+    return layout.finish(ax, title=f"{len(x)} models: {how}")
 
 
 def gap_trend(trend: GapTrend, *, confidence_level: float = 0.95, ax: Axes | None = None) -> Axes:
@@ -467,7 +466,7 @@ def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
     title = f"expected sum of precisions: {total} by paths, {closed} in closed form ({float(total):.4f})"
     ax.set(xlabel=f"position in the group (rank {k} + position)", ylabel="relevant items so far")
     ax.set(xlim=(-0.5, size + 0.5), ylim=(-0.6, m + 0.5), xticks=range(size + 1), yticks=range(m + 1))
-    return style.legend_above(style.quiet(ax, grid=""), title=title)
+    return layout.finish(style.quiet(ax, grid=""), title=title)
 
 
 def _draw_state(ax: Axes, state: reference.TieState, size: int, m: int) -> None:
@@ -485,4 +484,4 @@ def _draw_state(ax: Axes, state: reference.TieState, size: int, m: int) -> None:
 
 def shared_legend(ax: Axes, *more: Any, title: str | None = None) -> Axes:
     handles = [*ax.get_legend_handles_labels()[0], *more]
-    return style.legend_above(ax, handles=handles, handlelength=3.0, title=title)
+    return layout.finish(ax, handles=handles, handlelength=3.0, title=title)

@@ -41,7 +41,7 @@ def main() -> None:
     for paper, page in product(STYLES, PAGES):
         for path, figure in drawn(paper, page):
             path.parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(path, dpi=110, bbox_inches="tight", metadata={"Software": None})
+            figure.savefig(path, dpi=110, metadata={"Software": None})
             print(path)
 
 

@@ -17,7 +17,7 @@ import oracles
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import parse, per_query, std
 
-BIASED_NAMES = ["RBP", "RBP@3", "RBP(p='0.5')@20", "RBP(p='0.95')"]
+BIASED_NAMES = ["RBP", "RBP@3", "RBP(p=0.5)@20", "RBP(p=0.95)"]
 ALL_NAMES = ["All@1", "All@3", "All@5", "All@20"]
 SET_NAMES = ["bpref", "SetP", "SetR", "SetRelP", "SetAP", "SetF"]
 NAMES = [
@@ -165,7 +165,7 @@ def value(name: str, grades: Sequence[Any], missing: Sequence[Any]) -> Any:
     if measure.family == "bpref":
         return bpref(ranking, r)
     if measure.family == "RBP":
-        p = Fraction(str(measure.choice).split("'")[1])
+        p = Fraction(str(measure.choice).partition("=")[2])
         return sum(((1 - p) * p ** (rank - 1) for rank, hit in enumerate(ranking[:k], 1) if hit), Fraction(0))
     hits = sum(ranking[: k or r])
     return {

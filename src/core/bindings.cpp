@@ -19,6 +19,7 @@
 #include "distances/rows.h"
 #include "exact/roots.h"
 #include "inputs/lines.h"
+#include "inputs/stored_rows.h"
 #include "measures/measures.h"
 #include "pass/threads.h"
 #include "support/float_mode.h"
@@ -183,6 +184,7 @@ void bind_distances(nb::module_ &m) {
 }
 
 void bind_inputs(nb::module_ &m) {
+    m.def("read_rows", &read_rows, "file"_a, "begin"_a, "rows"_a, "places"_a, "out"_a, Loop());
     m.def("find_fields", &find_fields, "text"_a, "form"_a, "places"_a, "numbers"_a, "firsts"_a, Loop());
 }
 
@@ -211,7 +213,8 @@ void bind_analyses(nb::module_ &m) {
 
 void bind_counting(nb::module_ &m) {
     m.def("expand", &expand, Loop());
-    m.def("expand_groups", &expand_groups, Loop());
+    m.def("pack_groups", &pack_groups, Loop());
+    m.def("unpack_groups", &unpack_groups, Loop());
     m.def("rank_group", &rank_group, Loop());
     nb::class_<LabelledItems>(m, "LabelledItems")
         .def(nb::init<Matrix<const std::uint64_t>, Matrix<const std::uint64_t>, bool>(), "codes"_a, "labels"_a, "one"_a,

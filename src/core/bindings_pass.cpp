@@ -347,21 +347,6 @@ std::vector<Range> ranges_of(nb::handle from) {
     return ranges;
 }
 
-CompactGroups groups_of(nb::handle from) {
-    return {nb::cast<Int64s>(from[0]), nb::cast<Span<std::int32_t>>(from[1]), nb::cast<Span<std::int64_t>>(from[2]),
-            nb::cast<Span<std::int64_t>>(from[3]), nb::cast<int>(from[4])};
-}
-
-nb::object others_of(const Pass::Others &others) {
-    Index n = 0;
-    for (const auto &each : others) n += static_cast<Index>(each.size());
-    Fresh<std::int64_t, 2> all({3, n});
-    std::int64_t *to = all.data.get();
-    for (const auto &each : others)
-        for (const OtherGroup &group : each) to[0] = group.place, to[n] = group.tied, to[2 * n] = group.tied_relevant, ++to;
-    return nb::cast(std::move(all));
-}
-
 /// The blocks of a shard whose tiles are counted elsewhere.
 struct OwnedBlocks {
     OwnedPass &pass;
@@ -396,13 +381,12 @@ nb::object group_of_entries(const OwnedScores &scores, nb::object exact, Int64s 
 
 /// Work through queries along ranges of columns.
 template <auto work>
-nb::object in_ranges(OwnedPass &self, QueriesArgument queries, nb::object ranges, nb::object groups, int threads,
-                     Poll poll) {
+void in_ranges(OwnedPass &self, QueriesArgument queries, nb::object ranges, const PackedGroups &groups, int threads,
+               Poll poll) {
     const auto of_blocks = queries_of(queries);
     const auto made = ranges_of(ranges);
-    const CompactGroups into = groups_of(groups);
     const auto workers = self.threads(threads, poll);
-    return others_of(released([&] { return (self.pass.*work)(of_blocks, made, into, *workers); }));
+    released([&] { (self.pass.*work)(of_blocks, made, groups, *workers); });
 }
 
 }  // namespace
@@ -471,9 +455,8 @@ void bind_pass(nb::module_ &m) {
             "place"_a, nb::keep_alive<0, 1>())
         .def(
             "collect",
-            [](OwnedBlocks &self, bool all, nb::object groups) {
-                const CompactGroups into = groups_of(groups);
-                return others_of(released([&] { return self.pass.pass.collect(self.blocks, all, into, *self.threads); }));
+            [](OwnedBlocks &self, bool all, const PackedGroups &groups) {
+                released([&] { self.pass.pass.collect(self.blocks, all, groups, *self.threads); });
             },
             "all"_a, "groups"_a);
     nb::class_<Block>(m, "Block")
@@ -535,7 +518,7 @@ void bind_pass(nb::module_ &m) {
             [](OwnedPass &self, std::int64_t done) { self.pass.done = done; })
         .def(
             "count",
-            [](OwnedPass &self, nb::typed<nb::list, nb::object> shards, bool all, nb::object groups, int threads,
+            [](OwnedPass &self, nb::typed<nb::list, nb::object> shards, bool all, const PackedGroups &groups, int threads,
                Poll poll) {
                 std::vector<Shard> made;
                 for (nb::handle shard : shards) {
@@ -543,9 +526,8 @@ void bind_pass(nb::module_ &m) {
                     for (nb::handle section : nb::cast<nb::list>(shard[1]))
                         made.back().sections.push_back({ranges_of(section[0]), numbers_of(section[1])});
                 }
-                const CompactGroups into = groups_of(groups);
                 const auto workers = self.threads(threads, poll);
-                return others_of(released([&] { return self.pass.count(made, all, into, *workers); }));
+                released([&] { self.pass.count(made, all, groups, *workers); });
             },
             "shards"_a, "all"_a, "groups"_a, "threads"_a, "poll"_a)
         .def("stream", &in_ranges<&Pass::stream>, "queries"_a, "ranges"_a, "groups"_a, "threads"_a, "poll"_a)

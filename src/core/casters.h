@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "counting/columns.h"
+#include "counting/packed_groups.h"
 
 namespace deadheat {
 
@@ -123,5 +124,12 @@ struct fields_caster {
 
 template <>
 struct type_caster<deadheat::ItemLists> : fields_caster<deadheat::ItemLists, deadheat::Int64s, deadheat::Int64s> {};
+
+template <>
+struct type_caster<deadheat::PackedGroups>
+    : fields_caster<deadheat::PackedGroups, deadheat::Int64s, std::span<std::uint8_t>, std::span<std::int64_t>,
+                    std::span<std::int64_t>, std::span<std::int64_t>, std::span<std::int64_t>, int> {
+    static constexpr auto Name = const_name("tuple");
+};
 
 }  // namespace nanobind::detail

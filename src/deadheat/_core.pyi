@@ -84,6 +84,9 @@ def take_rows(
 ) -> None: ...
 def compensated_dots(left: NDArray[numpy.float64], right: NDArray[numpy.float64]) -> NDArray[numpy.float64]: ...
 def product_roundings(dim: int, chunk: int) -> int: ...
+def read_rows(
+    file: int, begin: int, rows: NDArray[numpy.int64], places: NDArray[numpy.int64], out: NDArray[numpy.uint8]
+) -> int: ...
 def find_fields(
     text: NDArray[numpy.uint8],
     form: tuple[int, int, bool, bool],
@@ -189,13 +192,17 @@ def expand(
     arg5: NDArray[numpy.int64],
     /,
 ) -> None: ...
-def expand_groups(
-    arg0: NDArray[numpy.int64],
+def pack_groups(
+    arg0: tuple[object, ...],
     arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.int32],
+    arg2: NDArray[numpy.int64],
     arg3: NDArray[numpy.int64],
-    arg4: Sequence[NDArray[numpy.int64]],
+    arg4: NDArray[numpy.int64],
+    arg5: NDArray[numpy.int64],
     /,
+) -> None: ...
+def unpack_groups(
+    arg0: tuple[object, ...], arg1: NDArray[numpy.int64], arg2: Sequence[NDArray[numpy.int64]], /
 ) -> None: ...
 def rank_group(
     arg0: NDArray[numpy.float64],
@@ -270,7 +277,7 @@ def group_exactly(
 
 class Blocks:
     def __getitem__(self, place: int) -> Block: ...
-    def collect(self, all: bool, groups: object) -> object: ...
+    def collect(self, all: bool, groups: tuple[object, ...]) -> None: ...
 
 class Block:
     @property
@@ -300,13 +307,23 @@ class Pass:
     @done.setter
     def done(self, arg: int, /) -> None: ...
     def count(
-        self, shards: list[object], all: bool, groups: object, threads: int, poll: Callable[[int], None]
-    ) -> object: ...
+        self, shards: list[object], all: bool, groups: tuple[object, ...], threads: int, poll: Callable[[int], None]
+    ) -> None: ...
     def stream(
-        self, queries: dict[int, object], ranges: object, groups: object, threads: int, poll: Callable[[int], None]
-    ) -> object: ...
+        self,
+        queries: dict[int, object],
+        ranges: object,
+        groups: tuple[object, ...],
+        threads: int,
+        poll: Callable[[int], None],
+    ) -> None: ...
     def sort(
-        self, queries: dict[int, object], ranges: object, groups: object, threads: int, poll: Callable[[int], None]
-    ) -> object: ...
+        self,
+        queries: dict[int, object],
+        ranges: object,
+        groups: tuple[object, ...],
+        threads: int,
+        poll: Callable[[int], None],
+    ) -> None: ...
     def relevant_items(self, queries: NDArray[numpy.int64]) -> tuple[object, ...]: ...
     def make(self, queries: dict[int, object], threads: int, poll: Callable[[int], None]) -> Blocks: ...

@@ -6,28 +6,32 @@
     │   └── InvalidTypeError   ... by its type (also a TypeError)
     ├── UndefinedError         nothing relevant anywhere, so that no measure has a value (also a ValueError)
     ├── FileError              the content of a file breaks its rule; `path` names it (also a ValueError)
+    ├── StorageError           no room for temporary files, or no memory for the work on them (also an OSError)
     ├── ClusterError           workers of an executor died, failed or do not fit together (also a RuntimeError)
     └── MissingPackageError    an optional package is not installed (also a ModuleNotFoundError)
 
     UserWarning
     └── QueryInGalleryWarning  queries are ranked against a gallery that they are in
 
-Errors of the system about files (`OSError`) are raised unchanged. Messages quote files and arguments: characters that
-are not printable are escaped, and the middle of a long part is left out (`printable`); `args` have the whole text.
+Other errors of the system about files (`OSError`) are raised unchanged. Messages quote files and arguments: characters
+that are not printable are escaped, and the middle of a long message is left out (`printable`); `args` have the whole
+text.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 __all__ = [
     "ClusterError", "DeadheatError", "FileError", "InputError", "InvalidTypeError", "InvalidValueError",
-    "MissingPackageError", "QueryInGalleryWarning", "UndefinedError",
+    "MissingPackageError", "QueryInGalleryWarning", "StorageError", "UndefinedError",
 ]  # fmt: skip
 
-MOST = 1000  # characters of one part of a message
-_TAIL = 200  # of these, from the end of the part, where the rule mostly is
+MOST = 1000  # characters of a message,
+_TITLE = 300  # of these, of the argument or file that it begins with
+_TAIL = 200  # from the end of a part, where the rule mostly is
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -40,21 +44,33 @@ def printable(text: str, most: int | None = None) -> str:
     Parameters
     ----------
     most : int, optional
-        The number of characters to show, before they are escaped; default, all.
+        The number of characters to show; default, all.
 
     Examples
     --------
     >>> print(printable("Zoë \x1b[2J \u202e日本"))
     Zoë \x1b[2J \u202e日本
     >>> printable(1000 * "a" + "b", most=10)
-    'aaaaaaaa...ab'
+    'aaaaa...ab'
     """
-    if most is not None and len(text) > most:
-        tail = min(_TAIL, most // 5)
-        text = f"{text[: most - tail]}...{text[-tail:]}"
+    text = _shortened(text, most)
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    escaped = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return _shortened(escaped, most)
+
+
+def _shortened(text: str, most: int | None) -> str:
+    if most is None or len(text) <= most:
+        return text
+    tail = min(_TAIL, most // 5)
+    return f"{text[: most - tail - 3]}...{text[-tail:]}"
+
+
+def _sentence(parts: tuple[Any, ...], between: str) -> str:
+    """Return a message of at most `MOST` characters, with room for the rule whatever the title is."""
+    title, rule = parts
+    return printable(f"{printable(title, _TITLE)}{between}{rule}", MOST)
 
 
 def reason(error: BaseException, most: int = 200) -> str:
@@ -110,7 +126,7 @@ class InputError(DeadheatError):
         self.file = title.partition(": ")[2] or None
 
     def __str__(self) -> str:
-        return " ".join(printable(part, MOST) for part in self.args)
+        return _sentence(self.args, " ")
 
 
 class InvalidValueError(InputError, ValueError):
@@ -145,7 +161,20 @@ class FileError(DeadheatError, ValueError):
         self.path = os.fspath(path)
 
     def __str__(self) -> str:
-        return "".join(printable(part, MOST) for part in self.args)
+        return _sentence(self.args, "")
+
+
+class StorageError(DeadheatError, OSError):
+    """Error of a run without room for its temporary files, or without memory to work on them.
+
+    Examples
+    --------
+    >>> print(StorageError(28, "cannot keep 900 MB in temporary files in '/tmp': No space left on device"))
+    cannot keep 900 MB in temporary files in '/tmp': No space left on device
+    """
+
+    def __str__(self) -> str:
+        return printable(str(self.strerror), MOST)
 
 
 class ClusterError(DeadheatError, RuntimeError):

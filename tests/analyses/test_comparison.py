@@ -379,10 +379,17 @@ def test_dictionary_frame_and_html() -> None:
         "exact": True, "winner": "A", "ahead": None, "ahead_worst_case": None,
         "n_pair": 5, "n_left_out": 1, "n_unit": 5,
     }  # fmt: skip
+    assert content["cautions"] == []
     assert (content["test"]["n_resamples"], content["names"]) == (9999, ["A", "B"])
     frame, (low, high) = comparison.to_pandas(), found.interval().expected
     assert list(frame["measure"]) == BOTH
-    assert {name: frame[name][0] for name in list(frame)[1:]} == {**values, **counts, "low": low, "high": high}
+    assert {name: frame[name][0] for name in list(frame)[1:]} == {
+        **values,
+        **counts,
+        "n_unit": 5,
+        "low": low,
+        "high": high,
+    }
     assert "5 queries in pairs; 1 without a value in A or B left out." in comparison._repr_html_()
 
 

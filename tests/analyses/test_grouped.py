@@ -524,7 +524,14 @@ def test_report_as_text_names_what_is_left_over() -> None:
     assert [line.split()[0] for line in lines[1:3]] == ["Hit@1", "mAP"]
     named = ", ".join(map(str, report.left_over[0][:10]))
     assert lines[4] == f"1 group of 13 labels each, drawn with seed 0. 12 of 25 labels left over: {named} and 2 more."
-    assert lines[5] == "26 queries, each with a relevant item."
+    assert lines[5] == "Only 1 group: with fewer than about 10 neither intervals nor p-values can be trusted."
+    assert lines[6] == "26 queries, each with a relevant item."
+    assert report.to_dict()["cautions"] == [lines[5]]
+    assert report.to_latex().startswith(f"% {lines[5]}\n")
+    assert lines[5] in report.to_markdown()
+    assert report.columns()["n_unit"] == [1, 1]
+    many = grouped(Task(points, labels, distance="euclidean"), group_size=2, measures="Hit@1")
+    assert (many.n_group, many.cautions(), many.to_latex()[0]) == (12, [], "\\")
     even = grouped(Task(np.arange(50.0)[:, None], labels), group_size=5)
     assert "5 groups of 5 labels each, drawn with seed 0. No label is left over." in str(even)
     assert repr(report["mAP"]).startswith("GroupedResult('mAP', lower=")

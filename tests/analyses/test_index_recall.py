@@ -70,12 +70,16 @@ def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch
         (result,) = found.recalls.values()
         n_tied = 0
         for i, query in enumerate(queries):
-            searches = exact_searches([oracles.exact_key(query, item, distance) for item in base], k)
+            keys = [oracles.exact_key(query, item, distance) for item in base]
+            searches = exact_searches(keys, k)
             values = [Fraction(len(search & set(returned[i][:k])), len(search)) for search in searches]
             got = [values[i] for values in result.by_id]
             want = [float(value) for value in (min(values), sum(values) / len(values), max(values))]
             assert got == pytest.approx(want, rel=1e-15)
             assert got[2] == want[2] == result.per_query[i]
+            last = sorted(keys, reverse=True)[len(searches[0]) - 1]
+            near = sum(keys[item] >= last for item in returned[i][:k])
+            assert result.by_distance[i] == float(Fraction(near, len(searches[0])))
             n_tied += len(searches) > 1
         assert found.n_tied == n_tied
 
@@ -480,3 +484,29 @@ def test_mistakes_are_one_line(files: None) -> None:
         "-1 stands for nothing, where there are no more",
     }.items():
         assert refused("index-recall", *arguments.split()) == message
+
+
+def ann_benchmarks_recall(true: Any, of_returned: Any, k: int, epsilon: float) -> float:
+    """As `ann_benchmarks/plotting/metrics.py` has it, from distances alone."""
+    counts = [sum(d <= row[k - 1] + epsilon for d in found[:k]) for row, found in zip(true, of_returned, strict=True)]
+    return float(np.mean(counts)) / k
+
+
+def test_by_distance_is_the_recall_of_ann_benchmarks() -> None:
+    """Ties make up for closer items that were missed; the difference is shown, and only where there is one."""
+    rng = np.random.default_rng(0)
+    distances = np.sort(rng.integers(0, 20, (30, 40)) / 16, axis=1)
+    ids = np.argsort(rng.random((30, 40)), axis=1)
+    place = np.sort(np.argsort(rng.random((30, 40)), axis=1)[:, :8], axis=1)
+    returned, near = np.take_along_axis(ids, place, 1), np.take_along_axis(distances, place, 1)
+    for tolerance in (0.0, 0.0625):
+        found = dh.index_recall_of_truth(returned, ids, distances, 5, tolerance=tolerance)
+        theirs = ann_benchmarks_recall(distances, near, 5, tolerance)
+        assert found["index"].recall_by_distance == pytest.approx(theirs, rel=1e-15)
+        assert found["index"].recall_by_distance > found["index"].recall
+        assert "by distance" in str(found)
+        assert "as ann-benchmarks does" in str(found)
+    example = dh.index_recall_of_truth({"x": [[1, 2]], "y": [[0, 2]]}, [[0, 1, 2, 3]], [[0, 1, 1, 5.0]], 2)
+    assert example.columns()["recall"] == [0.5, 1.0]
+    assert example.columns()["by_distance"] == [1.0, 1.0]
+    assert "distance" not in str(dh.index_recall_of_truth([[0, 1]], [[0, 1, 2, 3]], [[0, 1, 1, 5.0]], 2))

@@ -216,5 +216,7 @@ def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(ValueError, match="nope"):
         board().pvalue("sure", "late", "nope")
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match=r"^name must be one of .*, but is 'nobody'"):
         board()["nobody"]
+    with pytest.raises(ValueError, match=r"^b must be another system than a, but both are 'sure'"):
+        board().comparison("sure", "sure")

@@ -118,6 +118,14 @@ def test_large_integers_stay_what_they_are() -> None:
     assert (profile.closer.tolist(), profile.tied.tolist()) == ([1], [1])
 
 
+def test_a_cutoff_has_as_many_digits_as_elsewhere() -> None:
+    task = dh.Task.from_ranks([2**33], [2**33], 2**40)
+    found = dh.link_prediction(task, [f"Hits@{2**33 - 1}", f"Hits@{2**33}"])
+    assert [mean.expected for mean in found.means.values()] == [0, 1]
+    with pytest.raises(ValueError, match=r"^the cutoff of Hit@k must be an integer from 1 to 2\*\*53, but got"):
+        dh.link_prediction(task, f"Hits@{2**53 + 1}")
+
+
 def test_the_order_of_the_queries_changes_no_bit() -> None:
     rng = np.random.default_rng(5)
     profile = dh.Task.from_links(rng.integers(0, 9, 3000), rng.integers(0, 9, (3000, 30))).profile

@@ -107,7 +107,6 @@ def test_measures_repeated_and_with_commas() -> None:
 
 
 def test_every_output_at_once() -> None:
-    Path("report.json").write_text('{"here": "before"}')
     outputs = "--json report.json --markdown report.md --per-query queries.csv --save-profile profile.npz"
     report = found()
     assert passed(*TASK, *outputs.split()) == f"{report}\n"
@@ -333,7 +332,7 @@ def test_a_failure_while_writing_leaves_the_old_file(monkeypatch: pytest.MonkeyP
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("deadheat.reports.export.write", fail)
-    assert refused(*TASK, "--per-query", "out.csv") == "cannot write out.csv: No space left on device"
+    assert refused(*TASK, "--per-query", "out.csv", "--force") == "cannot write out.csv: No space left on device"
     assert Path("out.csv").read_text() == "query,old"
 
 

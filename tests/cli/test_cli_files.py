@@ -1,4 +1,4 @@
-"""Output files of commands: no input is overwritten, and no file of another kind."""
+"""Output files of commands: no file is overwritten without --force."""
 
 from __future__ import annotations
 
@@ -41,9 +41,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_a_text_is_printed_in_place_of_the_table_or_goes_to_a_file_of_any_name(folder: Path, option: str) -> None:
     printed = passed("leaderboard", option, "-", "a.npz", "b.npz", "c.npz", *QUICK)
     board = passed("leaderboard", "a.npz", "b.npz", "c.npz", *QUICK)
-    for _ in range(2):  # once more over what was written
-        assert passed("leaderboard", "a.npz", option, "new.npz", "b.npz", "c.npz", *QUICK) == board
-        assert Path("new.npz").read_text() == printed != board
+    assert passed("leaderboard", "a.npz", option, "new.npz", "b.npz", "c.npz", *QUICK) == board
+    assert Path("new.npz").read_text() == printed != board
 
 
 @pytest.mark.parametrize("option", ["--json", "--markdown", "--latex", "--halves"])
@@ -51,7 +50,7 @@ def test_an_option_without_its_value_is_one_line_and_takes_no_input(folder: Path
     before = contents(folder)
     assert refused("grouped", "a.npz", option).startswith(f"Option '{option}' requires an argument")
     said = refused("grouped", option, "a.npz", "b.npz")
-    assert said.startswith(("cannot write a.npz: it is there and is not ", "--halves must be an integer, but is 'a."))
+    assert said.startswith(("cannot write a.npz: it is there already", "--halves must be an integer, but is 'a."))
     assert contents(folder) == before
 
 
@@ -121,50 +120,19 @@ def test_inputs_of_patterns_and_folders_are_inputs(folder: Path) -> None:
     assert contents(folder) == before
 
 
-OLD = {
-    "data.npz": None,
-    "notes.txt": b"do not lose this\n",
-    "README.md": b"# Notes\n",
-    "samples.csv": b"label,x\na,1\n",
-    "table.json": b"[1, 2]\n",
-    "paper.tex": b"\\documentclass{article}\n",
-    "picture.png": b"\x89PNG\r\n\x1a\n",
-    "page.xml": b"<?xml version='1.0'?>\n",
-}
-
-
 @pytest.mark.parametrize("option", [*ALL_OUTPUTS, "--per-query"])
-def test_no_file_of_another_kind_is_overwritten(folder: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
-    np.savez("data.npz", x=np.arange(3))
-    for name, content in OLD.items():
-        if content is not None:
-            Path(name).write_bytes(content)
+def test_no_file_is_overwritten_whatever_it_holds(folder: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither somebody's settings, which are JSON too, nor an earlier result, nor an empty file."""
+    passed("evaluate", "a.npz", "--json=earlier.csv")
+    Path("settings.csv").write_text('{"port": 8080}\n')
+    Path("empty.csv").touch()
+    Path("link.csv").symlink_to("settings.csv")
     before = contents(folder)
-    for name in OLD if option != "--per-query" else ("data.npz", "samples.csv"):
-        message = refused("evaluate", "a.npz", f"{option}={name}")
-        assert message.startswith(f"cannot write {name}: it is there and is not ")
-        assert message.endswith(" (--force overwrites it)")
+    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
+    for name in ("settings.csv", "earlier.csv", "empty.csv", "link.csv"):
+        said = f"cannot write {name}: it is there already (--force overwrites it)"
+        assert refused("evaluate", "a.npz", f"{option}={name}") == said
     assert contents(folder) == before
-
-
-@pytest.mark.slow
-def test_what_was_written_is_written_again(folder: Path) -> None:
-    pytest.importorskip("pyarrow")
-    texts, quick = "--json r.out --markdown r.md --latex r.tex", " ".join(QUICK)
-    outputs = f"{texts} --html r --receipt receipt.txt --save-profile p.dat"
-    for line in (
-        *(f"evaluate a.npz {outputs} --per-query values.{ending}" for ending in ("csv", "tsv", "npz", "parquet")),
-        f"audit a.npz -m mAP {texts}",  # over what evaluate wrote too, which is of the same kinds
-        f"compare a.npz b.npz {quick} {texts} --html c.html",
-        *(f"quantization a.npz -f int8 --plot p.{ending}" for ending in ("png", "pdf", "svg")),
-        "run qrels bm25 --per-query v.csv --json run.json",
-        "verify receipt.txt a.npz --json verified.json",
-    ):
-        for _ in range(2):
-            done = run(*line.split())
-            assert done.stderr == ""
-            assert done.exit_code <= line.startswith("audit")
 
 
 def test_force_overwrites_what_it_is_told_to(folder: Path) -> None:
@@ -174,6 +142,27 @@ def test_force_overwrites_what_it_is_told_to(folder: Path) -> None:
     assert json.loads(Path("notes.txt").read_text()) == json.loads(report.to_json())
     passed("evaluate", "a.npz", "--json=a.npz", "--force")
     assert json.loads(Path("a.npz").read_text()) == json.loads(report.to_json())
+
+
+@pytest.mark.slow
+def test_every_command_that_writes_replaces_nothing_without_force(folder: Path) -> None:
+    texts, quick = "--json r.out --markdown r.md --latex r.tex", " ".join(QUICK)
+    for line in (
+        f"evaluate a.npz {texts} --html r --receipt receipt.txt --save-profile p.dat --per-query values.csv",
+        f"audit a.npz -m mAP {texts}",
+        f"compare a.npz b.npz {quick} {texts} --html c.html",
+        f"leaderboard a.npz b.npz --labels labels.npy {quick} {texts}",
+        "quantization a.npz -f int8 --plot p.png",
+        "run qrels bm25 --per-query v.csv --json run.json",
+        "verify receipt.txt a.npz --json verified.json",
+    ):
+        for _ in range(2):
+            done = run(*line.split(), "--force")
+            assert done.stderr == ""
+            assert done.exit_code <= line.startswith("audit")
+        before = contents(folder)
+        assert "it is there already (--force overwrites it)" in refused(*line.split())
+        assert contents(folder) == before
 
 
 def test_two_results_in_one_place_by_two_names(folder: Path) -> None:

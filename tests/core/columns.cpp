@@ -156,20 +156,19 @@ TEST(groups_are_collected) {
                 queries.push_back(i), n_group.push_back(random.below(width + 1));
                 offsets.push_back(offsets.back() + n_group.back());
                 for (Index slot = 0; slot <= 2 * width; ++slot)
-                    counts.set(i, slot, static_cast<std::int32_t>(random.below(4)));
+                    counts.set(i, slot, static_cast<std::int32_t>(random.below(random.below(9) > 0 ? 4 : 1 << 26)));
                 for (Index g = 0; g < width; ++g) relevant.set(i, g, static_cast<std::int32_t>(1 + random.below(2)));
             }
             const std::size_t n = at(offsets.back());
             Numbers closer(n), closer_relevant(n), tied(n), tied_relevant(n);
-            std::vector<std::int32_t> compact(n);
-            const Numbers starts(offsets.begin(), offsets.end() - 1);
-            const auto found =
-                collect_groups(queries, n_group, relevant.view(), {counts.view(), counts.view(), 2, 1}, starts, compact);
-            Padded<std::int64_t> others(3, static_cast<Index>(found.size()), 0);
-            for (Index k = 0; k < others.columns; ++k)
-                others.set(0, k, found[at(k)].place), others.set(1, k, found[at(k)].tied),
-                    others.set(2, k, found[at(k)].tied_relevant);
-            expand_groups(starts, n_group, compact, others.view(), {closer, closer_relevant, tied, tied_relevant});
+            Numbers starts;
+            for (std::int64_t offset : offsets) starts.push_back(15 * offset);
+            std::vector<std::uint8_t> bytes(15 * n);
+            Numbers of_queries[4];
+            for (Numbers &each : of_queries) each.resize(at(n_query));
+            const PackedGroups packed{starts, bytes, of_queries[0], of_queries[1], of_queries[2], of_queries[3], -1};
+            collect_groups(queries, n_group, relevant.view(), {counts.view(), counts.view(), 2, 1}, packed);
+            unpack_groups(packed, queries, {closer, closer_relevant, tied, tied_relevant});
             for (Index i = 0; i < n_query; ++i)
                 for (Index g = 0; g < n_group[at(i)]; ++g) {
                     const std::size_t place = at(offsets[at(i)] + n_group[at(i)] - 1 - g);

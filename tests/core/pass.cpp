@@ -116,6 +116,17 @@ struct Data {
     std::unique_ptr<bool[]> junk, ranked;
 };
 
+/// Room for packed groups.
+struct Output {
+    explicit Output(const Numbers64 &starts_) : starts(starts_), bytes(at(starts.back())), counts(4, starts) {}
+    PackedGroups groups() { return {starts, bytes, of(0), of(1), of(2), of(3), -1}; }
+    Span<std::int64_t> of(std::size_t k) { return {counts[k].data(), starts.size() - 1}; }
+
+    const Numbers64 &starts;
+    std::vector<std::uint8_t> bytes;
+    std::vector<Numbers64> counts;
+};
+
 /// The groups of each query that the pass finds, nearest first: closer, closer_relevant, tied, tied_relevant.
 std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
     const Scores scores = data.scores();
@@ -142,41 +153,33 @@ std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
         numbers.push_back(number);
     }
     const auto n = at(data.n());
-    Numbers64 starts(n), n_group(n), n_relevant(n);
-    std::int64_t room = 0;
-    for (std::size_t i = 0; i < n; ++i) starts[i] = room, room += problem.width(static_cast<std::int64_t>(i));
-    std::vector<std::int32_t> closer(at(room));
-    const CompactGroups into{starts, closer, n_group, n_relevant};
+    Numbers64 starts(n + 1);
+    for (std::size_t i = 0; i < n; ++i) starts[i + 1] = starts[i] + 15 * problem.width(static_cast<std::int64_t>(i));
+    Output output(starts), again(starts);
+    const PackedGroups into = output.groups();
     Threads threads(data.setting.threads, [] {});
     std::thread other([&] {
         if (!data.setting.twice) return;
-        std::vector<std::int32_t> counts(closer.size());
-        Numbers64 groups(n), relevant(n);
         Threads alone(1, [] {});
-        pass.count({{queries, {{ranges, numbers}}}}, true, {starts, counts, groups, relevant}, alone);
+        pass.count({{queries, {{ranges, numbers}}}}, true, again.groups(), alone);
     });
     const struct Joined {
         std::thread &thread;
         ~Joined() { thread.join(); }
     } joined{other};
-    const Pass::Others others = data.setting.streamed ? pass.stream(queries, ranges, into, threads)
-                                                      : pass.count({{queries, {{ranges, numbers}}}}, true, into, threads);
+    if (data.setting.streamed)
+        pass.stream(queries, ranges, into, threads);
+    else
+        pass.count({{queries, {{ranges, numbers}}}}, true, into, threads);
     CHECK(data.setting.twice || pass.done == static_cast<std::int64_t>(n * n));
-    std::vector<std::array<std::int64_t, 3>> listed;
-    for (const auto &each : others)
-        for (const OtherGroup &group : each) listed.push_back({group.place, group.tied, group.tied_relevant});
-    std::sort(listed.begin(), listed.end());
-    Table<std::int64_t> of_others(3, static_cast<Index>(listed.size()));
-    for (std::size_t p = 0; p < listed.size(); ++p)
-        for (Index k = 0; k < 3; ++k) of_others(k, static_cast<Index>(p)) = listed[p][at(k)];
-    const std::int64_t total = std::accumulate(n_group.begin(), n_group.end(), std::int64_t{0});
+    const std::int64_t total = std::accumulate(into.n_group.begin(), into.n_group.end(), std::int64_t{0});
     Table<std::int64_t> arrays(4, total);
     const auto row = [&](Index k) { return Span<std::int64_t>(arrays.row(k), at(total)); };
-    expand_groups(starts, n_group, closer, of_others, {row(0), row(1), row(2), row(3)});
+    unpack_groups(into, data.every, {row(0), row(1), row(2), row(3)});
     std::vector<std::vector<Numbers64>> found(n);
     Index place = 0;
     for (std::size_t i = 0; i < n; ++i)
-        for (std::int64_t g = 0; g < n_group[i]; ++g, ++place)
+        for (std::int64_t g = 0; g < into.n_group[i]; ++g, ++place)
             found[i].push_back({arrays(0, place), arrays(1, place), arrays(2, place), arrays(3, place)});
     return found;
 }

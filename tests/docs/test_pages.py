@@ -228,13 +228,13 @@ def test_the_gate_of_continuous_integration(folder: Path) -> None:
     np.savez("embeddings.npz", embeddings=embeddings.astype(np.float32), labels=np.arange(200) % 4)
     step = block("docs/how-to/audit.md", "- name: Audit")
     (words,) = commands(step)
-    assert CliRunner().invoke(main, words).exit_code == 0
+    assert CliRunner().invoke(main, [*words, "--force"]).exit_code == 0
     for option, path in (("--json", "audit.json"), ("--markdown", "audit.md")):
         assert words[words.index(option) + 1] == path
         assert Path(path).stat().st_size > 0
     assert "run: cat audit.md >>" in step
     np.savez("embeddings.npz", embeddings=np.zeros((200, 16)), labels=np.arange(200) % 4)
-    assert CliRunner().invoke(main, words).exit_code == 1
+    assert CliRunner().invoke(main, [*words, "--force"]).exit_code == 1
 
 
 def test_the_gate_of_a_release(folder: Path) -> None:
@@ -243,12 +243,12 @@ def test_the_gate_of_a_release(folder: Path) -> None:
     labels = np.arange(200) % 4
     np.savez("old.npz", embeddings=np.eye(4)[labels], labels=labels)
     np.savez("new.npz", embeddings=np.zeros((200, 4)), labels=labels)
-    assert CliRunner().invoke(main, words).exit_code == 1  # all ties
+    assert CliRunner().invoke(main, [*words, "--force"]).exit_code == 1  # all ties
     np.savez("new.npz", embeddings=np.eye(4)[labels], labels=labels)
-    assert CliRunner().invoke(main, words).exit_code == 0
+    assert CliRunner().invoke(main, [*words, "--force"]).exit_code == 0
     assert f"cat {words[words.index('--markdown') + 1]} >>" in workflow
     np.savez("new.npz", embeddings=np.random.default_rng(0).normal(size=(200, 4)), labels=labels)
-    assert CliRunner().invoke(main, words).exit_code == 1
+    assert CliRunner().invoke(main, [*words, "--force"]).exit_code == 1
 
 
 def test_no_workflow_installs_what_is_not_released() -> None:

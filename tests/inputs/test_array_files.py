@@ -204,7 +204,7 @@ def test_shapes_that_are_no_matrix(kind: str, tmp_path: Path) -> None:
         path = with_names(kind, tmp_path, embeddings=np.zeros(shape, np.float32), labels=NUMBERS)
         assert str(shape) in refusal(read, path)
     path = with_names(kind, tmp_path, embeddings=ROWS, labels=np.full((57, 2), 3, np.int64))
-    assert "must hold 0 and 1 alone where a row has several, but row 0 has 3" in refusal(read, path)
+    assert "must hold 0 and 1 alone where a row has several, but row 0 has another" in refusal(read, path)
     path = with_names(kind, tmp_path, embeddings=ROWS, labels=ROWS[:, 0] + 0.25)
     assert "must be integers or strings" in refusal(read, path)
 

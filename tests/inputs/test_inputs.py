@@ -60,9 +60,9 @@ def test_nan_far_down_a_large_array_is_found():
         (ROWS.astype(str), TypeError, ("real", "<U")),
         (ROWS.astype("M8[s]"), TypeError, ("real", "datetime64")),
         (np.zeros(4, dtype=[("a", "f4")])[:, None], TypeError, ("real",)),
-        (np.array([[2**53 + 1, 0, 0]] * 4), ValueError, ("2^53", str(2**53 + 1))),
-        (np.array([[-(2**53) - 1, 0, 0]] * 4), ValueError, ("2^53", str(-(2**53) - 1))),
-        (np.array([[2**63 + 1, 0, 0]] * 4, dtype=np.uint64), ValueError, ("2^53", str(2**63 + 1))),
+        (np.array([[2**53 + 1, 0, 0]] * 4), ValueError, ("2^53", "a larger one in row 0")),
+        (np.array([[-(2**53) - 1, 0, 0]] * 4), ValueError, ("2^53", "a larger one in row 0")),
+        (np.array([[2**63 + 1, 0, 0]] * 4, dtype=np.uint64), ValueError, ("2^53", "a larger one in row 0")),
         ([[1.0, None, 2.0]] * 4, ValueError, ("must have no missing values, but row 0 has one",)),
         ([[2**70, 1, 2]] * 4, TypeError, ("real", "object")),
         ([[1, 2], [3]], ValueError, ("rows differ in length",)),
@@ -99,8 +99,8 @@ def test_dims_that_differ_are_refused(distance):
 def test_hamming_is_for_bits(array):
     message = refused(ValueError, array, LABELS, distance="hamming")
     assert message.startswith("embeddings must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1")
-    assert "in row 0, column 2; packed bits are " in message
-    assert message.endswith("; of numbers, embeddings > 0 has a bit for each sign")
+    assert "in row 0, column 2; if bits are packed in them, give " in message
+    assert message.endswith("; if they are numbers, embeddings > 0 has a bit for each sign")
 
 
 def test_hamming_codes_must_agree_in_length_and_in_form():
@@ -141,14 +141,14 @@ def test_a_row_or_a_column_of_labels_is_labels_in_arrays_and_files(tmp_path: Pat
         ([0, 1, 0], ValueError, ("3 labels for 4 rows",)),
         ([0, 1, 0, 1, 0], ValueError, ("5 labels for 4 rows",)),
         ([], ValueError, ("0 labels for 4 rows",)),
-        (np.full((4, 2), 2), ValueError, ("0 and 1 alone", "row 0 has 2")),
+        (np.full((4, 2), 2), ValueError, ("0 and 1 alone", "row 0 has another")),
         (np.zeros((4, 2, 2), dtype=int), ValueError, ("one-dimensional", "(4, 2, 2)")),
         (np.array(3), ValueError, ("one-dimensional", "()")),
-        (np.array([0, 1, 0.5, 1]), TypeError, ("integers or strings", "float64", "0.5 in row 2")),
+        (np.array([0, 1, 0.5, 1]), TypeError, ("integers or strings", "float64", "another number in row 2")),
         (np.array([0, 1, np.nan, 1]), TypeError, ("integers or strings", "nan in row 2")),
         (np.array([0, 1, 0, 2**24 + 2], np.float32), TypeError, ("integers or strings", "float32", "row 3")),
         (np.array([0, 1, 2.0**53, 2.0**53 + 1]), TypeError, ("integers or strings", "row 2; a float stands", "2**53")),
-        ([0.0, 1.0, 0.0, 1e30], TypeError, ("integers or strings", "1e+30 in row 3")),
+        ([0.0, 1.0, 0.0, 1e30], TypeError, ("integers or strings", "another number in row 3")),
         ([0, 1, 0, 1.5], TypeError, ("integers or all strings", "float")),
         ([0, 1, 0, None], TypeError, ("integers or all strings", "NoneType")),
         ([0, 1, 0, float("nan")], TypeError, ("integers or all strings", "float")),
@@ -286,7 +286,7 @@ def test_bytes_with_strings_are_text_in_utf_8():
         assert_array_equal(query_codes, codes)
         assert len(set(codes.tolist())) == 3
     message = refusal(ValueError, label_codes, np.array([b"\xe9"]), np.array(["é"]))
-    assert message == "labels must be text in UTF-8 to be compared with strings, but hold b'\\xe9'"
+    assert message == "labels must be text in UTF-8 to be compared with strings, but hold other bytes"
     assert refusal(ValueError, label_codes, np.array(["é"]), np.array([b"\xe9"])).startswith("gallery_labels must be")
 
 

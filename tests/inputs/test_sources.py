@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -136,7 +138,7 @@ def test_columns_of_a_map_are_put_together_as_few_as_may_be_resident(
         copy(self, where, out, places)
 
     monkeypatch.setattr(Mapped, "_copy", watched)
-    open_rows(save(tmp_path / "a.npy", np.asfortranarray(ROWS)), "gallery")
+    open_rows(np.load(save(tmp_path / "a.npy", np.asfortranarray(ROWS)), mmap_mode="r"), "gallery")
     assert widths == [2, 2, 2]
 
 
@@ -239,8 +241,8 @@ def test_shards_that_are_refused(tmp_path: Path) -> None:
         ("float32", np.nan, "be finite, but holds nan in row 51, column 4"),
         ("float16", -np.inf, "be finite, but holds -inf in row 51, column 4"),
         (">f8", np.inf, "be finite, but holds inf in row 51, column 4"),
-        ("int64", 2**53 + 1, f"hold integers up to 2^53 in size, but holds {2**53 + 1}"),
-        (">i8", -(2**53) - 1, f"hold integers up to 2^53 in size, but holds {-(2**53) - 1}"),
+        ("int64", 2**53 + 1, "hold integers up to 2^53 in size, but holds a larger one in row 51"),
+        (">i8", -(2**53) - 1, "hold integers up to 2^53 in size, but holds a larger one in row 51"),
     ],
 )
 def test_bad_numbers_are_found_wherever_they_are(
@@ -255,6 +257,41 @@ def test_bad_numbers_are_found_wherever_they_are(
     with pytest.raises(ValueError, match=r"^gallery must ") as caught:
         arrays.embeddings(rows, "gallery")
     assert str(caught.value).endswith(said)
+
+
+@pytest.mark.parametrize("read", [lambda rows: rows.whole(), lambda rows: rows.take(np.array([56, 0, 30]))])
+@pytest.mark.parametrize("ending", ["npy", "h5", "safetensors"])
+def test_a_file_that_is_cut_off_while_it_is_read_is_an_error(
+    read: Callable[[Any], Any], ending: str, tmp_path: Path
+) -> None:
+    """A map of it would end the process. The file is cut off after its size was seen, and before its rows are read."""
+    if ending == "npy":
+        path = save(tmp_path / "a.npy", ROWS)
+    elif ending == "h5":
+        path = tmp_path / "a.h5"
+        with pytest.importorskip("h5py").File(path, "w") as file:
+            file["embeddings"] = ROWS
+    else:
+        path = tmp_path / "a.safetensors"
+        pytest.importorskip("safetensors.numpy").save_file({"embeddings": ROWS}, path)
+    source = open_rows(path, "gallery")
+    assert type(source) is File
+    assert_array_equal(read(source), read(open_rows(ROWS, "gallery")))
+    os.truncate(path, 0 if ending == "npy" else os.path.getsize(path) - 100)
+    with pytest.raises(ValueError, match=r"^gallery: .* must stay as it is while it is read, but has changed$"):
+        read(source)
+    source._state = source.state()
+    with pytest.raises(ValueError, match=r"^gallery: .* must stay as it is while it is read, but has changed$"):
+        read(source)
+
+
+def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+    source = open_rows(save(tmp_path / "a.npy", ROWS), "gallery")
+    assert isinstance(source, File)
+    descriptor = os.open(tmp_path / "a.npy", os.O_WRONLY)
+    with pytest.raises(OSError, match=r"Bad file descriptor.*a\.npy"):
+        source._fill(descriptor, 0, np.empty((1, 6)))
+    os.close(descriptor)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

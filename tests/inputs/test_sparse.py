@@ -141,7 +141,7 @@ def test_rows_are_made_dense_some_at_a_time() -> None:
         (sparse.coo_array([[np.inf, 0], [0, 1]]), "embeddings must be finite, but holds inf in row 0, column 0"),
         (
             sparse.csr_array([[2**54, 0]]),
-            "embeddings must hold integers up to 2^53 in size, but holds 18014398509481984",
+            "embeddings must hold integers up to 2^53 in size, but holds a larger one in row 0",
         ),
         (sparse.csr_array([[1j, 0]]), "embeddings must hold real numbers of at most 64 bits, but has dtype complex128"),
         (sparse.coo_array([1.0, 2.0]), "embeddings must be two-dimensional (n, dim), but has shape (2,)"),

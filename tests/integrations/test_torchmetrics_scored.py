@@ -22,6 +22,7 @@ from torchmetrics import retrieval
 
 import deadheat as dh
 from deadheat.integrations.torchmetrics import ScoredRetrieval
+from deadheat.measures import interpolated
 
 THEIRS = {
     "mAP": retrieval.RetrievalMAP,
@@ -136,6 +137,26 @@ def test_their_own_examples_with_the_class_exchanged(name: str) -> None:
             names[name] = partial(ScoredRetrieval, name, value="expected")
 
 
+@pytest.mark.parametrize("top_k", [None, 1, 2, 4, 30])
+@pytest.mark.parametrize("name", sorted({*retrieval.__all__} - NO_COUNTERPART))
+def test_their_names_mean_their_values(name: str, top_k: int | None) -> None:
+    """Where nothing ties, every query has something irrelevant, and scores are from 0 to 1; else a name is refused."""
+    preds, target, indexes = cases(2, ties=False)
+    preds /= 100
+    target[torch.tensor([(indexes == query).nonzero()[0] for query in indexes.unique()])] = 0
+    options = {} if top_k is None else {"top_k": top_k}
+    if top_k is not None and name in ("RetrievalAUROC", "RetrievalRPrecision"):
+        with pytest.raises(ValueError, match=f"takes no cutoff, but got '{name}@{top_k}'"):
+            ScoredRetrieval(name, **options)
+        return
+    batch = preds, target, indexes
+    theirs = in_batches(getattr(retrieval, name)(**options), batch).compute().item()
+    mine = in_batches(ScoredRetrieval(name, value="expected", **options), batch).compute().item()
+    assert mine == pytest.approx(theirs, abs=1e-6)
+    if top_k is not None:
+        assert ScoredRetrieval(f"{name}@{top_k}").measures == ScoredRetrieval(name, top_k=top_k).measures
+
+
 @pytest.mark.parametrize("kind", ["Precision", "Recall", "HitRate"])
 @pytest.mark.parametrize("action", ["neg", "pos", "skip"])
 def test_without_top_k_all_items_count_as_in_theirs(kind: str, action: str) -> None:
@@ -176,6 +197,9 @@ def both(name: str, measure: str, columns: tuple[Any, ...], **options: Any) -> t
         return theirs, in_batches(ScoredRetrieval(measure, value="expected", **options), batch).compute().item()
 
 
+POOR = [3.0, 2.0, 1.0], [1, 0, 1]  # one of two relevant items is among the first two
+
+
 def test_the_table_of_the_page_says_what_is_computed() -> None:
     said = table()
     kinds = {"MAP": "mAP", "MRR": "MRR", "Precision": "P", "Recall": "Recall", "NormalizedDCG": "nDCG"}
@@ -188,9 +212,13 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
     words = "irrelevant to " + ", ".join(f"`{'Retrieval' * (kind == 'MAP')}{kind}`" for kind in zeroed)
     assert said.pop("relevant items with a score of 0 or less") == (words, "relevant")
 
-    divided = {1.0: "divided by the relevant items found", 0.5: "divided by all relevant items"}
-    found = both("RetrievalMAP", "mAP", ([3.0, 2.0, 1.0], [1, 0, 1]), top_k=1)
-    assert said.pop("mAP@k") == tuple(divided[value] for value in found)
+    found = *both("RetrievalMAP", "RetrievalMAP", POOR, top_k=1), both("RetrievalMAP", "mAP", POOR, top_k=1)[1]
+    assert found == (1, 1, 0.5)
+    theirs, ours = (
+        "divided by the relevant items found",
+        "the same as `RetrievalMAP`; `mAP` is divided by all relevant items",
+    )
+    assert said.pop("mAP@k") == (theirs, ours)
 
     close = torch.tensor([0.5, 0.5 + 1e-9], dtype=torch.float64)
     theirs, ours = both("RetrievalNormalizedDCG", "nDCG", (close, [1, 0]))
@@ -209,6 +237,11 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
 
     theirs, ours = both("RetrievalMAP", "mAP", ([2.0, 1.0], [0, 0]), empty_target_action="skip")
     assert said.pop("all queries skipped") == (f"{theirs:g}", f"{str(ours).replace('nan', 'NaN')}, with a warning")
+
+    found = both("RetrievalAUROC", "AUC", ([40.0, 50.0], [0, 1]))
+    assert found == (0.5, 1)  # a tie; the first place
+    saturated = "compared after a sigmoid in float32, in which large ones tie"
+    assert said.pop("scores beyond 0 and 1, AUC") == (saturated, "compared as they came")
 
     theirs, ours = both("RetrievalAUROC", "AUC", ([2.0, 1.0], [1, 1]))
     assert said.pop("a query without anything irrelevant, AUC") == (f"{theirs:g}", "excluded")
@@ -338,3 +371,13 @@ def test_near_ties() -> None:
         ValueError, match=r'^value must be "lower" or "upper" under a tolerance, which has no expectation$'
     ):
         ScoredRetrieval("MRR", ties=dh.Tolerance(0.01), value="expected")
+
+
+def test_an_aggregate_needs_the_values_of_all_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interpolated precision gives up on large ties; an aggregate of the other queries would be misread."""
+    interpolated.moments.cache_clear()
+    monkeypatch.setattr(interpolated, "_MOST_STEPS", 0)
+    metric = ScoredRetrieval("11pt_avg", aggregation="max", value="expected")
+    metric.update(torch.tensor([1.0, 1, 2, 1]), torch.tensor([1, 0, 1, 0]), torch.tensor([0, 0, 1, 1]))
+    assert math.isnan(metric.compute())
+    interpolated.moments.cache_clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
 import numpy as np
 import oracles
@@ -18,6 +19,7 @@ from graded_queries import (
     close,
     profile_of,
     random_query,
+    root_close,
     value,
 )
 from numpy.testing import assert_array_equal
@@ -66,9 +68,31 @@ def test_all_zero_embeddings() -> None:
 def test_rank_biased_precision_is_as_accurate_far_down_as_at_the_head() -> None:
     """At rank 60 it is 2^-60, which running sums of the discounts, near 1, would round to 0."""
     profile = TieProfile.from_groups([[(59, 0, 1, 1)], [(59, 0, 3, 1)]], [60, 62])
-    lower, expected, upper = per_query(profile, "RBP(p='0.5')")
+    lower, expected, upper = per_query(profile, "RBP(p=0.5)")
     assert (lower.tolist(), upper.tolist()) == ([2.0**-60, 2.0**-62], [2.0**-60] * 2)
     assert expected.tolist() == [2.0**-60, (2.0**-60 + 2.0**-61 + 2.0**-62) / 3]
+
+
+@pytest.mark.parametrize(("p", "k"), [("0.8", 10), ("0.5", 10), ("0.95", 10), ("0.8", None), ("0.95", None)])
+def test_rank_biased_precision_of_a_group_larger_than_memory(p: str, k: int | None) -> None:
+    """Three relevant items among 10^10: only the ranks that count have a discount in memory."""
+    size, q = 10**10, Fraction(p)
+    total, squares = 1 - q ** (k or 20_000), (1 - q) ** 2 * (1 - q ** (2 * (k or 20_000))) / (1 - q**2)
+    profile = TieProfile.from_groups([[(0, 0, size, 3)]], n_ranked=[size])
+    name = f"RBP(p={p})" + ("" if k is None else f"@{k}")
+    lower, expected, upper = per_query(profile, name)
+    variance = Fraction(3 * (size - 3), size * (size - 1)) * (squares - total**2 / size)
+    assert lower[0] == 0
+    assert close(expected[0], Fraction(3, size) * total, 1e-14)
+    assert close(upper[0], 1 - q**3, 1e-15)
+    assert root_close(std(profile, name)[0], variance, 1e-12)
+
+
+def test_a_maximum_over_a_group_larger_than_memory_has_bounds_only() -> None:
+    profile = TieProfile.from_groups([[(0, 0, 10**10, 3)]], n_ranked=[10**10])
+    lower, expected, upper = per_query(profile, "IPrec@0.1")
+    assert (lower[0], upper[0]) == (3e-10, 1)
+    assert np.isnan(expected[0])
 
 
 def test_a_perfect_ranking_is_exactly_one() -> None:

@@ -34,7 +34,7 @@ def large_profiles(draw: Callable[..., Any]) -> TieProfile:
 
 
 @pytest.mark.parametrize("name", ["mAP", "mAP@100", "MAP@R", "R-Precision", "P@100", "Recall@7", "Hit@10", "MRR",
-                                  "MRR@10", "nDCG@1000", "F1@10", "RBP", "RBP(p='0.95')@50", "AUC", "mINP",
+                                  "MRR@10", "nDCG@1000", "F1@10", "RBP", "RBP(p=0.95)@50", "AUC", "mINP",
                                   "mAP(over='hits')@100",
                                   "mAP(over='possible')@50", "Recall(over='possible')@9"])  # fmt: skip
 @settings(max_examples=60)

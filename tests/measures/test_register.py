@@ -11,6 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import measures
+from deadheat.errors import InputError
 
 SCORES = np.array([[3, 2, 2, 2, 1, 1], [1, 1, 1, 1, 1, 1], [6, 5, 4, 3, 2, 1]])
 MARKS = np.array([[0, 1, 0, 1, 0, 1], [1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0]], dtype=bool)
@@ -79,6 +80,10 @@ def test_a_name_or_discount_that_cannot_be_is_refused(registered: None) -> None:
         with pytest.raises(ValueError, match=r"^discount .*must"):
             dh.evaluate(PROFILE, "wrong")
         measures.unregister("wrong")
+    measures.register("wrong", lambda rank: ["a"] * len(rank))
+    with pytest.raises(TypeError, match=r"^discount must give numbers, but gives \['a'"):
+        dh.evaluate(PROFILE, "wrong")
+    measures.unregister("wrong")
     assert "wrong" not in measures.listing()
 
 
@@ -90,3 +95,42 @@ def test_no_rounding_puts_an_expectation_beyond_its_bounds() -> None:
     lower, expected, upper = measures.per_query(profile, "flat")
     measures.unregister("flat")
     assert lower.tolist() == expected.tolist() == upper.tolist() == profile.n_relevant.tolist()
+
+
+def test_only_the_ranks_that_count_have_a_discount(registered: None) -> None:
+    profile = dh.TieProfile.from_groups([[(0, 0, 10**10, 1)]], n_ranked=[10**10])
+    assert measures.per_query(profile, "own-nothing@2").expected[0] == pytest.approx(0.36 / 10**10, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: measures.find(3), "name must be a string, but is 3"),
+        (lambda: measures.parse(["AP"]), "a measure must be given by its name"),
+        (lambda: measures.parse("x" * 10**5), "a measure's name must have at most 200 characters, but 'xxx"),
+        (lambda: measures.parse_all("x" * 10**5), "a measure's name must have at most 200 characters, but 'xxx"),
+        (lambda: measures.parse_all("AP", rel="2"), "rel must be a number, but is '2'"),
+        (lambda: measures.parse_all("AP", rel=0), "rel must be above 0, but is 0"),
+        (lambda: measures.parse_all("AP", top_k=0), "top_k must be at least 1, but is 0"),
+        (lambda: measures.all_bounds(PROFILE, ["AP"], threads=0), "threads must be at least 1, but is 0"),
+        (lambda: measures.all_bounds(PROFILE, "AP"), "measures must be names, such as"),
+        (lambda: measures.all_bounds(3, ["AP"]), "profile must be a TieProfile, as task.profile is, but is 3"),
+        (lambda: measures.per_query([1], "AP"), "profile must be a TieProfile, as task.profile is, but is .1."),
+        (lambda: measures.per_query(PROFILE, 3), "a measure must be given by its name"),
+        (lambda: measures.std(None, "AP"), "profile must be a TieProfile, as task.profile is, but is None"),
+        (lambda: measures.std(PROFILE, b"AP"), "a measure must be given by its name"),
+        (lambda: measures.register("new", discount, aliases=[3]), "aliases must be a string, but is 3"),
+        (lambda: measures.register("new", discount, aliases=["-"]), "aliases must not be empty"),
+        (lambda: measures.unregister(np.array(["a", "b"])), "name must be a string, but is array"),
+    ],
+)
+def test_arguments_of_every_function_are_checked(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=rf"^{message}") as caught:
+        call()
+    assert len(str(caught.value)) < 200
+    assert "\n" not in str(caught.value)
+
+
+def test_measures_are_given_by_name_or_parsed() -> None:
+    by_name, parsed = (measures.all_bounds(PROFILE, [each])[0] for each in ("P@2", measures.parse("P@2")))
+    np.testing.assert_array_equal(by_name, parsed)

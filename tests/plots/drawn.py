@@ -17,6 +17,12 @@ def rows(ax: Axes) -> list[str]:
     return [label.get_text() for label in ax.get_yticklabels()]
 
 
+def column(ax: Axes) -> list[str]:
+    """The words on the rows at the right, and their label."""
+    (axis,) = ax.child_axes
+    return [*(label.get_text() for label in axis.get_yticklabels()), axis.get_ylabel()]
+
+
 def words(ax: Axes) -> list[str]:
     """The texts of the legend."""
     return [text.get_text() for text in ax.get_legend().get_texts()]  # type: ignore[union-attr]

@@ -118,8 +118,8 @@ def test_differences_are_drawn_to_scale(report: dh.Report, other: dh.Report) -> 
     assert "0" in [text for _, text in drawn["ticks"]]
     for bar, each in zip(drawn["bars"], found, strict=True):
         assert (bar["name"], bar["ahead"]) == (each.name, each.ahead)
-        interval = each.interval()
-        ends = {"lower": each.lower, "expected": each.expected, "low": interval.lower.low, "high": interval.upper.high}
+        interval = each.interval().expected  # that of the difference which is tested
+        ends = {"lower": each.lower, "expected": each.expected, "low": interval.low, "high": interval.high}
         for name, end in ends.items():
             assert 0 <= bar["bar"][name] <= 100
             assert low + (high - low) * bar["bar"][name] / 100 == pytest.approx(100 * end, abs=1e-3)
@@ -391,3 +391,35 @@ def test_a_page_of_many_queries_opens_at_once(shown: Callable[..., Any]) -> None
     ready = page.evaluate("performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart")
     assert ready < 5_000  # well under 1,000 where the machine does nothing else
     assert "Rows 1 to 25 of 10000" in page.locator("[data-grid=classes] [role=status]").inner_text()
+
+
+def test_a_page_names_the_units_of_its_intervals_and_warns_of_few() -> None:
+    labels = np.arange(40) % 5
+    report, other = (dh.evaluate(np.random.default_rng(seed).normal(size=(40, 3)), labels) for seed in (0, 1))
+    few = "Only 5 classes: with fewer than about 10 neither intervals nor p-values can be trusted."
+    page = dh.html_report(report)
+    assert "<p>95 % intervals: percentile, over 5 classes.</p>" in page
+    assert f"<p>{few}</p>" in page
+    assert dh.html_report(report, other).count(f"<p>{few}</p>") == 2  # of the means, and of the comparison
+
+
+def ranked(ends: list[tuple[int, int]]) -> dh.Report:
+    """A report on queries with one relevant item each, in a group of so many tied items behind so many others."""
+    groups = [[(closer, 0, tied, 1)] for closer, tied in ends]
+    return dh.evaluate(dh.TieProfile.from_groups(groups, n_ranked=[20] * len(ends)), "MRR")
+
+
+def test_who_is_called_ahead_agrees_with_the_interval_that_is_drawn_or_says_why() -> None:
+    """In the first, A is ahead on average, while an interval round both bounds holds 0."""
+    tied = dh.compare(ranked([(0, 6)] * 9), ranked([(3, 1)] * 5 + [(4, 1)] * 4))["MRR"]
+    sure = dh.compare(ranked([(0, 1)] * 9), ranked([(3, 1)] * 5 + [(4, 1)] * 4))["MRR"]
+    few = dh.compare(ranked([(0, 1)] * 5), ranked([(3, 1)] * 3 + [(4, 1)] * 2))["MRR"]
+    both = tied.interval()
+    assert both.lower.low < 0 < both.upper.high
+    for found, ahead, but in ((tied, "A", ", not for every tie-breaking"), (sure, "A", ""), (few, None, "")):
+        (bar,) = pages.differences([found])["bars"]
+        assert (bar["ahead"], bar["but"]) == (ahead, but)
+    zero = {text: place for place, text in pages.differences([tied])["ticks"]}["0"]
+    (bar,) = pages.differences([tied])["bars"]
+    assert bar["bar"]["low"] > zero
+    assert not few.interval_agrees  # the interval of five equal signs does not hold 0, and no swap is significant

@@ -15,8 +15,8 @@ import deadheat as dh
 
 RUN = {f"q{i}": {f"d{i}.txt": 1.0, f"d{i + 1}.txt": 0.5} for i in range(4)}
 QRELS = {f"q{i}": {f"d{i}": 1, "other": 0} for i in range(4)}
-IN_COMMON = "have no document in common: query 'q0' has 'd0.txt' in the run and 'd0' in the qrels. If they are ids of "
-IN_COMMON += "chunks, documents= (--documents) gives the document of each."
+IN_COMMON = "have no document in common: query 'q0' has 'd0.txt' in the run and 'd0' in the qrels. Ids must be spelled "
+IN_COMMON += "alike in both; for ids of chunks, documents= (--documents) gives the document of each."
 
 
 def remarks(task: dh.Task) -> list[str]:
@@ -118,6 +118,11 @@ def test_a_report_says_how_uint8_was_read() -> None:
     assert remarks(dh.Task(codes.astype(float), labels, codes, labels[::-1])) == [as_numbers]
     assert remarks(dh.Task(codes, labels, distance="hamming")) == [as_bits]
     assert remarks(dh.Task(codes, labels).replace(distance="hamming")) == [as_bits]
+    judged = codes[:1], codes, {"q": {"0": 1}}, ["q"], range(12)
+    assert remarks(dh.Task.from_judged(*judged)) == [as_numbers]
+    assert remarks(dh.Task.from_judged(*judged, distance="hamming")) == [as_bits]
+    found = dh.Task.from_neighbors([[0, 1]], relevant=[{1}], embeddings=codes[:1], gallery=codes)
+    assert remarks(found) == [as_numbers]
     for other in (codes > 127, np.where(codes > 127, 1, -1), (codes > 127).astype(np.uint8)):
         assert remarks(dh.Task(other, labels, distance="hamming")) == []
 
@@ -210,3 +215,12 @@ def test_classes_of_a_run_are_the_units_of_intervals_and_tests() -> None:
     assert (report.interval("MRR").n, report.interval("MRR", resample="query").n) == (3, 12)
     assert dh.compare(report, report)["MRR"].n_unit == 3
     assert [*report.by_class().columns()["class"]] == ["x", "y", "z"]
+
+
+def test_a_neighbour_that_was_judged_irrelevant_is_in_common() -> None:
+    ids, scores, wanted = [["a", "b"]], [[2, 1]], {"c": 2}
+    assert len(remarks(dh.Task.from_neighbors(ids, scores, relevant=[wanted], n_gallery=3))) == 1
+    assert remarks(dh.Task.from_neighbors(ids, scores, relevant=[wanted | {"b": 0}], n_gallery=3)) == []
+    ranked, relevant = [["a"], ["b"], ["c"]], [["a"], ["x"], ["y"]]  # one of three has one
+    (said,) = remarks(dh.Task.from_neighbors(ranked, [[1]] * 3, relevant=relevant, n_gallery=9))
+    assert said.startswith("In 2 of 3 queries ids and relevant have no document in common: query 1 has 'b' in ids")

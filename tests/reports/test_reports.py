@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import math
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import deadheat as dh
 from deadheat import Task
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rounded import Rounded
@@ -311,7 +313,11 @@ def test_nothing_relevant_anywhere_is_refused(singletons: Singletons) -> None:
     [
         ({"average": "class"}, ValueError, 'average="class" needs labels, one for each query'),
         ({"labels": [1, 2, 3]}, ValueError, "labels must have one entry per .* but got 3 labels for 4 rows"),
-        ({"labels": np.array([1.5, 2, 3, 4])}, TypeError, "labels must be integers or strings, .* holds 1.5 in row 0"),
+        (
+            {"labels": np.array([1.5, 2, 3, 4])},
+            TypeError,
+            "labels must be integers or strings, .* holds another number in row 0",
+        ),
         ({"threads": 0}, ValueError, "threads must be at least 1, but is 0"),
     ],
 )
@@ -450,3 +456,17 @@ def test_values_of_each_query_as_a_file() -> None:
     rows = [line.split("\t") for line in file.getvalue().decode().splitlines()]
     assert rows[0] == ["query", "label", "mAP_lower", "mAP_expected", "mAP_upper"]
     assert (rows[1], rows[5]) == (["0", "b", "0.5", "0.75", "1.0"], ["4", "c", "", "", ""])
+
+
+def test_no_text_in_a_table_of_queries_is_a_formula() -> None:
+    """Numbers stay numbers: as labels, as ids in text, and as values."""
+    names = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\tx", "\nx", "-5", "+1.5", "a=b", "x\r=y"]
+    for labels, shown in (
+        (names, [f"'{name}" for name in names[:6]] + names[6:9] + [r"x\r=y"]),
+        (np.arange(-5, 5), [str(number) for number in range(-5, 5)]),
+    ):
+        file = io.BytesIO()
+        export.write(dh.evaluate(np.zeros((20, 1)), [*labels, *labels], measures="mAP"), file, Path("values.csv"))
+        rows = list(csv.reader(io.StringIO(file.getvalue().decode(), newline="")))
+        assert [row[1] for row in rows[1:11]] == shown
+        assert all(float(cell) >= 0 for row in rows[1:] for cell in (row[0], *row[2:]))

@@ -246,3 +246,29 @@ def test_a_level_of_one_is_the_default_unless_gains_are_below() -> None:
     assert dh.evaluate(dh.Task.from_run(run, qrels, rel=2.0), "AP").measures == ("mAP(rel=2)",)
     with pytest.raises(ValueError, match=r"ndcg takes gains of whole grades, but got 1=3 where some are not whole"):
         trec_lines(report, ["ndcg_1=3"])
+
+
+@pytest.mark.parametrize("rel", [0.1 * 0.1, 1 / 70, 1e9 + 0.5, 1e-5, 1e-100, 2.0**53, 1e20, 1e100, 3, 2**63 - 1])
+def test_any_gain_can_be_the_least_that_is_relevant(rel: float) -> None:
+    """By a name that can be written; items of just less are not relevant."""
+    less = rel - 1 if isinstance(rel, int) else np.nextafter(rel, 0).item()
+    gains = {"a": less, "b": rel} if less >= 1e-100 else {"b": rel}
+    report = dh.evaluate(dh.Task.from_run({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": gains}, rel=rel), "AP, Hit@2")
+    assert report["AP"].expected == 0.5
+    assert report.measures == ("mAP" + f"(rel={rel})", f"Hit(rel={rel})@2")
+    assert report[report.measures[0]] is report["AP"]
+
+
+@pytest.mark.parametrize(
+    ("rel", "rule"),
+    [
+        (1e-101, "must be an integer, or a gain"),
+        (2**63, "must be below 2.63"),
+        (0, "must be above 0"),
+        (-0.5, "must be above 0"),
+        (True, "must be a number"),
+    ],
+)
+def test_numbers_that_are_no_least_gain(rel: Any, rule: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"^rel {rule}"):
+        dh.Task.from_run({"q": {"a": 3.0}}, {"q": {"a": 1}}, rel=rel)

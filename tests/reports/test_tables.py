@@ -48,6 +48,34 @@ def test_latex_escapes_its_commands() -> None:
     assert lines[-1] == r"\end{tabular}"
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("<script>x</script>", "&lt;script>x&lt;/script>"),
+        ("<img src=x onerror=y>", "&lt;img src=x onerror=y>"),
+        ("<!-- a", "&lt;!-- a"),
+        ("&lt;b&gt; R&D", "&amp;lt;b&amp;gt; R&D"),
+        ("![a](http://b.test)", r"![a]\(http://b.test)"),
+        ("[a][b] [a]: c", r"[a]\[b] [a]\: c"),
+        ("`a` *b*", r"\`a\` \*b\*"),
+        ("__a_b__ iprec_at_recall", r"\_\_a_b\_\_ iprec_at_recall"),
+        (r"a\|b", r"a\\\|b"),
+        ("a\n| b |", r"a\\n\| b \|"),
+        ("1 < 2 [3.0, 4.0]", "1 < 2 [3.0, 4.0]"),
+    ],
+)
+def test_markdown_interprets_no_name(name: str, shown: str) -> None:
+    lines = Prices(name).to_markdown().splitlines()
+    assert lines[2].removeprefix("| ").partition(" |    50.0 ")[0].rstrip() == shown
+    assert len(lines) == 6
+
+    class Named(Prices):
+        def notes(self) -> list[str]:
+            return list(self.names)
+
+    assert Named(name).to_markdown().splitlines()[-1] == shown
+
+
 def test_html_escapes_tags_in_cells_and_notes() -> None:
     page = Prices("<script>", "a & b")._repr_html_()
     assert "<script>" not in page

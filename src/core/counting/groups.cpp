@@ -35,23 +35,23 @@ struct CountsOfQuery {
     Index n_group, lead;
 };
 
-/// Collect the groups of a query, which begin at a place; there are STEP slots from each group to the next.
+/// Collect the groups of a query; there are STEP slots from each group to the next.
 template <Index STEP>
-void collect_of_query(const CountsOfQuery &counts, std::size_t place, Span<std::int32_t> closer,
-                      std::vector<OtherGroup> &others) {
+void collect_of_query(const CountsOfQuery &counts, std::vector<std::int32_t> &closer, std::vector<OtherGroup> &others) {
     const auto from = [](Span<const std::int32_t> slots, Index slot) {
         return std::accumulate(slots.begin() + slot, slots.end(), std::int32_t{0});
     };
+    closer.resize(at(counts.n_group)), others.clear();
     const Index last = counts.n_group - 1;
     if (last < 0) return;
     const std::int32_t *within = counts.within.data() + 1, *nearer = counts.nearer.data() + counts.lead + 1;
     std::int32_t above_within = from(counts.within, STEP * last + 1), seen = 0;
     std::int32_t above_nearer = from(counts.nearer, STEP * last + counts.lead + 1);
-    for (Index g = last;; ++place) {
+    for (Index g = last, place = 0;; ++place) {
         const std::int32_t of_group = counts.relevant[g], tied = above_within - above_nearer + of_group;
-        closer[place] = above_nearer + seen;
+        closer[at(place)] = above_nearer + seen;
         seen += of_group;
-        if (tied != 1 || of_group != 1) others.push_back({static_cast<std::int64_t>(place), tied, of_group});
+        if (tied != 1 || of_group != 1) others.push_back({place, tied, of_group});
         if (--g < 0) break;
         for (Index k = 0; k < STEP; ++k) above_within += within[STEP * g + k], above_nearer += nearer[STEP * g + k];
     }
@@ -59,36 +59,14 @@ void collect_of_query(const CountsOfQuery &counts, std::size_t place, Span<std::
 
 }  // namespace
 
-std::vector<OtherGroup> collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group,
-                                       Matrix<const std::int32_t> relevant, const CutCounts &counts,
-                                       Span<const std::int64_t> starts, Span<std::int32_t> closer) {
+void collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
+                    const CutCounts &counts, const PackedGroups &into) {
+    std::vector<std::int32_t> closer;
     std::vector<OtherGroup> others;
     const auto collect = counts.step == 2 ? collect_of_query<2> : collect_of_query<4>;
     for (Index i = 0; i < static_cast<Index>(n_group.size()); ++i) {
-        const CountsOfQuery mine{relevant.row(i), counts.within[i], counts.nearer[i], n_group[at(i)], counts.lead};
-        collect(mine, at(starts[at(queries[at(i)])]), closer, others);
-    }
-    return others;
-}
-
-void expand_groups(Span<const std::int64_t> starts, Span<const std::int64_t> lengths, Span<const std::int32_t> closer,
-                   Matrix<const std::int64_t> others, const ProfileArrays &out) {
-    const auto places = others[0];
-    Index first = 0;  // of the query's groups in what is written
-    for (std::size_t q = 0; q < starts.size(); first += lengths[q++]) {
-        const Index begin = starts[q], n = lengths[q];
-        std::int64_t *closer_relevant = out[1].data() + first, *tied = out[2].data() + first;
-        std::int64_t *tied_relevant = out[3].data() + first;
-        std::copy_n(closer.begin() + begin, n, out[0].begin() + first);
-        std::iota(closer_relevant, closer_relevant + n, std::int64_t{0});
-        std::fill_n(tied, n, 1), std::fill_n(tied_relevant, n, 1);
-        auto other = std::lower_bound(places.begin(), places.end(), begin) - places.begin();
-        if (other == others.columns || places[at(other)] >= begin + n) continue;
-        for (; other < others.columns && places[at(other)] < begin + n; ++other) {
-            const Index place = places[at(other)] - begin;
-            tied[place] = others(1, other), tied_relevant[place] = others(2, other);
-        }
-        std::exclusive_scan(tied_relevant, tied_relevant + n, closer_relevant, std::int64_t{0});
+        collect({relevant.row(i), counts.within[i], counts.nearer[i], n_group[at(i)], counts.lead}, closer, others);
+        into.put(queries[at(i)], closer, others);
     }
 }
 

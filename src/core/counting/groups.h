@@ -1,17 +1,9 @@
 // The tie groups of a profile, from counts between cuts, or from the scores of a small group of items.
 #pragma once
 
-#include <array>
-#include <vector>
-
-#include "support/views.h"
+#include "counting/packed_groups.h"
 
 namespace deadheat {
-
-/// A compact group that is not one relevant item alone.
-struct OtherGroup {
-    std::int64_t place, tied, tied_relevant;
-};
 
 /// Counts of queries between their cuts, farthest first: group g's cut "tied or closer" is after slot step · g of `within`,
 /// its cut "closer" after slot step · g + lead of `nearer`.
@@ -20,18 +12,9 @@ struct CutCounts {
     Index step, lead;
 };
 
-/// From counts between cuts, and the relevant items of each group, to compact groups, nearest first, where the query's
-/// begin: see profiles/profile.py. Returns those that are not one relevant item alone.
-std::vector<OtherGroup> collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group,
-                                       Matrix<const std::int32_t> relevant, const CutCounts &counts,
-                                       Span<const std::int64_t> starts, Span<std::int32_t> closer);
-
-/// Closer, closer_relevant, tied and tied_relevant of groups.
-using ProfileArrays = std::array<Span<std::int64_t>, 4>;
-
-/// Write the arrays of some compact groups, one query's after another's; `others` ascend by their places.
-void expand_groups(Span<const std::int64_t> starts, Span<const std::int64_t> lengths, Span<const std::int32_t> closer,
-                   Matrix<const std::int64_t> others, const ProfileArrays &out);
+/// From counts between cuts, and the relevant items of each group, to packed groups.
+void collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
+                    const CutCounts &counts, const PackedGroups &into);
 
 /// Write the tie groups of each row, nearest first; returns how many, or −1 if two neighbours are undecided.
 ///

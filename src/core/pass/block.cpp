@@ -40,10 +40,6 @@ Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std
         }
 }
 
-std::int64_t Block::n_relevant(Index row) const {
-    return std::accumulate(groups_.total.row(row), groups_.total.row(row) + groups_.total.columns, std::int64_t{0});
-}
-
 std::vector<Tally> Block::own_tallies() {
     std::vector<Tally> tallies;
     for (auto &counter : counters_) tallies.push_back({counter->counts, {}});
@@ -150,12 +146,12 @@ void Block::count_next_to_tiles() {
     place(more.row, more.column, more.weight);
 }
 
-std::vector<OtherGroup> Block::collect(Span<const std::int64_t> starts, Span<std::int32_t> closer) {
+void Block::collect(const PackedGroups &groups) {
     const Counter &first = *counters_.front(), &last = *counters_.back();
     const bool two = counters_.size() == 2;
     const Index each = first.cuts().each, step = two || each == 2 ? 2 : 4, lead = two ? 0 : each == 2 ? 1 : 2;
-    return collect_groups(queries_, groups_.n_group, groups_.total,
-                          {.within = first.counts, .nearer = last.counts, .step = step, .lead = lead}, starts, closer);
+    collect_groups(queries_, groups_.n_group, groups_.total,
+                   {.within = first.counts, .nearer = last.counts, .step = step, .lead = lead}, groups);
 }
 
 }  // namespace deadheat

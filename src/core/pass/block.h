@@ -45,10 +45,8 @@ public:
 
     /// Count what tiles leave out, and that does count.
     void count_next_to_tiles();
-    /// Write its compact groups, and return those that `collect_groups` does.
-    std::vector<OtherGroup> collect(Span<const std::int64_t> starts, Span<std::int32_t> closer);
-    const Numbers64 &n_group() const { return groups_.n_group; }
-    std::int64_t n_relevant(Index row) const;
+    /// Write its groups.
+    void collect(const PackedGroups &groups);
 
     std::mutex counting;
 

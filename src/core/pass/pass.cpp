@@ -1,9 +1,5 @@
 #include "pass/pass.h"
 
-#ifndef _WIN32
-#include <unistd.h>
-#endif
-
 #include <algorithm>
 #include <iterator>
 
@@ -35,16 +31,6 @@ void decide(Member &member, std::vector<Tally> &tallies, std::size_t most) {
 }
 
 }  // namespace
-
-// Output -------------------------------------------------------------------------------------------------------------
-
-void CompactGroups::put(Index place, Span<const std::int32_t> numbers) const {
-#ifndef _WIN32
-    const auto bytes = static_cast<Index>(numbers.size_bytes());
-    if (file >= 0 && pwrite(file, numbers.data(), numbers.size_bytes(), 4 * place) == bytes) return;
-#endif
-    std::copy(numbers.begin(), numbers.end(), closer.begin() + place);
-}
 
 // A block and a range ------------------------------------------------------------------------------------------------
 
@@ -87,13 +73,9 @@ void Pass::count_range(const Range &range, Span<Member *const> blocks, Member *m
 
 // Shards -------------------------------------------------------------------------------------------------------------
 
-std::vector<OtherGroup> Pass::finish(Block &block, bool all, CompactGroups groups) const {
+void Pass::finish(Block &block, bool all, const PackedGroups &groups) const {
     if (all) block.count_next_to_tiles();
-    for (std::size_t i = 0; i < block.queries().size(); ++i) {
-        groups.n_group[at(block.queries()[i])] = block.n_group()[i];
-        groups.n_relevant[at(block.queries()[i])] = block.n_relevant(static_cast<Index>(i));
-    }
-    return block.collect(groups.starts, groups.closer);
+    block.collect(groups);
 }
 
 Pass::Blocks Pass::make(const Queries &queries, Threads &threads) {
@@ -105,15 +87,13 @@ Pass::Blocks Pass::make(const Queries &queries, Threads &threads) {
     return blocks;
 }
 
-Pass::Others Pass::collect(Blocks &blocks, bool all, CompactGroups groups, Threads &threads) const {
+void Pass::collect(Blocks &blocks, bool all, const PackedGroups &groups, Threads &threads) const {
     std::vector<std::shared_ptr<Block> *> each;
     for (auto &[number, block] : blocks) each.push_back(&block);
-    Others others(each.size());
     threads.each(static_cast<Index>(each.size()), [&](Index k) {
-        others[at(k)] = finish(**each[at(k)], all, groups);
+        finish(**each[at(k)], all, groups);
         each[at(k)]->reset();
     });
-    return others;
 }
 
 /// Decide once whether the int8 filter is used.
@@ -122,7 +102,7 @@ bool Pass::tries_int8(const Queries &queries, const std::atomic<bool> &stop) {
     if (!tried_int8_) {
         Numbers64 all;
         for (const auto &[number, of_block] : queries) all.insert(all.end(), of_block.begin(), of_block.end());
-        few_pass_int8_ = few_pass_int8(problem_, all, stop);
+        few_pass_int8_ = !problem_.scores->long_rows() && few_pass_int8(problem_, all, stop);
         tried_int8_ = true;
     }
     return few_pass_int8_;
@@ -138,11 +118,10 @@ void Pass::make(Member &member, bool keeps_rows, const Queries &sample, const st
     if (keeps_rows) member.rows.emplace(problem_.scores->ready_queries(0, member.queries, int8));
 }
 
-Pass::Others Pass::count(const std::vector<Shard> &shards, bool all, CompactGroups groups, Threads &threads) {
+void Pass::count(const std::vector<Shard> &shards, bool all, const PackedGroups &groups, Threads &threads) {
     const FreeKeptMemory at_end;
     const Plan plan(shards, READY_BYTES / at(problem_.scores->bytes_of_row(0)), threads.n());
     const std::vector<Piece> &pieces = plan.pieces();
-    Others others(pieces.size());
     const auto work = [&](Index k) {
         const Piece &piece = pieces[at(k)];
         if (piece.work == Piece::make) {
@@ -151,12 +130,11 @@ Pass::Others Pass::count(const std::vector<Shard> &shards, bool all, CompactGrou
         } else if (piece.work == Piece::count) {
             count_range(piece.range, piece.blocks, piece.member, nullptr, threads.stop);
         } else {
-            others[at(k)] = finish(*piece.member->block, all, groups);
+            finish(*piece.member->block, all, groups);
             piece.member->block.reset(), piece.member->rows.reset();
         }
     };
     threads.each(static_cast<Index>(pieces.size()), work, [&](Index k) { return pieces[at(k)].after; });
-    return others;
 }
 
 void Pass::make_streamed(const std::vector<Range> &ranges, Threads &threads) {
@@ -166,35 +144,31 @@ void Pass::make_streamed(const std::vector<Range> &ranges, Threads &threads) {
     });
 }
 
-Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &ranges, CompactGroups groups, Threads &threads) {
+void Pass::stream(const Queries &queries, const std::vector<Range> &ranges, const PackedGroups &groups, Threads &threads) {
     const FreeKeptMemory at_end;
     threads.each(1, [&](Index) { tries_int8(queries, threads.stop); });
     std::call_once(made_streamed_, [&] { make_streamed(ranges, threads); });
     const auto listed = smaller_to_the_end(queries, LEAST_STREAMED, threads.n());
-    Others others(listed.size());
     threads.each(static_cast<Index>(listed.size()), [&](Index k) {
         Member member;
         member.queries = listed[at(k)], member.shared = false;
         Member *const alone[] = {&member};
         make(member, true, queries, threads.stop);
         for (std::size_t r = 0; r < ranges.size(); ++r) count_range(ranges[r], alone, nullptr, &streamed_[r], threads.stop);
-        others[at(k)] = finish(*member.block, true, groups);
+        finish(*member.block, true, groups);
     });
-    return others;
 }
 
-Pass::Others Pass::sort(const Queries &queries, const std::vector<Range> &ranges, CompactGroups groups, Threads &threads) {
+void Pass::sort(const Queries &queries, const std::vector<Range> &ranges, const PackedGroups &groups, Threads &threads) {
     const FreeKeptMemory at_end;
     Numbers64 all;
     for (const auto &[number, of_block] : queries) all.insert(all.end(), of_block.begin(), of_block.end());
     SortedPass sorted(problem_, ranges, std::move(all), threads.n());
-    Others others(at(sorted.n_piece()));
     const auto work = [&](Index k) {
         if (threads.stop) throw Stopped();
-        others[at(k)] = sorted.work(k, groups, threads.stop, done);
+        sorted.work(k, groups, threads.stop, done);
     };
     threads.each(sorted.n_piece(), work, [&](Index k) { return sorted.after(k); });
-    return others;
 }
 
 }  // namespace deadheat

@@ -22,38 +22,25 @@
 
 namespace deadheat {
 
-/// Output arrays for the groups of a profile: see profiles/profile.py.
-struct CompactGroups {
-    Span<const std::int64_t> starts;
-    Span<std::int32_t> closer;
-    Span<std::int64_t> n_group, n_relevant;
-    int file = -1;  // that `closer` is mapped from, or −1
-
-    /// Set a long run of `closer`; by a write into the file, if there is one, as the system fills each page of a mapping
-    /// with zeros before: a quarter of the time of a pass over two classes (20,000 rows of 64 numbers).
-    void put(Index place, Span<const std::int32_t> numbers) const;
-};
-
 /// A counting pass, which several threads may use at once.
 class Pass {
 public:
     explicit Pass(const Problem &problem) : problem_(problem) {}
 
-    using Others = std::vector<std::vector<OtherGroup>>;
     using Blocks = std::map<std::int64_t, std::shared_ptr<Block>>;
 
     /// Work through shards. No tile of the sections of one comes twice, nor transposed; `all` says whether to count what is
     /// in no tile, too.
-    Others count(const std::vector<Shard> &shards, bool all, CompactGroups groups, Threads &threads);
+    void count(const std::vector<Shard> &shards, bool all, const PackedGroups &groups, Threads &threads);
     /// The same where each block is made, counted along all ranges, and forgotten.
-    Others stream(const Queries &queries, const std::vector<Range> &ranges, CompactGroups groups, Threads &threads);
+    void stream(const Queries &queries, const std::vector<Range> &ranges, const PackedGroups &groups, Threads &threads);
 
     /// The same where each row is sorted: sorted_rows.h.
-    Others sort(const Queries &queries, const std::vector<Range> &ranges, CompactGroups groups, Threads &threads);
+    void sort(const Queries &queries, const std::vector<Range> &ranges, const PackedGroups &groups, Threads &threads);
 
     // The steps of `count`, for who counts tiles elsewhere
     Blocks make(const Queries &queries, Threads &threads);
-    Others collect(Blocks &blocks, bool all, CompactGroups groups, Threads &threads) const;
+    void collect(Blocks &blocks, bool all, const PackedGroups &groups, Threads &threads) const;
     std::atomic<std::int64_t> done{0};  // pairs of queries and columns
 
 private:
@@ -63,7 +50,7 @@ private:
     Span<const std::int64_t> columns_of(const Range &range) const;
     void make_streamed(const std::vector<Range> &ranges, Threads &threads);
     bool tries_int8(const Queries &queries, const std::atomic<bool> &stop);
-    std::vector<OtherGroup> finish(Block &block, bool all, CompactGroups groups) const;
+    void finish(Block &block, bool all, const PackedGroups &groups) const;
 
     const Problem &problem_;
     std::mutex trying_;

@@ -43,7 +43,7 @@ Ready Scores::ready_columns(int level, Span<const std::int64_t> items, bool int8
 }
 
 Index Scores::bytes_of_row(int level) const {
-    return dim() * static_cast<Index>(form == Form::bits || levels[at(level)].wide_rows ? 8 : 4);
+    return (long_rows() ? SLICE : dim()) * static_cast<Index>(form == Form::bits || levels[at(level)].wide_rows ? 8 : 4);
 }
 
 Ready Scores::ready(int level, const ScaledSource &source, Matrix<const std::uint64_t> bits,
@@ -54,6 +54,10 @@ Ready Scores::ready(int level, const ScaledSource &source, Matrix<const std::uin
         made.words.resize(numbers.size() * at(made.dim));
         for (std::size_t p = 0; p < numbers.size(); ++p)
             std::copy_n(bits.row(numbers[p]), made.dim, made.words.data() + p * at(made.dim));
+        return made;
+    }
+    if (long_rows()) {
+        made.long_rows = &source, made.numbers.assign(numbers.begin(), numbers.end());
         return made;
     }
     const auto take = [&]<class T>(Buffer<T> &rows, std::unique_ptr<Panels<T>> &panels) {
@@ -72,17 +76,50 @@ Ready Scores::ready(int level, const ScaledSource &source, Matrix<const std::uin
     return made;
 }
 
+/// Sums of a form over the dimensions of rows.
+template <class T>
+void Scores::sums(Index chunk, Matrix<const T> left, Matrix<const T> right, Matrix<T> out) const {
+    if (form == Form::product) return product(packed(left), packed(right), chunk, out);
+    const TileLoops &loops = tile_loops();
+    if constexpr (sizeof(T) == 4)
+        (form == Form::overlap ? loops.overlaps_single : loops.cityblock_single)(left, right, out);
+    else
+        (form == Form::overlap ? loops.overlaps_double : loops.cityblock_double)(left, right, out);
+}
+
+/// The same of rows that are made by slices of dimensions, whole chunks each: the sums of slices are added up, and no more
+/// roundings follow each other than in the sum over all (products.h).
+template <class T>
+void Scores::long_products(Index chunk, const Ready &left, Index row, const Ready &right, Index column,
+                           Matrix<T> out) const {
+    const Index step = std::max(chunk, SLICE / chunk * chunk);
+    with_type(left.long_rows->source.wide, [&](auto left_type) {
+        with_type(right.long_rows->source.wide, [&](auto right_type) {
+            const auto some = [](const Ready &of, Index first, Index n) {
+                return Span<const std::int64_t>(of.numbers).subspan(at(first), at(n));
+            };
+            const TakenScaled<decltype(left_type)> rows(*left.long_rows, some(left, row, out.rows));
+            const TakenScaled<decltype(right_type)> others(*right.long_rows, some(right, column, out.columns));
+            auto part = Table<T>::unset(out.rows, out.columns);
+            for (Index start = 0; start < dim(); start += step) {
+                const Index n = std::min(step, dim() - start);
+                auto a = Table<T>::unset(out.rows, n), b = Table<T>::unset(out.columns, n);
+                rows.take(start, Matrix<T>(a)), others.take(start, Matrix<T>(b));
+                sums<T>(chunk, a, b, start == 0 ? out : Matrix<T>(part));
+                for (Index i = 0; start > 0 && i < out.rows; ++i)
+                    for (Index j = 0; j < out.columns; ++j) out(i, j) += part(i, j);
+            }
+        });
+    });
+}
+
 template <class T>
 void Scores::products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const {
     const Level &of = levels[at(level)];
     const auto make = [&]<class R>(const std::unique_ptr<Panels<R>> &a, const std::unique_ptr<Panels<R>> &b, Matrix<R> to) {
+        if (left.long_rows != nullptr) return long_products(of.chunk, left, row, right, column, to);
         if (form == Form::product) return multiply(*a, row, *b, column, of.chunk, to);
-        const Matrix<const R> rows = left.rows<R>(row, to.rows), others = right.rows<R>(column, to.columns);
-        const TileLoops &loops = tile_loops();
-        if constexpr (sizeof(R) == 4)
-            (form == Form::overlap ? loops.overlaps_single : loops.cityblock_single)(rows, others, to);
-        else
-            (form == Form::overlap ? loops.overlaps_double : loops.cityblock_double)(rows, others, to);
+        sums<R>(of.chunk, left.rows<R>(row, to.rows), right.rows<R>(column, to.columns), to);
     };
     if constexpr (sizeof(T) == 4) {
         if (form == Form::bits)
@@ -173,17 +210,13 @@ void Scores::pair_sums(Form of, bool sizes, Span<const std::int64_t> queries, Sp
         with_type(item.source.wide, [&](auto right_type) {
             using A = decltype(left_type);
             using B = decltype(right_type);
-            const Taken<A> left(query.source, queries);
-            const Taken<B> right(item.source, items);
-            const std::vector<double> of_left = query.factors_of(left.numbers), of_right = item.factors_of(right.numbers);
-            const ScaledRows<A> rows{left.rows, of_left.empty() ? query.factor : Span<const double>(of_left), query.divide};
-            const ScaledRows<B> others{right.rows, of_right.empty() ? item.factor : Span<const double>(of_right),
-                                       item.divide};
+            const TakenScaled<A> left(query, queries);
+            const TakenScaled<B> right(item, items);
             const auto kind = of == Form::overlap      ? PairSum::overlaps
                               : of == Form::difference ? PairSum::differences
                               : sizes                  ? PairSum::sizes
                                                        : PairSum::products;
-            pair_sum(kind, rows, left.place, others, right.place, out);
+            pair_sum(kind, left.rows, left.taken.place, right.rows, right.taken.place, out);
         });
     });
 }

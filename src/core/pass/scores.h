@@ -54,8 +54,11 @@ struct Band {
     std::vector<BandErrors> of_level;
 };
 
-/// Rows of a level made ready to be multiplied: packed for products, as they are for the other forms.
+/// Rows of a level made ready to be multiplied: packed for products, as they are for the other forms; long ones are only
+/// named, and made by slices of their dimensions where they are multiplied.
 struct Ready {
+    const ScaledSource *long_rows = nullptr;
+    std::vector<std::int64_t> numbers;  // of long rows
     std::unique_ptr<Panels<float>> narrow;
     std::unique_ptr<Panels<double>> wide;
     Buffer<float> narrow_rows;
@@ -70,6 +73,7 @@ struct Ready {
 
 class Scores {
 public:
+    static constexpr Index SLICE = 4096;  // dimensions of long rows that are multiplied at a time
     Form form = Form::product;
     std::vector<Level> levels;
     std::vector<Band> bands;
@@ -89,7 +93,9 @@ public:
     /// Queries, or columns, made ready for a level.
     Ready ready_queries(int level, Span<const std::int64_t> queries, bool int8 = false) const;
     Ready ready_columns(int level, Span<const std::int64_t> items, bool int8 = false) const;
-    /// Return the bytes of a row that is made ready for a level.
+    /// Return whether rows are so long that memory for many of them would be much.
+    bool long_rows() const { return form != Form::bits && dim() > SLICE; }
+    /// Return the bytes of a row that is made ready for a level, or of a slice of it.
     Index bytes_of_row(int level) const;
     /// Compute products, or other sums, of a level from these rows and columns on, multiples of 48.
     template <class T>
@@ -112,6 +118,10 @@ public:
                      Span<double> bounds) const;
 
 private:
+    template <class T>
+    void sums(Index chunk, Matrix<const T> left, Matrix<const T> right, Matrix<T> out) const;
+    template <class T>
+    void long_products(Index chunk, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const;
     Ready ready(int level, const ScaledSource &source, Matrix<const std::uint64_t> words, Span<const std::int64_t> numbers,
                 bool int8) const;
     std::vector<std::int64_t> items_of(Span<const std::int64_t> columns) const;

@@ -26,16 +26,15 @@ constexpr Index SHARES = 3;                          // of each thread
 
 /// The groups of one query, written nearest first.
 struct Writer {
-    std::int64_t place;
     std::int32_t *closer;  // with room for one more than there are
     std::vector<OtherGroup> &others;
-    std::int64_t n_group = 0;
+    Index n_group = 0;
     ColumnCounts before = {};
 
     void add(ColumnCounts group) {
         closer[n_group] = before.ranked;  // whether it counts cannot be foretold
         const bool counts = group.relevant > 0;
-        if (group.ranked != 1 && counts) others.push_back({place + n_group, group.ranked, group.relevant});
+        if (group.ranked != 1 && counts) others.push_back({n_group, group.ranked, group.relevant});
         n_group += counts;
         before += group;
     }
@@ -50,7 +49,7 @@ struct Writer {
             *to = ranked++;  // whether it counts cannot be foretold
             to += is_relevant(keys[left - 1]);
         }
-        const std::int64_t added = to - closer - n_group;
+        const Index added = to - closer - n_group;
         n_group += added;
         before += {static_cast<std::int32_t>(keys.size() - left), static_cast<std::int32_t>(added)};
         return left;
@@ -69,7 +68,7 @@ public:
           n_column_(problem.n_column),
           exact_(scores_.levels.back().exact) {}
 
-    std::vector<OtherGroup> groups(CompactGroups into) {
+    void write_groups(const PackedGroups &into) {
         std::vector<OtherGroup> others;
         std::int64_t number = -1;
         for (Index i = 0; i < tile_.rows; ++i) {
@@ -82,13 +81,12 @@ public:
             take_out(query, -1);
             sort(tile_.row(i));
             closer_.resize(keys_.size() + 1);
-            Writer writer{into.starts[at(query)], closer_.data(), others};
+            others.clear();
+            Writer writer{closer_.data(), others};
             write(query, tile_.row(i), writer);
             take_out(query, 1);
-            into.put(writer.place, {closer_.data(), at(writer.n_group)});
-            into.n_group[at(query)] = writer.n_group, into.n_relevant[at(query)] = writer.before.relevant;
+            into.put(query, {closer_.data(), at(writer.n_group)}, others);
         }
-        return others;
     }
 
 private:
@@ -333,20 +331,19 @@ void SortedPass::score(const Piece &piece) {
     scores.finish<double>(items, part);
 }
 
-std::vector<OtherGroup> SortedPass::work(Index number, CompactGroups groups, const std::atomic<bool> &stop,
-                                         std::atomic<std::int64_t> &done) {
+void SortedPass::work(Index number, const PackedGroups &groups, const std::atomic<bool> &stop,
+                      std::atomic<std::int64_t> &done) {
     const Piece &piece = pieces_[at(number)];
     Batch &of = batch(piece.batch);
     const auto queries = queries_of(piece.batch);
     if (piece.work == Piece::take) of.rows = problem_.scores->ready_queries(problem_.scores->last(), queries);
     if (piece.work == Piece::score) score(piece);
-    if (piece.work != Piece::sort) return {};
+    if (piece.work != Piece::sort) return;
     const Index n = piece.stop - piece.start, n_column = of.scores.columns;
     SortedRows rows(problem_, queries.subspan(at(piece.start), at(n)), {of.scores.row(piece.start), n, n_column, n_column},
                     stop);
-    auto others = rows.groups(groups);
+    rows.write_groups(groups);
     done += n * n_column;
-    return others;
 }
 
 }  // namespace deadheat

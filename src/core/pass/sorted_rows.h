@@ -20,10 +20,8 @@ public:
     Index n_piece() const { return static_cast<Index>(pieces_.size()); }
     /// The pieces below must have ended before this one is begun.
     Index after(Index piece) const { return pieces_[at(piece)].after; }
-    /// Do a piece. One that sorts writes the compact groups of its queries, adds their pairs to `done`, and returns those
-    /// groups that `collect_groups` does.
-    std::vector<OtherGroup> work(Index piece, CompactGroups groups, const std::atomic<bool> &stop,
-                                 std::atomic<std::int64_t> &done);
+    /// Do a piece. One that sorts writes the groups of its queries, and adds their pairs to `done`.
+    void work(Index piece, const PackedGroups &groups, const std::atomic<bool> &stop, std::atomic<std::int64_t> &done);
 
 private:
     struct Piece {

@@ -95,22 +95,32 @@ struct ScaledSource {
 
     /// Rows in a type, multiplied.
     template <class B>
-    void take(Span<const std::int64_t> index, Matrix<B> out) const {
-        with_type(source.wide, [&](auto type) {
-            using A = decltype(type);
-            const Taken<A> taken(source, index);
-            const std::vector<double> factors = factors_of(taken.numbers);
-            take_rows(ScaledRows<A>{taken.rows, factors.empty() ? factor : Span<const double>(factors), divide}, taken.place,
-                      out);
-        });
+    void take(Span<const std::int64_t> index, Matrix<B> out) const;
+};
+
+/// Some rows of such a source as they came, with the factors of these that were read.
+template <class A>
+struct TakenScaled {
+    Taken<A> taken;
+    std::vector<double> factors;
+    ScaledRows<A> rows;
+
+    TakenScaled(const ScaledSource &from, Span<const std::int64_t> index) : taken(from.source, index) {
+        for (std::int64_t number : taken.numbers) factors.push_back(from.factor[at(number)]);
+        rows = {taken.rows, factors.empty() ? from.factor : Span<const double>(factors), from.divide};
     }
 
-    /// The factors of rows that were read; none where all rows are in memory.
-    std::vector<double> factors_of(const std::vector<std::int64_t> &numbers) const {
-        std::vector<double> found;
-        for (std::int64_t number : numbers) found.push_back(factor[static_cast<std::size_t>(number)]);
-        return found;
+    /// As many dimensions as `out` has, from one on, multiplied.
+    template <class B>
+    void take(Index start, Matrix<B> out) const {
+        const auto &[raw, factor, divide] = rows;
+        take_rows(ScaledRows<A>{{raw.data + start, raw.rows, out.columns, raw.stride}, factor, divide}, taken.place, out);
     }
 };
+
+template <class B>
+void ScaledSource::take(Span<const std::int64_t> index, Matrix<B> out) const {
+    with_type(source.wide, [&](auto type) { TakenScaled<decltype(type)>(*this, index).take(0, out); });
+}
 
 }  // namespace deadheat

@@ -1,5 +1,9 @@
 #include "support/memory.h"
 
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -37,6 +41,12 @@ Kept &kept() {
     static Kept all;
     return all;
 }
+
+#ifndef _WIN32
+/// A process that is forked while another thread holds the lock could never take it: so the thread that forks takes it.
+[[maybe_unused]] const int forks =
+    pthread_atfork([] { kept().lock.lock(); }, [] { kept().lock.unlock(); }, [] { kept().lock.unlock(); });
+#endif
 
 }  // namespace
 

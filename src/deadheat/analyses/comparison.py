@@ -19,7 +19,7 @@ from deadheat.inputs.samples import QueryLabels
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import UNITS, about_few, counted
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, program, value
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, distinct_digits, has_ties, program, value
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
@@ -91,7 +91,7 @@ class Comparison(TabularResult):
         raw = [x - y for x, y in zip(a, reversed(b), strict=True)]
         values = Triple(*(np.where(np.abs(x) <= ROUNDING * sizes, 0.0, x) for x in raw))
         kept = ~np.isnan(values.lower)
-        of_a, of_b = (Triple(*(self.a.averaging.mean(np.where(kept, x, np.nan)) for x in side)) for side in (a, b))
+        of_a, of_b = (self.a.averaging.means(Triple(*(np.where(kept, x, np.nan) for x in side))) for side in (a, b))
         n_left_out = self._n_query - int(np.count_nonzero(kept))
         return Difference(
             name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, sizes, self._classes
@@ -115,7 +115,8 @@ class Comparison(TabularResult):
         """
         stats = require("scipy.stats", "stats", "adjusting p-values")
         checks.choice(method, ("by", "bh"), "method")
-        pvalues = {name: self[name].pvalue_worst_case if worst_case else self[name].pvalue for name in self.measures}
+        which = "pvalue_worst_case" if checks.flag(worst_case, "worst_case") else "pvalue"
+        pvalues = {name: getattr(self[name], which) for name in self.measures}
         pvalues = {name: value for name, value in pvalues.items() if not math.isnan(value)}
         if not pvalues:
             return {}
@@ -171,7 +172,7 @@ class Comparison(TabularResult):
         (a, b), shown = self.names, self._shown()
         level = f"{100 * self.test.confidence_level:g} % interval"
         header = ["measure (%)", a, b, f"{a} - {b}", level, "p"]
-        rows = []
+        rows, digits = [], distinct_digits([part for each in shown for part in (each.a, each.b, each)], digits)
         for each in shown:
             values = [value(of, digits) for of in (each.a, each.b, each)]
             rows.append([each.name, *values, each.interval().expected.per_cent(digits), p_value(each.pvalue)])
@@ -187,18 +188,20 @@ class Comparison(TabularResult):
         values = "Per cent; expected [lower, upper] over all tie-breakings. " if tied else "Per cent. "
         tested = "Means, tests" if self.a.average == "class" else "Tests"
         units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}."
-        (a, b), few = self.names, about_few(n_unit, self.test.resample)
+        a, b = self.names
         remarks = [*(f"{a}: {each}" for each in self.a.remarks), *(f"{b}: {each}" for each in self.b.remarks)]
         verdict = [self._verdict(shown, tied), *self._about_disagreement(shown)]
-        return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *few, *self._caveats, *remarks]
+        return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *self.cautions(), *self._caveats, *remarks]
+
+    def cautions(self) -> list[str]:
+        """Return a sentence if there are too few units for intervals and tests; else none."""
+        return list(about_few(min(each.n_unit for each in self._shown()), self.test.resample))
 
     def _about_disagreement(self, shown: Sequence[Difference]) -> list[str]:
         """Return a note, if interval and test disagree on significance, on which of them decides and why."""
         if self.test.alternative != "two-sided":
             return []
-        outside = {each.name: each.interval().expected.low > 0 or each.interval().expected.high < 0 for each in shown}
-        names = [each.name for each in shown if not math.isnan(each.pvalue)]
-        names = [name for name in names if outside[name] != (self[name].pvalue < self.test.alpha)]
+        names = [each.name for each in shown if not (math.isnan(each.pvalue) or each.interval_agrees)]
         if not names:
             return []
         return [
@@ -266,7 +269,7 @@ class Comparison(TabularResult):
         """Return the rows of the table: fractions, NaN where undefined; `low` and `high` are the interval's ends."""
         shown = self._shown()
         low, high = map(list, zip(*(each.interval().expected for each in shown), strict=True))
-        others = ("pvalue", "pvalue_worst_case", *COUNTS)
+        others = ("pvalue", "pvalue_worst_case", *COUNTS, "n_unit")
         return {
             "measure": [each.name for each in shown],
             **columns_of_bounds(shown),
@@ -284,6 +287,7 @@ class Comparison(TabularResult):
             "names": list(self.names),
             "a": about(self.a),
             "b": about(self.b),
+            "cautions": self.cautions(),
             "measures": {name: self[name].to_dict() for name in self.measures},
         }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,6 +15,7 @@ from deadheat.reports.statistics import permutation
 from deadheat.reports.statistics.intervals import (
     BOOTSTRAP,
     MOST_RESAMPLES,
+    Interval,
     Intervals,
     class_sums,
     level_between,
@@ -24,9 +24,10 @@ from deadheat.reports.statistics.intervals import (
 from deadheat.reports.tables import notebook_row, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import require
-from deadheat.support.means import exact_total
+from deadheat.support.means import all_or_none, exact_total
 from deadheat.support.triple import Triple
 
 
@@ -166,6 +167,18 @@ class Difference(PlainFloats):
         """The one significantly ahead however the ties fall, by `pvalue_worst_case`."""
         return self._ahead(self.pvalue_worst_case, self.lower + self.upper)
 
+    @property
+    def tested_interval(self) -> Interval:
+        """The interval that goes with `ahead`: of the expected difference or, without one, round both bounds."""
+        found = self.interval()
+        return Interval(found.lower.low, found.upper.high) if math.isnan(self.expected) else found.expected
+
+    @property
+    def interval_agrees(self) -> bool:
+        """True if one is called ahead exactly where `tested_interval` does not hold 0."""
+        low, high = self.tested_interval
+        return (low > 0 or high < 0) == (self.ahead is not None)
+
     def _ahead(self, pvalue: float, difference: float) -> Literal["A", "B"] | None:
         if not pvalue < self.test.alpha or difference == 0:
             return None
@@ -250,6 +263,10 @@ class Difference(PlainFloats):
             return math.nan
         return float(stats.wilcoxon(differences, alternative=self.test.alternative).pvalue)
 
+    def __repr__(self) -> str:
+        ends = ", ".join(f"{name}={getattr(self, name)!r}" for name in Triple._fields)
+        return f"Difference({self.name!r}, {ends}, names={self.names!r})"
+
     def _repr_html_(self) -> str:
         wins = f"Queries: {self.n_wins_a} won by A, {self.n_wins_b} by B, {self.n_equal} equal, {self.n_open} open."
         pvalues = f"p = {p_value(self.pvalue)}, worst-case p = {p_value(self.pvalue_worst_case)}."
@@ -277,7 +294,7 @@ class Difference(PlainFloats):
     @cached_property
     def _units(self) -> tuple[Float64, Float64]:
         """Contribution of each independent unit to the sum of differences, (3, n_unit), and its count of queries."""
-        rows = np.stack(self.per_query)[:, self._kept]
+        rows = np.stack(all_or_none(self.per_query))[:, self._kept]
         if self._classes is None:
             return rows, np.ones(rows.shape[1])
         sums, sizes = class_sums(rows, self._classes[self._kept])

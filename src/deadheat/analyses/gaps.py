@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,12 +39,14 @@ from deadheat.reports.statistics.intervals import (
     Intervals,
     about_few,
     class_sums,
+    level_between,
     standard_error,
     welch_interval,
 )
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, notebook_row, number, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.triple import Triple, columns_of_bounds
 
@@ -302,7 +303,7 @@ class GeneralizationGap(TabularResult):
         return [f"{counts[0]} in train and {counts[1]} in test, {left_over}."]
 
     def _bounds(self, level: float, digits: int) -> Table:
-        header = ("gap (points)", f"{100 * level:g} % interval", "margin of error", "at most")
+        header = ("gap (points)", f"{100 * level_between(level):g} % interval", "margin of error", "at most")
         rows = []
         for title, gap in (("in groups", self.grouped), ("plain", self.plain)):
             ends = gap.margin(confidence_level=level), gap.bound(confidence_level=level)
@@ -503,7 +504,7 @@ class SplitHalf(TabularResult):
         return [f"{halves} {each}{out}. s.d.: over the splits."]
 
     def _rows(self, level: float) -> list[tuple[str, Any, float]]:
-        size, title = self.groups.group_size, f"{100 * level:g} %"
+        size, title = self.groups.group_size, f"{100 * level_between(level):g} %"
         margins = self.margins(confidence_level=level)
         differences = self.differences
         shown = differences.lower if self.groups.profile.bounds_only else differences.expected

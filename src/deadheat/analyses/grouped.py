@@ -14,7 +14,6 @@ import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,8 +51,9 @@ from deadheat.reports.tables import (
 )
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
-from deadheat.support.means import exact_mean, exact_means_of_runs
+from deadheat.support.means import all_or_none, exact_mean, exact_means, exact_means_of_runs
 from deadheat.support.progress import Reporting
 from deadheat.support.triple import Triple, columns_of_bounds
 
@@ -169,7 +169,7 @@ class GroupedResult(PlainFloats):
 
     @cached_property
     def expected(self) -> float:
-        return exact_mean(self.per_group.expected)
+        return exact_means(self.per_group).expected
 
     @cached_property
     def upper(self) -> float:
@@ -192,7 +192,7 @@ class GroupedResult(PlainFloats):
         With `draws`, s² is the mean over draws of the variance inside each, and N the number of groups in one
         (`n_unit`): groups of different draws share their classes, so that more of them tell no more about classes.
         """
-        by_draw = [[standard_error(values) for values in part] for part in self._by_draw()]
+        by_draw = [[standard_error(values) for values in all_or_none(part)] for part in self._by_draw()]
         return Triple(*(math.sqrt(math.fsum(np.square(each)) / len(each)) for each in zip(*by_draw, strict=True)))
 
     def interval(
@@ -419,6 +419,7 @@ class GroupedReport(TabularResult):
     Hit@1        100.00     -
     <BLANKLINE>
     1 group of 2 labels each, drawn with seed 0. 1 of 3 labels left over: 'a'.
+    Only 1 group: with fewer than about 10 neither intervals nor p-values can be trusted.
     3 queries, 1 of them without a relevant item (a singleton) and left out of the means.
     No tie affects the result (euclidean, exact): lower = expected = upper.
     """
@@ -437,7 +438,7 @@ class GroupedReport(TabularResult):
         name = measure_names.parse(name).name
         if name not in self._results:
             offsets = np.cumsum([0, *map(len, self.items)])
-            per_group = Triple(*(exact_means_of_runs(values, offsets) for values in self.inside[name].per_query))
+            per_group = exact_means_of_runs(self.inside[name].per_query, offsets)
             self._results[name] = GroupedResult(name, per_group, self.n_group, self.draws)
         return self._results[name]
 
@@ -471,7 +472,8 @@ class GroupedReport(TabularResult):
 
     def group_labels(self, repeat: int = 0) -> tuple[tuple[Label, ...], ...]:
         """Return the labels of each group of a draw, in the order in which they were drawn."""
-        return tuple(tuple(self.labels[place] for place in group) for group in self.drawn[repeat].groups.tolist())
+        drawn = self.drawn[checks.whole_number(repeat, "repeat", most=self.draws - 1)]
+        return tuple(tuple(self.labels[place] for place in group) for group in drawn.groups.tolist())
 
     def to_dict(self, *, confidence_level: float | None = None) -> dict[str, Any]:
         """Return the report as plain values for JSON, with intervals if a level is given; None where undefined."""
@@ -487,6 +489,7 @@ class GroupedReport(TabularResult):
             **{key: whole[key] for key in ("deadheat", "distance", "ties", "singletons", "n_query", "n_singleton")},
             **{name: getattr(self, name) for name in ("group_size", "n_group", "draws", "seed", "n_class")},
             "left_over": [list(labels) for labels in self.left_over],
+            "cautions": self.cautions(),
             "measures": measures,
             "profile": whole["profile"],
         }
@@ -494,7 +497,8 @@ class GroupedReport(TabularResult):
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Return a row for each measure: its three values, and the standard error that the table shows."""
         values = columns_of_bounds(self[name] for name in self.measures)
-        return {"measure": list(self.measures), **values, "standard_error": self._shown_errors()}
+        n_unit = [self[name].n_unit for name in self.measures]
+        return {"measure": list(self.measures), **values, "standard_error": self._shown_errors(), "n_unit": n_unit}
 
     def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
         """Return a row for each measure, in per cent; with a level, also intervals that hold however ties fall."""
@@ -511,8 +515,13 @@ class GroupedReport(TabularResult):
             f"{groups}, drawn with seed {self.seed}{often}. {self._about_left_over()}",
             *(f"{name} has no value in {count(n, 'group', 'groups')}, left out of its mean."
               for name, n in undefined.items() if n),
+            *self.cautions(),
             *self.inside.notes(),
         ]  # fmt: skip
+
+    def cautions(self) -> list[str]:
+        """Return a sentence if there are too few groups for an interval; else none."""
+        return list(about_few(min(self[name].n_unit for name in self.measures), "group"))
 
     def _shown_errors(self) -> list[float]:
         errors = (self[name].errors for name in self.measures)

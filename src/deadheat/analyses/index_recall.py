@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -36,16 +35,17 @@ from deadheat.reports.tables import (
     DIGITS,
     Table,
     TabularResult,
+    column_of,
     count,
     decimals,
     notebook_row,
     number,
     plain,
     program,
-    value,
 )
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Float64, Int64
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Progress, Reporting
@@ -83,16 +83,15 @@ def _filled_rows(ids: Any, counts: Any, n_query: int, title: str) -> item_ids.Ro
     return rows.take(item_ids.filled(rows, counts, "counts"))
 
 
-def _by_id(found: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64) -> Triple[Float64]:
-    """Return lower, expected and upper recall over the tied items that one search may have kept."""
+def _shares(found: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64) -> Float64:
+    """Return lower, expected and upper recall over the tied items that one search may have kept, and by distance."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        lower = (found + np.maximum(0, of_tied + kept - tied)) / (closer + kept)
-        expected = (found + of_tied * kept / tied) / (closer + kept)
-        return Triple(lower, expected, (found + np.minimum(of_tied, kept)) / (closer + kept))
+        of_kept = np.maximum(0, of_tied + kept - tied), of_tied * kept / tied, np.minimum(of_tied, kept), of_tied
+        return np.stack([(found + counted) / (closer + kept) for counted in of_kept])
 
 
 class Found(NamedTuple):
-    by_id: Float64  # (n_index, 3, n_query): lower, expected, upper
+    shares: Float64  # (n_index, 4, n_query): lower, expected and upper by id, and by distance
     n_tied: int  # queries with a tie at the k-th place
 
 
@@ -106,7 +105,7 @@ class Search(NamedTuple):
 
     def of(self, queries: range, threads: int, progress: bool | Progress = False) -> Found:
         """Search for a range of the queries."""
-        by_id, n_tied = np.full((len(self.returned), 3, len(queries)), np.nan), 0
+        shares, n_tied = np.full((len(self.returned), 4, len(queries)), np.nan), 0
         places, n_base = np.minimum(self.k, self.candidates.n_ranked()), self.distance.n_gallery
         rows, column_of_item = np.arange(queries.start, queries.stop), self.distance.columns.column_of_item
         with Reporting(progress, len(queries) * n_base, "searching") as report:
@@ -114,15 +113,15 @@ class Search(NamedTuple):
                 last, closer, tied = block.within(self.k)
                 kept = places[block.queries] - closer  # of the tied items, by an exact search
                 n_tied += int(np.count_nonzero(tied > kept))
-                for values, ids in zip(by_id, self.returned, strict=True):
+                for values, ids in zip(shares, self.returned, strict=True):
                     here = slice(*np.searchsorted(ids.query, (block.queries[0], block.queries[-1] + 1)))
                     row, column = ids.query[here] - block.queries[0], column_of_item[ids.item[here]]
                     group = block.groups_of(row, column)  # the k-th nearest are in the group `last`
                     found = np.bincount(row[group < last[row]], minlength=len(kept))
                     of_tied = np.bincount(row[group == last[row]], minlength=len(kept))
-                    values[:, block.queries - queries.start] = _by_id(found, of_tied, tied, closer, kept)
+                    values[:, block.queries - queries.start] = _shares(found, of_tied, tied, closer, kept)
                 report(len(block.queries) * n_base)
-        return Found(by_id, n_tied)
+        return Found(shares, n_tied)
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def search_on(
     arrays: dict[str, Array | None] = {"itself": candidates.itself}
     for place, ids in enumerate(returned):
         arrays |= {f"query-{place}": ids.query, f"item-{place}": ids.item}
-    by_id, n_tied = np.full((len(returned), 3, n_query), np.nan), []
+    shares, n_tied = np.full((len(returned), 4, n_query), np.nan), []
     pair = Pair(Samples(query, none), Samples(base, none))
     try:
         with worker.written(pair, arrays, cluster.scratch) as files:
@@ -169,13 +168,13 @@ def search_on(
             tasks = [(job, *each) for each in ranges]
 
             def settle(number: int, found: dict[str, Array]) -> None:
-                by_id[:, :, slice(*ranges[number])] = found["by_id"]
+                shares[:, :, slice(*ranges[number])] = found["shares"]
                 n_tied.append(int(found["n_tied"][0]))
 
             run(cluster, search, tasks, settle, n_query * n_base, progress, title="searching")
     finally:
         worker.forget()  # where threads of this process were the workers
-    return Found(by_id, sum(n_tied))
+    return Found(shares, sum(n_tied))
 
 
 @plain_floats
@@ -183,7 +182,7 @@ def search(job: SearchJob, start: int, stop: int) -> dict[str, Array]:
     """Search for the queries from `start` to before `stop`: the task of a worker."""
     opened: Search = worker.open_once(job.files, 0, job.opened)
     found = opened.of(range(start, stop), job.threads)
-    return {"by_id": found.by_id, "n_tied": np.array([found.n_tied])}
+    return {"shares": found.shares, "n_tied": np.array([found.n_tied])}
 
 
 ONE_INDEX = "index"  # what it is called if it has no name
@@ -202,6 +201,9 @@ class Recall(PlainFloats):
     by_id : Triple of (n_query,)
         The same, but comparing ids with those of one exact search: lower, expected and upper over all ways in which
         that search may break the tie at the k-th place. `upper` is `per_query`.
+    by_distance : (n_query,)
+        The rule of ann-benchmarks: the share of k that was returned and is no farther than the k-th true neighbour,
+        so that items that tie with the k-th make up for a closer one that is missing. Not below `per_query`.
     n_returned : (n_query,)
         The number of items returned for each query, of the k that count.
     queries_per_second : float
@@ -210,6 +212,7 @@ class Recall(PlainFloats):
 
     name: str
     by_id: Triple[Float64] = field(repr=False)
+    by_distance: Float64 = field(repr=False)
     n_returned: Int64 = field(repr=False)
     queries_per_second: float = math.nan
 
@@ -228,10 +231,18 @@ class Recall(PlainFloats):
         return Triple(*map(exact_mean, self.by_id))
 
     @cached_property
+    def recall_by_distance(self) -> float:
+        """The mean of `by_distance`, which is the recall of ann-benchmarks."""
+        return exact_mean(self.by_distance)
+
+    @cached_property
     def all_found(self) -> float:
         """The share of the queries with recall 1."""
         defined = self.per_query[~np.isnan(self.per_query)]
         return float(np.count_nonzero(defined == 1)) / len(defined) if len(defined) else math.nan
+
+    def __repr__(self) -> str:
+        return f"Recall({self.name!r}, recall={self.recall!r}, recall_by_id={self.recall_by_id!r})"
 
     def _repr_html_(self) -> str:
         notes = [f"Recall, where any item that ties with the k-th counts: {100 * self.recall:.2f} %."]
@@ -276,13 +287,17 @@ class IndexRecall(TabularResult):
     n_tied: int
 
     def __getitem__(self, name: str) -> Recall:
-        return self.recalls[name]
+        return checks.part(self.recalls, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.recalls)
 
     def __len__(self) -> int:
         return len(self.recalls)
+
+    @property
+    def _distance_counts_more(self) -> bool:
+        return any(each.recall_by_distance > each.recall for each in self.recalls.values())
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """Return one table with a row for each index, in per cent."""
@@ -294,7 +309,9 @@ class IndexRecall(TabularResult):
             "all found": [number(100 * each.all_found, form) for each in found],
         }
         if self.n_tied:
-            columns["by id"] = [value(each.recall_by_id, digits) for each in found]
+            columns["by id"] = column_of([each.recall_by_id for each in found], digits)
+        if self._distance_counts_more:
+            columns["by distance"] = [number(100 * each.recall_by_distance, form) for each in found]
         if not all(math.isnan(each.queries_per_second) for each in found):
             columns["queries/s"] = [number(each.queries_per_second, ",.0f") for each in found]
         return [Table(list(columns), list(zip(*columns.values(), strict=True)))]
@@ -309,6 +326,9 @@ class IndexRecall(TabularResult):
                 f"In {tied} others tie with number {self.k}: each of them counts as found here; comparing ids counts "
                 "those that one search happened to keep (by id: expected [lowest, highest])."
             )
+        if self._distance_counts_more:
+            more = "also in place of a closer one that is missing, as ann-benchmarks does"
+            notes.append(f"By distance counts every item that is no farther than number {self.k}, {more}.")
         short = {name: int(np.count_nonzero(each.n_returned < self.k)) for name, each in self.recalls.items()}
         notes += [f"{name}: fewer than {self.k} came back for {n} of them." for name, n in short.items() if n]
         return notes
@@ -332,6 +352,7 @@ class IndexRecall(TabularResult):
             "high": [each.high for each in intervals],
             "all_found": [each.all_found for each in found],
             **{f"by_id_{bound}": values for bound, values in by_id.items()},
+            "by_distance": [each.recall_by_distance for each in found],
             "queries_per_second": [each.queries_per_second for each in found],
         }
 
@@ -397,7 +418,8 @@ def index_recall(
     places: with c items closer than the k-th, at most k − c of those that tie with it count. Distances are compared
     exactly, as real numbers, so that a "flat" index that ranks by rounded distances may miss a neighbour too. Comparing
     ids with those of one exact search depends on which of the tied items that search kept: `Recall.by_id` has the
-    bounds, and the mean over all ways.
+    bounds, and the mean over all ways. ann-benchmarks counts every item that ties with the k-th, also in place of a
+    closer one that is missing: `Recall.by_distance`.
 
     Memory does not grow with n_query × n_base.
 
@@ -434,10 +456,10 @@ def index_recall(
         worker_threads = 1 if threads is None else n_thread
         found = search_on(cluster, name, rows, candidates, k, asked, worker_threads, progress)
     recalls = {}
-    for each, ids, values in zip(indexes, asked, found.by_id, strict=True):
+    for each, ids, values in zip(indexes, asked, found.shares, strict=True):
         speed = speeds.get(each)
         speed = math.nan if speed is None else checks.real_number(speed, "queries_per_second", least=0)
-        recalls[each] = Recall(each, Triple(*values), np.bincount(ids.query, minlength=n_query), speed)
+        recalls[each] = Recall(each, Triple(*values[:3]), values[3], np.bincount(ids.query, minlength=n_query), speed)
     return IndexRecall(recalls, k, name, n_query, n_base, found.n_tied)
 
 
@@ -552,7 +574,8 @@ def index_recall_of_truth(
     Notes
     -----
     **Ties** count as in `deadheat.index_recall`: with c items closer than the k-th, no more than k − c of those that
-    tie with it count. (big-ann-benchmarks counts the items of k groups of ties in place of k items.)
+    tie with it count. ann-benchmarks counts all of them, `Recall.by_distance`; big-ann-benchmarks counts the items of
+    k groups of ties in place of k items.
 
     Examples
     --------
@@ -579,7 +602,8 @@ def index_recall_of_truth(
         row = rows.row[place >= 0]
         hits = place[place >= 0]
         found, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
-        recalls[name] = Recall(name, _by_id(found, of_tied, tied, closer, places - closer), rows.lengths)
+        shares = _shares(found, of_tied, tied, closer, places - closer)
+        recalls[name] = Recall(name, Triple(*shares[:3]), shares[3], rows.lengths)
     is_cut = is_tied[np.arange(n_query), true.lengths - 1] & ~is_whole
     n_tied = int(np.count_nonzero(tied > places - closer))
     n_few = int(np.count_nonzero(places < k))

@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 from deadheat.analyses.comparison import Comparison, about, compare
@@ -17,8 +16,9 @@ from deadheat.reports.averaging import Average, measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import Intervals, about_few, counted
 from deadheat.reports.statistics.permutation import holm
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, plain, program, value
+from deadheat.reports.tables import DIGITS, Table, TabularResult, column_of, count, has_ties, plain, program
 from deadheat.support import checks
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple, columns_of_bounds
 
@@ -76,7 +76,7 @@ class Leaderboard(TabularResult):
     _intervals: dict[Pair, Intervals] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Report:
-        return self.reports[name]
+        return checks.part(self.reports, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.reports)
@@ -106,23 +106,31 @@ class Leaderboard(TabularResult):
 
     def comparison(self, a: str, b: str) -> Comparison:
         """Return the comparison of two systems; the better ranked one is A, the other B."""
-        return self._comparisons[(a, b) if (a, b) in self._comparisons else (b, a)]
+        return self._comparisons[self._ordered(a, b)]
+
+    def _ordered(self, a: str, b: str) -> Pair:
+        """Return two different systems, the better ranked one first."""
+        for name, argument in ((a, "a"), (b, "b")):
+            checks.part(self.reports, name, argument)
+        if a == b:
+            raise InvalidValueError("b", f"must be another system than a, but both are {checks.shown(a)}")
+        return (a, b) if (a, b) in self._comparisons else (b, a)
 
     def pvalue(self, a: str, b: str, measure: str | None = None) -> float:
         """Return the worst-case p-value of a pair over all tie-breakings, after Holm's correction for all pairs.
 
         The measure is the one that ranks, or another one under any of its names.
         """
-        measure = self._name(measure)
+        measure, pair = self._name(measure), self._ordered(a, b)
         if measure not in self._adjusted:
             pvalues = {pair: each[measure].pvalue_worst_case for pair, each in self._comparisons.items()}
             self._adjusted[measure] = holm(pvalues)
-        adjusted = self._adjusted[measure]
-        return adjusted[(a, b) if (a, b) in adjusted else (b, a)]
+        return self._adjusted[measure][pair]
 
     def ahead_of(self, name: str, measure: str | None = None) -> tuple[str, ...]:
         """Return the systems that this one is significantly ahead of, however the ties fall, by the ranking measure."""
         measure, ahead = self._name(measure), []
+        checks.part(self.reports, name)
         for other in self:
             if other != name and self.pvalue(name, other, measure) < self.test.alpha:
                 side = "A" if (name, other) in self._comparisons else "B"
@@ -132,10 +140,10 @@ class Leaderboard(TabularResult):
 
     def interval(self, name: str, measure: str | None = None) -> Intervals:
         """Return the confidence intervals of a system's means, over the units that the tests swap."""
-        key = name, self._name(measure)
+        report, key = checks.part(self.reports, name), (name, self._name(measure))
         if key not in self._intervals:
             test = self.test
-            self._intervals[key] = self.reports[name].interval(
+            self._intervals[key] = report.interval(
                 key[1], resample=test.resample, confidence_level=test.confidence_level, method=test.method,
                 n_resamples=test.n_resamples, seed=test.seed,
             )  # fmt: skip
@@ -169,7 +177,7 @@ class Leaderboard(TabularResult):
         """Format values, aligned, with the letters of the systems that they are significantly ahead of."""
         behind = [_raised(self._letter[other] for other in self.ahead_of(name, measure)) for name in self]
         width = max(map(len, behind))
-        values = [value(report[measure], digits) for report in self.reports.values()]
+        values = column_of([report[measure] for report in self.reports.values()], digits)
         return [cell + mark.ljust(width) for cell, mark in zip(values, behind, strict=True)]
 
     def to_latex(self, **options: Any) -> str:
@@ -189,11 +197,15 @@ class Leaderboard(TabularResult):
             f"Raised letters: significantly ahead of that system{whatever} "
             f"(p < {self.test.alpha:g}, Holm's correction for {pairs}).",
             *self._about_swaps(),
-            *about_few(min(self._n_units()), self.test.resample),
+            *self.cautions(),
             *self._about_reach(),
             *self._caveats,
             *(f"{name}: {remark}" for name, report in self.reports.items() for remark in report.remarks),
         ]
+
+    def cautions(self) -> list[str]:
+        """Return a sentence if there are too few units for intervals and tests; else none."""
+        return list(about_few(min(self._n_units()), self.test.resample))
 
     def _n_units(self) -> list[int]:
         """Return the number of units of each pair, by the measure that ranks."""

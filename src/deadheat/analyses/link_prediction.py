@@ -34,7 +34,7 @@ from deadheat.support.means import exact_mean
 from deadheat.support.triple import ByName, Triple
 
 DEFAULT_MEASURES = ("MR", "MRR", "Hits@1", "Hits@3", "Hits@10", "AMR", "AMRI", "adjusted MRR", "adjusted Hits@10")
-_NAME = re.compile(r"A?MR|AMRI|(adjusted )?(MRR|Hits@[1-9][0-9]{0,8})")
+_NAME = re.compile(r"A?MR|AMRI|(adjusted )?(MRR|Hits@[1-9][0-9]*)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +66,7 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
     remarks: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Triple[float]:
-        if name not in self.means:
-            raise InvalidValueError("measure", f"must be one of {', '.join(self.means)}, but is {name!r}")
-        return self.means[name]
+        return checks.part(self.means, name, "measure")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.means)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from deadheat.measures import values as measure_values
 from deadheat.measures.family import Counted, Measure
 from deadheat.reports.tables import count
 from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, slices
+from deadheat.support.caching import cached_property
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Workers
 from deadheat.support.triple import Triple

@@ -1,6 +1,6 @@
 """Public board of a competition with secret labels: rounded lower bounds, and ranks by these.
 
-files ──each evaluated, or refused in one line──> reports ──lower bounds, two decimals of per cent──> PublicBoard
+files ──each evaluated, or refused in one line──> lower bounds ──two decimals of per cent──> PublicBoard
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ from deadheat.reports.report import Report
 from deadheat.reports.tables import Table, TabularResult, count, plain, program
 
 _DECIMALS = 2  # of per cent
+
+
+def lower_bounds(report: Report) -> dict[str, float]:
+    """Return the lower bound of each measure; a fraction, NaN where it is undefined."""
+    return {name: result.lower for name, result in report.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +41,8 @@ class PublicBoard(TabularResult):
     >>> labels = list("aabb")
     >>> reports = {name: evaluate(rows, labels, measures="Hit@1", distance="euclidean")
     ...            for name, rows in {"zeros": [[0]] * 4, "good": [[0], [1], [5], [6]]}.items()}
-    >>> print(PublicBoard.of(reports, {"late": "late.npz must have 4 rows, but has 3"}))
+    >>> bounds = {name: lower_bounds(report) for name, report in reports.items()}
+    >>> print(PublicBoard.of(bounds, {"late": "late.npz must have 4 rows, but has 3"}))
     rank  system  Hit@1 (%)
        1  good       100.00
        2  zeros        0.00
@@ -51,11 +57,11 @@ class PublicBoard(TabularResult):
     refused: Mapping[str, str]
 
     @classmethod
-    def of(cls, reports: Mapping[str, Report], refused: Mapping[str, str]) -> PublicBoard:
-        measures = next(iter(reports.values())).measures if reports else ()
+    def of(cls, lower: Mapping[str, Mapping[str, float]], refused: Mapping[str, str]) -> PublicBoard:
+        """Return the board of systems by their lower bounds: fractions by measure, of the same measures for all."""
+        measures = tuple(next(iter(lower.values()), ()))
         values = {
-            name: tuple(round(100 * report[each].lower, _DECIMALS) for each in measures)
-            for name, report in reports.items()
+            name: tuple(round(100 * bounds[each], _DECIMALS) for each in measures) for name, bounds in lower.items()
         }
         ranked = sorted(values, key=lambda name: (-values[name][0], name))
         return cls(measures, {name: values[name] for name in ranked}, refused)

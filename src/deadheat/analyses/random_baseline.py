@@ -14,6 +14,7 @@ from deadheat.engine.literals import DistanceName
 from deadheat.engine.task import Task
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
+from deadheat.inputs.conversion import converting
 from deadheat.inputs.samples import LabelsLike, Pair, Samples, open_labels
 from deadheat.inputs.source import Array, Source
 from deadheat.measures import names as measure_names
@@ -179,7 +180,7 @@ def random_baseline(
         rows = ((bits >> np.uint64(11)) * 2.0**-53).reshape(n, dim)  # between 0 and 1, the same for ever
         query: Samples[Source] = Samples(Array(rows[:n_query]), classes)
         pair = Pair(query, None if items is None else Samples(Array(rows[n_query:]), items))
-        values.append(exact_mean(measure_values.per_query(zeros.with_rows(pair).profile, asked).expected))
+        values.append(exact_means(measure_values.per_query(zeros.with_rows(pair).profile, asked)).expected)
     of_orders = zero.values(random_orders(zero.n, draws, seed), asked, between, zeros.threads)
     return RandomBaseline(asked.name, np.array(values), np.array(of_orders), exact_means(between).expected)
 
@@ -187,7 +188,8 @@ def random_baseline(
 def _classes(labels: LabelsLike, name: str) -> NDArray[Any]:
     opened = open_labels(labels, name)
     listed = opened if hasattr(opened, "__len__") else checks.listed(opened, name, "a sequence of integers or strings")
-    size = listed.size if isinstance(listed, np.ndarray) else len(listed)
+    with converting(listed, name):
+        size = listed.size if isinstance(listed, np.ndarray) else len(listed)
     classes = input_labels.labels(listed, size, name, name)
     if not len(classes):
         raise InvalidValueError(name, "must hold a label for each item, but are empty")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli import options as shared
-from deadheat.cli.files import FILE, INTEGER, JSON, LINES, PATH, PROFILE, Command, Output, option
+from deadheat.cli.files import FILE, INTEGER, LINES, PATH, Command, Output, option
 from deadheat.cli.options import about_page, deliver, with_options, write_page
 from deadheat.reports.evaluating import report_of
 from deadheat.support import checks
@@ -43,9 +43,9 @@ else:
             help="Take the confidences from this array or column of that file. Default: confidence, or the only one."),
         option("Output", "--collisions", type=INTEGER, metavar="N",
             help="Show in --html the collisions among each query's N nearest; slow."),
-        option("Output", "--receipt", type=Output(JSON), metavar="OUT",
+        option("Output", "--receipt", type=Output(), metavar="OUT",
             help="Write a receipt (JSON) to OUT, which `deadheat verify` checks."),
-        option("Output", "--save-profile", type=Output(PROFILE), metavar="OUT",
+        option("Output", "--save-profile", type=Output(), metavar="OUT",
             help="Write the tie profile (.npz) to OUT, to compute more measures from later."),
     ],
 )  # fmt: skip

@@ -1,8 +1,7 @@
 """Types of arguments and options: numbers, files that are read, and files that are written without losing others.
 
-An output replaces a file only if that is no input of the command and is empty or of the kind that is written, as its
-first and last bytes show; `--force` allows the rest. `Command` checks that before it runs, for all parameters that are
-an `Output`; the parameters that are another `Source` are the inputs.
+An output replaces no file and is not written into a folder that is read, unless `--force` allows it. `Command` checks
+that before it runs, for all parameters that are an `Output`; the parameters that are another `Source` are the inputs.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
@@ -23,8 +22,6 @@ from click.shell_completion import CompletionItem
 from deadheat.cli.shell import STDIN, STDOUT, Verbosity, check_output, in_words_of, note
 from deadheat.inputs.files import fitting, held
 from deadheat.support import checks
-
-_HEAD, _TAIL = 64, 1 << 16  # bytes of a file that show its kind: archives list at their end what is in them
 
 
 class Source(click.Path):
@@ -40,10 +37,6 @@ class Source(click.Path):
         if os.fspath(value) == "-" and not self.alone:
             _refuse("must be a file, as standard input is read for runs and tables of text alone", value, param, ctx)
         return super().convert(value, param, ctx)
-
-    def files(self, path: Path) -> Iterable[Path]:
-        """Return the files that are read: those that match a pattern."""
-        return map(Path, fitting(path))
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]
@@ -104,50 +97,12 @@ def _refuse(rule: str, value: Any, param: click.Parameter | None, ctx: click.Con
     raise click.UsageError(f"{name} {rule}, but is {checks.shown(value)}", ctx)
 
 
-class Kind(NamedTuple):
-    """A kind of output: its name, the endings of its files, and the pattern that their bytes match."""
-
-    name: str
-    endings: tuple[str, ...]
-    begins: bytes
-
-    def fits(self, path: Path) -> bool:
-        """Return whether a file is empty, or was written as this kind is."""
-        with open(path, "rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(0)
-            head = file.read(_HEAD)
-            file.seek(max(file.tell(), size - _TAIL))
-            return not head or re.match(self.begins, head + file.read(), re.DOTALL) is not None
-
-
-JSON = Kind("JSON", (".json",), rb"\{")
-MARKDOWN = Kind("a table in Markdown", (".md", ".markdown"), rb"\||\*\*")
-LATEX = Kind("a table for LaTeX", (".tex",), rb"\\begin\{")
-HTML = Kind("a page (HTML)", (".html", ".htm"), rb"<!doctype html")
-PROFILE = Kind("a tie profile", (".npz",), rb"PK.*format\.npy.*digest\.npy")
-QUERIES = tuple(
-    Kind("a table of queries", (ending,), begins)
-    for ending, begins in {
-        ".csv": rb"query,",
-        ".tsv": rb"query\t",
-        ".npz": rb"PK.*query\.npy.*_lower\.npy",
-        ".parquet": rb"PAR1.*query.*_lower",
-    }.items()
-)
-PICTURES = (
-    Kind("a picture (PNG)", (".png",), rb"\x89PNG"),
-    Kind("a picture (PDF)", (".pdf",), rb"%PDF"),
-    Kind("a picture (SVG)", (".svg",), rb"<\?xml|<svg"),
-)
-
-
 class Output(Source):
-    """A file to write, of one of some kinds; if it is text, also standard output, by any name."""
+    """A file to write; if it is text, also standard output, by any name."""
 
-    def __init__(self, *kinds: Kind, is_text: bool = False) -> None:
+    def __init__(self, *, is_text: bool = False) -> None:
         super().__init__()
-        self.kinds, self.is_text = kinds, is_text
+        self.is_text = is_text
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if os.fspath(value) == "-":
@@ -157,9 +112,6 @@ class Output(Source):
             with suppress(OSError, AttributeError, ValueError):  # not there, or standard output is no file
                 return STDOUT if os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())) else path
         return path
-
-    def kind_of(self, path: Path) -> Kind:
-        return next((kind for kind in self.kinds if path.suffix.lower() in kind.endings), self.kinds[0])
 
 
 GROUPS = ("Input", "TREC run", "Ranking", "Measure", "Statistics", "Output", "Run")  # of options
@@ -189,7 +141,7 @@ class Command(click.Command):
         super().__init__(*args, **settings)
         self.example = example
         if any(isinstance(param.type, Output) for param in self.params):
-            self.params.append(_flag("--force", "any_output", text="Overwrite input files and files of another kind."))
+            self.params.append(_flag("--force", "any_output", text="Overwrite files that are there."))
         short = [] if any("-q" in param.opts for param in self.params) else ["-q"]  # trec_eval's
         self.params += [
             _flag(*short, "--quiet", text="Print no progress bar, notes or warnings; only results and errors."),
@@ -222,13 +174,14 @@ class Command(click.Command):
         Verbosity.level = -1 if quiet else int(verbose)
         self._read_standard_input(ctx)
         paths = list(self._paths(ctx))
-        outputs = [(source, path) for source, path in paths if isinstance(source, Output)]
-        _check_places([path for _, path in outputs])
-        for source, path in outputs:
+        outputs = [path for source, path in paths if isinstance(source, Output)]
+        inputs = [Path(file) for source, path in paths if not isinstance(source, Output) for file in fitting(path)]
+        _check_places(outputs)
+        for path in outputs:
             if path != STDOUT:
                 check_output(path)
                 if not force:
-                    _check_loss(path, source.kind_of(path), [pair for pair in paths if pair not in outputs])
+                    _check_loss(path, inputs)
         start = time.perf_counter()
         status = super().invoke(ctx)
         note(f"{ctx.command_path}: {time.perf_counter() - start:.2f} s", level=1)
@@ -245,6 +198,8 @@ class Command(click.Command):
         ]
         if len(places) > 1:
             raise click.UsageError("standard input (-) can be read only once", ctx)
+        if places and (ctx.params.get("public") or ctx.params.get("untrusted")):
+            raise click.UsageError("standard input (-) is not read here, as each FILE has a process of its own", ctx)
         for name, source, place in places:
             path, value = ctx.with_resource(_standard_input(source.alone)), ctx.params[name]
             ctx.params[name] = (*value[:place], path, *value[place + 1 :]) if isinstance(value, tuple) else path
@@ -289,12 +244,12 @@ def _check_places(paths: Sequence[Path]) -> None:
         raise click.UsageError(f"two results cannot both be written to {where}")
 
 
-def _check_loss(path: Path, kind: Kind, inputs: Sequence[tuple[Source, Path]]) -> None:
-    """Refuse to overwrite an input, to write into a folder that is read, or to overwrite a file of another kind."""
-    for other in (file for source, given in inputs for file in source.files(given)):
-        if path.exists() and other.exists() and path.samefile(other):
-            raise click.ClickException(f"cannot write {path}: it is one of the input files (--force overwrites it)")
+def _check_loss(path: Path, inputs: Sequence[Path]) -> None:
+    """Refuse to overwrite a file, whatever it holds, and to write into a folder that is read."""
+    if path.is_file():
+        is_read = any(other.exists() and path.samefile(other) for other in inputs)
+        what = "it is one of the input files" if is_read else "it is there already"
+        raise click.ClickException(f"cannot write {path}: {what} (--force overwrites it)")
+    for other in inputs:
         if other.is_dir() and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(other)):
             raise click.ClickException(f"cannot write {path}: it is in {other}, which is read (--force writes it)")
-    if path.is_file() and not kind.fits(path):
-        raise click.ClickException(f"cannot write {path}: it is there and is not {kind.name} (--force overwrites it)")

@@ -39,6 +39,7 @@ from deadheat.support.lazy import require
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _CUTOFFS = {"must": ("@1", "@10"), "may": ("", "@10"), "recall": ("@0.5",)}
+_PICTURES = (".png", ".pdf", ".svg")
 COMPLETIONS = [row.name + end for row in FAMILIES for end in _CUTOFFS.get(row.cutoff, ("",))]  # of names of measures
 
 PARTS = ("labels", "gallery", "gallery_labels")
@@ -249,9 +250,9 @@ def columns_of_numbers(file: Path, options: dict[str, Any], names: Sequence[str]
     return columns
 
 
-def _text(*names: str, kind: files.Kind, about: str) -> Any:
+def _text(*names: str, about: str) -> Any:
     text = f"Write {about} to OUT; - prints it in place of the table."
-    return option("Output", *names, type=Output(kind, is_text=True), metavar="OUT", help=text)
+    return option("Output", *names, type=Output(is_text=True), metavar="OUT", help=text)
 
 
 def _checked(check: Callable[[Any], Any]) -> Any:
@@ -265,14 +266,14 @@ def _checked(check: Callable[[Any], Any]) -> Any:
     return callback
 
 
-JSON = _text("--json", "json_out", kind=files.JSON, about="JSON")
+JSON = _text("--json", "json_out", about="JSON")
 PLAIN_TEXTS = (  # of tables without a measure
     JSON,
-    _text("--markdown", kind=files.MARKDOWN, about="Markdown"),
-    _text("--latex", kind=files.LATEX, about="a table for LaTeX (booktabs)"),
+    _text("--markdown", about="Markdown"),
+    _text("--latex", about="a table for LaTeX (booktabs)"),
 )
 QUERIES = option(
-    "Output", "--per-query", type=Output(*files.QUERIES), callback=_checked(export.check), metavar="OUT",
+    "Output", "--per-query", type=Output(), callback=_checked(export.check), metavar="OUT",
     help="Write the values of each query to OUT: .csv, .tsv, .npz or .parquet.",
 )  # fmt: skip
 TEXTS = (
@@ -283,17 +284,15 @@ TEXTS = (
 
 
 def _drawable(path: Path) -> None:
-    endings = [ending for kind in files.PICTURES for ending in kind.endings]
-    if path.suffix.lower() not in endings:
-        raise click.UsageError(f"--plot {path} must end in one of {', '.join(endings)}")
+    if path.suffix.lower() not in _PICTURES:
+        raise click.UsageError(f"--plot {path} must end in one of {', '.join(_PICTURES)}")
     require("deadheat.plots.style", "plots", "--plot")
 
 
 def plot(about: str) -> Any:
     """Return the option that draws a picture with `draw`."""
     text = f"Draw {about} to OUT: .png, .pdf or .svg."
-    kind = Output(*files.PICTURES)
-    return option("Output", "--plot", type=kind, callback=_checked(_drawable), metavar="OUT", help=text)
+    return option("Output", "--plot", type=Output(), callback=_checked(_drawable), metavar="OUT", help=text)
 
 
 def draw(
@@ -317,7 +316,7 @@ def draw(
 def html(about: str) -> Any:
     """Return the option that writes a page with `write_page`."""
     needs = _checked(lambda _: require("jinja2", "plots", "--html"))
-    return option("Output", "--html", type=Output(files.HTML), callback=needs, metavar="OUT", help=about)
+    return option("Output", "--html", type=Output(), callback=needs, metavar="OUT", help=about)
 
 
 def write_page(path: Path, page: str) -> None:

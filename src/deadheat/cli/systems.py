@@ -5,10 +5,13 @@ Systems are files of embeddings, or TREC runs (with --qrels).
 
 from __future__ import annotations
 
+import errno
+import math
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import click
 from click.core import ParameterSource
@@ -16,13 +19,14 @@ from click.core import ParameterSource
 from deadheat.analyses import comparison
 from deadheat.analyses import leaderboard as leaderboards
 from deadheat.analyses.difference import GateBy, PairedTest
-from deadheat.analyses.public_board import PublicBoard
+from deadheat.analyses.public_board import PublicBoard, lower_bounds
+from deadheat.cli import isolation
 from deadheat.cli import options as shared
 from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
 from deadheat.engine.task import Task
-from deadheat.errors import MOST, FileError, InputError, UndefinedError, reason
+from deadheat.errors import MOST, FileError, InputError, UndefinedError, printable, reason
 from deadheat.inputs import trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
@@ -34,7 +38,9 @@ from deadheat.reports.runs import MEASURES as RUN_MEASURES
 from deadheat.reports.runs import with_ids
 from deadheat.reports.statistics.intervals import BOOTSTRAP
 from deadheat.reports.statistics.permutation import ALTERNATIVES
+from deadheat.reports.tables import plain
 from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
+from deadheat.support.lazy import json
 from deadheat.support.triple import Triple
 
 WORSE = 1  # exit status
@@ -90,6 +96,7 @@ _OF_EMBEDDINGS = (
     *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header", "columns", "drop"),
     *("distance", "ties_of", "average", "device"),
 )
+_OF_BOARD = {"names", "json_out", "markdown", "latex", "digits", "memory", "seconds"}  # not for the process of a FILE
 _OF_RUNS = {"qrels", *_JUDGING}
 
 
@@ -165,7 +172,9 @@ def _verdict(found: comparison.Comparison, dropped: tuple[str, ...], max_drop: f
         option("Ranking", "--rank-by", type=click.Choice(Triple._fields), default="lower",
             help="Rank by this value of the first measure."),
         option("Output", "--public", is_flag=True,
-            help="While labels are secret: rounded lower bounds and ranks alone, and why a FILE is refused."),
+            help="While labels are secret: rounded lower bounds and ranks alone, and why a FILE is refused. Each FILE "
+            "is read in a process of its own."),
+        *isolation.OPTIONS,
     ],
     TESTING,
     shared.TEXTS,
@@ -178,6 +187,10 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     --gallery each query is left out of its own ranking. With --qrels they are TREC runs. With --public the exit status
     is 2 if every FILE is refused.
     """
+    isolation.check(options, "public")
+    if options["isolated"]:
+        say(json.dumps(_of_stranger(files[0], options)))
+        return
     if options["public"]:
         public = _public(files, options)
         deliver(public, options)
@@ -377,12 +390,8 @@ def reports_of_runs(
 
 
 def _reports_of_embeddings(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
-    names, parts = names_of(files, options["names"]), [_for_each(options, part, files) for part in shared.PARTS]
+    systems = _systems(files, options)
     settings, summary = shared.task_settings(options), shared.summary_options(options)
-    systems = {
-        name: (file, {**options, **dict(zip(shared.PARTS, paths, strict=True))})
-        for name, file, *paths in zip(names, files, *parts, strict=True)
-    }
     for file, own in systems.values():
         _require_there(file, own)
     reports = {}
@@ -392,20 +401,89 @@ def _reports_of_embeddings(files: tuple[Path, ...], options: dict[str, Any]) -> 
     return reports
 
 
+def _systems(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, tuple[Path, dict[str, Any]]]:
+    """Return by the name of each system its file and its own options."""
+    names, parts = names_of(files, options["names"]), [_for_each(options, part, files) for part in shared.PARTS]
+    return {
+        name: (file, {**options, **dict(zip(shared.PARTS, paths, strict=True))})
+        for name, file, *paths in zip(names, files, *parts, strict=True)
+    }
+
+
 def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
     """Return a board of all files that can be evaluated with the organiser's labels, and the reasons of refusals."""
     if not files or not options["labels"] or options["qrels"] is not None:
         raise click.UsageError("--public takes at least one FILE of embeddings, and --labels")
+    if options["gallery"] and not options["gallery_labels"]:
+        raise click.UsageError("--public takes --gallery with --gallery-labels, as labels in a FILE do not count")
     if options["rank_by"] != "lower" or options["explain"]:
         raise click.UsageError("--public ranks by the lower bound, and goes with no --rank-by or --explain")
-    reports: dict[str, Report] = {}
+    shared.task_settings(options)
+    measures, systems = shared.summary_options(options).measures, _systems(files, options)
+    for _, own in systems.values():
+        _require_there(own["labels"], own)
+    lower: dict[str, dict[str, float]] = {}
     refused: dict[str, str] = {}
-    for name, file in zip(names_of(files, options["names"]), files, strict=True):
+    online = False
+    for name, (file, own) in systems.items():
+        given = {key: value for key, value in own.items() if key not in _OF_BOARD}
+        given |= {part: [] if own[part] is None else [own[part]] for part in shared.PARTS}
         try:
-            reports |= _reports_of_embeddings((file,), options | {"names": (name,)})
-        except (InputError, FileError, UndefinedError, OSError, MemoryError) as error:
-            refused[name] = "not enough memory" if isinstance(error, MemoryError) else reason(error, MOST)
-    return PublicBoard.of(reports, refused)
+            found = _Answer.of(isolation.run(isolation.words_of(given), file, options)[1], measures)
+        except isolation.Died as error:
+            found = _Answer(refused=error.message)
+        if found.lower is None:
+            refused[name] = printable(found.refused, MOST)
+        else:
+            lower[name] = found.lower
+        online |= found.online
+        note(f"{file}: {'refused' if name in refused else 'ranked'}", level=1)
+    if online:
+        note(isolation.ONLINE)
+    return PublicBoard.of(lower, refused)
+
+
+class _Answer(NamedTuple):
+    """The lower bounds of a stranger's file by measure, or the reason why it is refused."""
+
+    lower: dict[str, float] | None = None
+    refused: str = "its process gave no answer"
+    online: bool = False
+
+    @classmethod
+    def of(cls, text: bytes, measures: tuple[str, ...]) -> _Answer:
+        """Return the answer in what a process printed: of these measures, and in range."""
+        with suppress(ValueError, RecursionError, AttributeError):
+            found = json.loads(text)
+            online = found.get("online") is True
+            if isinstance(found.get("refused"), str):
+                return cls(None, found["refused"], online)
+            lower = {name: math.nan if value is None else value for name, value in found.get("lower").items()}
+            if tuple(lower) == measures and all(
+                type(value) is float and not abs(value) > 1 for value in lower.values()
+            ):
+                return cls(lower, "", online)
+        return cls()
+
+
+def _of_stranger(file: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `_Answer`, as plain values that JSON can hold."""
+    online = False
+    try:
+        with isolation.begun(options) as online:
+            (report,) = _reports_of_embeddings((file,), options).values()
+    except Exception as error:
+        return {"refused": _refusal(file, error, options["memory"]), "online": online}
+    return {"lower": plain(lower_bounds(report)), "online": online}
+
+
+def _refusal(file: Path, error: Exception, memory: float) -> str:
+    """Return why a file is refused; an error that is not expected could quote anything, and is named by its type."""
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return f"{file} needs more than {memory:g} GiB of memory (--memory)"
+    if isinstance(error, (InputError, FileError, UndefinedError, OSError)):
+        return reason(error, MOST)
+    return f"{file} cannot be read: unexpected {type(error).__name__}"
 
 
 def _require_there(file: Path, options: dict[str, Any]) -> None:

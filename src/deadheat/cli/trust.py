@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
+from deadheat.cli import isolation
 from deadheat.cli import options as shared
 from deadheat.cli.files import FILE, LINES, PATH, Command, option
 from deadheat.cli.options import deliver, with_options, write_texts
+from deadheat.cli.shell import note, say
 from deadheat.cli.systems import CHUNKS
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.reports.tables import labelled
@@ -34,6 +36,13 @@ STRICT = option("Run", "--strict", is_flag=True, help="Exit with 1 for warnings 
 @click.command(cls=Command, example="audit embeddings.npz")
 @click.argument("file", type=PATH)
 @with_options(shared.SOURCES, shared.SCORES, shared.MEANS, [shared.SEED, STRICT], shared.TEXTS)
+@with_options(
+    [
+        option("Run", "--untrusted", is_flag=True,
+            help="Take FILE for that of a stranger: read it in a process of its own, with limits, and follow no link."),
+        *isolation.OPTIONS,
+    ]
+)  # fmt: skip
 def audit(file: Path, **options: Any) -> int:
     """Find what a careful referee would ask about the embeddings and labels in FILE.
 
@@ -41,6 +50,19 @@ def audit(file: Path, **options: Any) -> int:
     Exit status 0 if nothing serious is found, 1 if something is (with --strict, a warning too), 2 if there is no
     verdict.
     """
+    isolation.check(options, "untrusted")
+    if options["untrusted"] and not options["isolated"]:
+        status, text = isolation.run([*isolation.words_of(options), "--force"], file, options, quiet=False)
+        if text:
+            say(text.decode().rstrip())
+        return status
+    with isolation.begun(options) as online:
+        if options["isolated"] and online:
+            note(isolation.ONLINE)
+        return _audited(file, options)
+
+
+def _audited(file: Path, options: dict[str, Any]) -> int:
     settings = shared.task_settings(options)  # with exact ties: the others are part of an audit
     summary = shared.summary_options(options, measures=MEASURES)
     with warnings.catch_warnings():

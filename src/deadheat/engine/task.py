@@ -7,10 +7,10 @@ scores, a run, neighbors, ranks ────────────────
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.engine.counting.options import CountingOptions
@@ -24,7 +24,7 @@ from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import codes
 from deadheat.inputs.conversion import card_of
-from deadheat.inputs.files import paths_given
+from deadheat.inputs.files import Orders, paths_given
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.label_sets import LabelSets, numbered
 from deadheat.inputs.pair_rules import PairRules, Rule, open_rules
@@ -38,7 +38,9 @@ from deadheat.inputs.samples import (
     open_pair,
     open_rows,
 )
+from deadheat.inputs.source import state_of_mask
 from deadheat.support import checks
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress
@@ -71,7 +73,8 @@ class Task:
 
     Items with the label of a query are relevant to it. Without a gallery it is leave one out: every row is a query
     against all the others, excluded by its index. A task is opened and checked when it is made, and cannot change; its
-    profile is counted when a function first needs it, and kept.
+    profile is counted when a function first needs it, and kept. Labels are copied. Rows are not: a task whose rows were
+    changed before they were needed raises ValueError.
 
     Parameters
     ----------
@@ -161,6 +164,7 @@ class Task:
     _labels: NDArray[Any] | None
     _threads: int
     _source: str  # in words, for messages
+    _states: Mapping[str, Hashable]  # of the arguments that are not copied, when the task was made
 
     @plain_floats
     def __init__(
@@ -203,20 +207,23 @@ class Task:
 
     def _open(
         self, pair: Pair, options: CountingOptions, settings: Mapping[str, Any], files: str,
-        n_in_gallery: int | None = None, remedy: str | None = None,
+        n_in_gallery: int | None = None, remedy: str | None = None, watched: bool = True,
     ) -> None:  # fmt: skip
         opened, pair = pair, _settled(pair, options)
-        query = pair.query
-        distance_registry.check(options.distance, query.embeddings, pair.gallery and pair.gallery.embeddings)
+        query, items = pair.query, pair.gallery and pair.gallery.embeddings
+        distance_registry.check(options.distance, query.embeddings, items)
         options.rule.check(distance_registry.find(options.distance))
         fitted = options.fitted(pair)
         if n_in_gallery is None:
             n_in_gallery = queries_in_gallery(pair, fitted, remedy)
+        kept = {**settings, "junk": fitted.junk, "exclude": fitted.exclude}  # which the caller cannot change
         vars(self).update(
-            _opened=opened, _pair=pair, _options=fitted, _settings=dict(settings), n_in_gallery=n_in_gallery, run=None,
+            _opened=opened, _pair=pair, _options=fitted, _settings=kept, n_in_gallery=n_in_gallery, run=None,
+            _states=_states_of(pair, fitted.junk) if watched else {},
             tie_rule=fitted.rule.describe(fitted.distance),
             _labels=None if isinstance(query.labels, LabelSets) else query.labels, _threads=options.threads,
-            _source=files, knows_gallery=True, remarks=(*pair.remarks, *codes.remarks(fitted.distance, *pair[:2])),
+            _source=files, knows_gallery=True,
+            remarks=(*pair.remarks, *codes.remarks(fitted.distance, query.embeddings, items)),
         )  # fmt: skip
 
     @classmethod
@@ -307,7 +314,7 @@ class Task:
         if labels is not None:
             labels = labels_of_queries(labels, profile.n_query, profile.query_ids)
         vars(task).update(
-            _opened=None, _pair=None, _options=None, _settings={}, n_in_gallery=0, run=run, _labels=labels,
+            _opened=None, _pair=None, _options=None, _settings={}, _states={}, n_in_gallery=0, run=run, _labels=labels,
             _threads=checks.thread_count(threads), _source=source, profile=profile,
             tie_rule=ScoreTies.checked(ties).describe(), knows_gallery=knows_gallery, remarks=tuple(remarks),
         )  # fmt: skip
@@ -893,6 +900,7 @@ class Task:
         again, and queries in the gallery are looked for again only under another `junk` or `exclude`.
         """
         opened = self._opened or self._refuse("other settings")
+        self._require_unchanged()
         require_known(settings, "replace")
         every = {**self._settings, **settings}
         known = None if {"junk", "exclude"} & settings.keys() else self.n_in_gallery
@@ -908,7 +916,7 @@ class Task:
             settings["relevance"] = None  # which has become one label a row
         task = type(self).__new__(type(self))
         n_in_gallery = 0 if exclude is not None else self.n_in_gallery
-        task._open(pair, CountingOptions.checked(**settings), settings, "", n_in_gallery)
+        task._open(pair, CountingOptions.checked(**settings), settings, "", n_in_gallery, watched=False)
         return task
 
     @cached_property
@@ -936,8 +944,20 @@ class Task:
 
     @property
     def pair(self) -> Pair:
-        """The queries and the gallery; InvalidTypeError for a task that was not made of embeddings."""
-        return self._pair if self._pair is not None else self._refuse("this")
+        """The queries and the gallery, unchanged; InvalidTypeError for a task that was not made of embeddings."""
+        pair = self._pair if self._pair is not None else self._refuse("this")
+        self._require_unchanged()
+        return pair
+
+    @property
+    def files(self) -> Orders:
+        """The order of the files that patterns matched, by argument."""
+        return {} if self._pair is None else self._pair.files
+
+    @property
+    def has_gallery(self) -> bool:
+        """True if queries are ranked against a gallery, and not against each other."""
+        return self._pair is not None and self._pair.gallery is not None
 
     @property
     def options(self) -> CountingOptions:
@@ -965,6 +985,16 @@ class Task:
         if self._pair is None:
             self._refuse(what, argument)
 
+    def _require_unchanged(self) -> None:
+        """Refuse rows, or a mask of junk, that somebody has written to since the task was made."""
+        if self._pair is None or not self._states:
+            return
+        now = _states_of(self._pair, self.options.junk)
+        for name, state in self._states.items():
+            if now[name] != state:
+                verb = "were" if name == "embeddings" else "was"
+                raise InvalidValueError(name, f"{verb} changed after the task was made: make it anew, or give a copy")
+
     def _refuse(self, what: str, argument: str = "task") -> NoReturn:
         rule = f"must be made of embeddings, dh.Task(embeddings, labels), for {what}, but was made of {self._source}"
         raise InvalidTypeError(argument, rule)
@@ -985,6 +1015,15 @@ class Task:
         parts = [_shape(query.embeddings), classes, against, options.distance.replace("_", " ")]
         ties = f"ties {options.rule.describe(options.distance)}"
         return f"Task({f'{self._source}: ' if self._source else ''}{', '.join([*parts, ties])})"
+
+
+def _states_of(pair: Pair, junk: Any) -> dict[str, Hashable]:
+    """Return the states of the arguments that a task does not copy."""
+    rows = {"embeddings": pair.query, "gallery": pair.gallery}
+    states = {name: samples.embeddings.state() for name, samples in rows.items() if samples is not None}
+    if isinstance(junk, np.ndarray) and junk.ndim == 2:
+        states["junk"] = state_of_mask(junk)
+    return states
 
 
 def _shape(source: Any) -> str:

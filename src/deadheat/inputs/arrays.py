@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.conversion import plain
+from deadheat.inputs.conversion import compressed_rows, plain
 from deadheat.inputs.pair_rules import PairRules
 from deadheat.support import checks
 
@@ -78,11 +78,11 @@ def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
     """Refuse NaN, infinities, and integers that float64 cannot hold, in rows that are numbered from `start`."""
     if rows.dtype.kind == "f":
         _require_finite(rows, name, start)
-    elif rows.dtype.itemsize == 8:
-        if max(-int(rows.min()), int(rows.max())) > 2**53:
-            row, column = np.argwhere((rows > 2**53) | (rows < -(2**53)))[0]
-            came = f"holds a larger one in row {start + row}, column {column}"
-            raise InvalidValueError(name, f"must hold integers up to 2^53 in size, but {came}")
+    elif rows.dtype.itemsize == 8 and max(-int(rows.min()), int(rows.max())) > 2**53:
+        row = int(np.argwhere((rows > 2**53) | (rows < -(2**53)))[0, 0])
+        raise InvalidValueError(
+            name, f"must hold integers up to 2^53 in size, but holds a larger one in row {start + row}"
+        )
 
 
 def require_same_dim(query: Any, gallery: Any) -> None:
@@ -103,7 +103,7 @@ def junk_mask(values: Any, n_query: int, n_gallery: int) -> Any:
         raise InvalidValueError("junk", f"{rule}, but has shape {mask.shape}")
     if mask.dtype != np.bool_:
         raise InvalidTypeError("junk", f"must be bool, but has dtype {mask.dtype}")
-    return mask
+    return mask.copy() if len(mask.shape) == 1 else mask
 
 
 def scores(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -151,18 +151,15 @@ def relevance(values: Any, shape: tuple[int, ...]) -> Any:
     if matrix.dtype.kind not in "biuf" or matrix.dtype.itemsize > 8:
         raise InvalidTypeError("relevant", f"must be bool, or gains of at most 64 bits, but has dtype {matrix.dtype}")
     if hasattr(values, "tocsr"):
-        matrix = values.tocsr(copy=True)  # entries that are given twice add up, in a copy
-        matrix.sum_duplicates()
+        matrix = compressed_rows(values, "relevant")  # entries that are given twice add up
         entries = matrix.data
     if entries.dtype.kind == "f":
-        if not (allowed := gains_allowed(entries)).all():
-            raise InvalidValueError(
-                "relevant", f"must hold gains of {GAIN}, but holds {_no_gain(entries[~allowed][0])}"
-            )
+        for wrong in entries[~gains_allowed(entries)][:1]:
+            raise InvalidValueError("relevant", f"must hold gains of {GAIN}, but holds {wrong}")
     elif entries.size and entries.min() < 0:
-        raise InvalidValueError("relevant", "must hold grades of 0 and more, but holds a negative one")
+        raise InvalidValueError("relevant", f"must hold grades of 0 and more, but holds {entries.min()}")
     if entries.dtype == np.uint64 and entries.size and entries.max() > np.iinfo(np.int64).max:
-        raise InvalidValueError("relevant", "must hold grades below 2^63, but holds a larger one")
+        raise InvalidValueError("relevant", f"must hold grades below 2^63, but holds {entries.max()}")
     return matrix
 
 
@@ -200,6 +197,13 @@ def gain(value: Any, name: str) -> float:
     if value > np.iinfo(np.int64).max and isinstance(value, int):
         raise InvalidValueError(name, "must be below 2^63, but is larger")
     return value
+
+
+def least_gain(value: Any, name: str) -> float:
+    """Return the least gain that is relevant as a Python number, a whole one as an integer."""
+    if checks.real_number(value, name) <= 0:
+        raise InvalidValueError(name, f"must be above 0, but is {value}")
+    return gain(value, name)
 
 
 def _require_finite(array: NDArray[Any], name: str, start: int = 0) -> None:

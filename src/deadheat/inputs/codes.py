@@ -28,9 +28,9 @@ def n_bits(source: Source) -> int:
     return source.shape[1] * (8 if is_packed(source) else 1)
 
 
-def remarks(distance: str, *samples: Any) -> tuple[str, ...]:
+def remarks(distance: str, *sources: Source | None) -> tuple[str, ...]:
     """Return a remark on how uint8 was read, which holds packed bits or numbers; none for 0 and 1, which are both."""
-    packed = [each.embeddings for each in samples if each is not None and is_packed(each.embeddings)]
+    packed = [rows for rows in sources if rows is not None and is_packed(rows)]
     if not packed or all(isinstance(rows, Array) and rows.whole().max() <= 1 for rows in packed):
         return ()
     if distance == "hamming":
@@ -122,5 +122,5 @@ def _hint(rows: NDArray[Any], name: str) -> str:
         return of_signs
     shifted = rows.dtype == np.int8 or rows.min() < 0
     packed = f"(np.array({name}, int) + 128).astype(np.uint8)" if shifted else f"np.array({name}, np.uint8)"
-    as_made = ', which precision="ubinary" has' if shifted else ""
-    return f"packed bits are {packed}{as_made}; of numbers, {of_signs}"
+    other = ', or take precision="ubinary"' if shifted else ""
+    return f"if bits are packed in them, give {packed}{other}; if they are numbers, {of_signs}"

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import numbers
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import DeadheatError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import features
+from deadheat.support import checks
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import lazy, require
 
@@ -29,6 +31,7 @@ types: Any = lazy("pyarrow.types")
 compute: Any = lazy("pyarrow.compute")
 
 _EXACT = 2.0**53  # from here on a float64 may be an integer that was rounded
+_MOST_SPARSE = 1 << 31  # rows or columns of a sparse matrix, which takes memory for each
 _RAGGED = "must be a matrix, but its rows differ in length or kind"
 
 
@@ -67,7 +70,25 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: scores must fit one type, but float64 does not hold 9007199254740993
     """
+    with converting(values, name):
+        return _plain(values, name, ragged, unmasked)
+
+
+@contextmanager
+def converting(values: Any, name: str) -> Iterator[None]:
+    """Refuse values whose own methods, or NumPy's for them, raise an error; that error is the cause."""
+    try:
+        yield
+    except DeadheatError:
+        raise
+    except Exception as error:
+        said = checks.cause(error)
+        raise InvalidTypeError(name, f"must be readable, but this {type(values).__name__} raised {said}") from error
+
+
+def _plain(values: Any, name: str, ragged: str, unmasked: str) -> Array:
     _require_unmasked(values, name, unmasked)
+    require_collected(values, name)
     if hasattr(values, "todense"):
         raise InvalidTypeError(name, f"must be dense, but is a sparse {type(values).__name__}: give values.toarray()")
     if _is_dataset_column(values):
@@ -116,6 +137,13 @@ def _require_unmasked(values: Any, name: str, instead: str) -> None:
         raise InvalidTypeError(name, f"must be a plain array, but is a masked one{instead and f'; {instead}'}")
 
 
+def require_collected(values: Any, name: str) -> None:
+    """Refuse a lazy frame, which has no values yet."""
+    if hasattr(values, "collect") and not hasattr(values, "__array__"):
+        kind = type(values).__name__
+        raise InvalidTypeError(name, f"must have values, but is a {kind}: give frame.collect()")
+
+
 def _is_dataset_column(values: Any) -> bool:
     """Return whether something is a column of Hugging Face's datasets."""
     return hasattr(values, "column_name") and hasattr(getattr(values, "source", None), "with_format")
@@ -131,9 +159,12 @@ def _from_rows(values: Any, name: str, ragged: str) -> Array:
         raise InvalidValueError(name, ragged + _uneven(values)) from None
     array = widened(array)
     if array.dtype.kind == "O" and array.ndim == 1 and any(map(is_row, array)):  # a column of lists
-        odd = next((f"row {row} has {entry!r:.40}" for row, entry in enumerate(array) if not is_row(entry)), None)
+        odd = next((row for row, entry in enumerate(array) if not is_row(entry)), None)
         if odd is not None:
-            raise InvalidValueError(name, f"must have a list of numbers in each row, but {odd}")
+            came = f"row {odd} has {checks.shown(array[odd])}"
+            raise InvalidValueError(name, f"must have a list of numbers in each row, but {came}")
+        if isinstance(values, list):  # NumPy has not taken its rows for rows
+            raise InvalidValueError(name, ragged)
         return _from_rows(array.tolist(), name, ragged)
     if array.dtype.kind == "O" and array.ndim == 2:
         missing = np.argwhere(array == None)  # noqa: E711 - of each entry
@@ -178,12 +209,13 @@ def _require_kept(array: Array, given: list[Any], name: str) -> None:
 
 def is_frame(values: Any) -> bool:
     """Return whether something is a data frame."""
-    return hasattr(values, "columns") and hasattr(values, "__array__")
+    return hasattr(values, "__array__") and hasattr(values, "columns")
 
 
 def is_row(entry: Any) -> bool:
     """Return whether an entry of a column is a list or an array."""
-    return hasattr(entry, "__len__") and not isinstance(entry, (str, bytes, dict))
+    sequence = hasattr(entry, "__len__") and hasattr(entry, "__getitem__")
+    return sequence and not isinstance(entry, (str, bytes, dict))
 
 
 def _column_of_lists(frame: Any) -> Any | None:
@@ -245,13 +277,32 @@ def is_on_card(value: Any) -> bool:
 
 def on_host(values: Any, name: str) -> Any:
     """Return an array of another library, on any device, as a NumPy array; return anything else unchanged."""
-    if hasattr(values, "detach") and hasattr(values, "cpu"):
-        return _from_torch(values, name)
-    if hasattr(values, "__cuda_array_interface__"):
-        return _from_device(values, name)
-    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-        return _from_dlpack(values, name)
+    with converting(values, name):
+        if hasattr(values, "detach") and hasattr(values, "cpu"):
+            return _from_torch(values, name)
+        if hasattr(values, "__cuda_array_interface__"):
+            return _from_device(values, name)
+        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+            return _from_dlpack(values, name)
     return values
+
+
+def compressed_rows(values: Any, name: str) -> Any:
+    """Return a sparse matrix of SciPy as compressed rows whose places are checked, with each entry once.
+
+    The matrix of the caller stays as it is, also without the marks that SciPy keeps in it.
+    """
+    with converting(values, name):
+        if max(values.shape) > _MOST_SPARSE:
+            raise InvalidValueError(name, f"must have at most 2^31 rows and columns, but has shape {values.shape}")
+        if values.format in ("csr", "csc", "bsr"):
+            values = type(values)((values.data, values.indices, values.indptr), shape=values.shape)
+            values.check_format()
+        elif values.format == "coo":
+            values = type(values)((values.data, values.coords), shape=values.shape)
+        rows = values.tocsr(copy=True)
+        rows.sum_duplicates()
+        return rows
 
 
 def widened(array: Array) -> Array:
@@ -278,7 +329,8 @@ def _from_torch(tensor: Any, name: str) -> Array:
     if getattr(tensor, "is_meta", False):
         raise InvalidTypeError(name, "must hold numbers, but is a tensor on the device 'meta', which has none")
     here = tensor.detach().cpu()
-    here = here.resolve_neg() if hasattr(here, "resolve_neg") else here  # whose sign is not yet applied
+    if hasattr(here, "resolve_conj"):
+        here = here.resolve_conj().resolve_neg()  # views whose signs are not yet applied
     try:
         return here.numpy()  # type: ignore[no-any-return]
     except TypeError:  # bfloat16 and shorter, which NumPy does not have and float32 holds

@@ -1,4 +1,4 @@
-"""Rows on disk: memory maps that are read through windows of a few megabytes, whose pages are then released.
+"""Rows on disk: files, which are read, and the caller's memory maps, whose pages are released after each reading.
 
 The memory in use does not grow with a file, and no file is kept open: a set may have more files than a process may
 open. Rows are checked a piece at a time. Rows that are not stored one after another (Parquet, Fortran order) are copied
@@ -10,21 +10,27 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+import deadheat._core as _core
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.source import Array, Index, Rows, Shards, Source
+from deadheat.support.arrays import slices
 from deadheat.support.lazy import tempfile
 from deadheat.support.scratch import Unnamed, available_memory
 
 TRANSPOSED = 16 << 20  # bytes of the rows that are put together from columns at once
 RESIDENT = 8 << 20  # bytes of a file that are mapped at once
 AROUND = 2 << 20  # bytes that may become resident around the row that was asked for
+
+
+_FIRST = np.zeros(1, dtype=np.int64)
 
 
 class Mapped(Source):
@@ -101,32 +107,95 @@ class Mapped(Source):
 
 
 class File(Source):
-    """Rows in a file, which is mapped for each reading and never kept open, except for the temporary `spool`."""
+    """Rows in a file, which is opened for each reading and never kept open, except for the temporary `spool`.
+
+    It is read and not mapped: a file that is cut off meanwhile is an error, and not the end of the process.
+    """
 
     spool: Unnamed | None = None
+    by_column = False
 
-    def __init__(self, path: str | os.PathLike[str], array: np.memmap[Any, Any], title: str) -> None:
-        self.shape, self.stored, self.title = (array.shape[0], array.shape[1]), array.dtype, title
-        self.dtype = float_type(array.dtype, title)
-        self._path, self._offset = os.path.abspath(path), array.offset
-        self._state = self._stat()
+    def __init__(self, place: Place, title: str) -> None:
+        self.shape, self.stored, self.title = place.shape, np.dtype(place.dtype), title
+        self.dtype = float_type(self.stored, title)
+        self._path, self._offset = os.path.abspath(place.path), place.offset
+        self._row = max(1, self.shape[1] * self.stored.itemsize)  # bytes
+        self._state = self.state()
 
-    def _stat(self) -> tuple[int, int, int]:
-        """Return values that change when somebody writes to the file or replaces it."""
-        state = os.stat(self._path)
-        return state.st_ino, state.st_size, state.st_mtime_ns
+    @classmethod
+    def of_map(cls, array: np.memmap[Any, Any], title: str) -> File:
+        """Return the rows of a map of a whole array; its columns, and `by_column`, if it is stored column by column."""
+        by_column = array.flags.f_contiguous and min(array.shape) > 1
+        assert array.filename is not None
+        shape: Any = array.shape[::-1] if by_column else array.shape
+        source = cls(Place(os.fspath(array.filename), array.dtype.str, array.offset, shape), title)
+        source.by_column = by_column
+        return source
 
-    def _mapped(self) -> Mapped:
-        if self._stat() != self._state:
-            raise InvalidValueError(self.title, "must stay as it is while it is read, but has changed")
-        return Mapped(np.memmap(self._path, self.stored, "r", self._offset, self.shape), self.title)
+    def state(self) -> Hashable:
+        return _state_of(os.stat(self._path))
+
+    def as_stored(self) -> Iterator[Rows]:
+        """Yield all rows in order, in pieces, in the type in which they are stored."""
+        return (rows for _, rows in self.stored_pieces(max(1, RESIDENT // self._row)))
+
+    def transposed(self) -> Iterator[Rows]:
+        """Yield the columns in order, as rows, in pieces: those of a file that is stored column by column."""
+        step = max(1, TRANSPOSED // (self.shape[0] * self.stored.itemsize))
+        for start in range(0, self.shape[1], step):
+            part = np.empty((self.shape[0], min(step, self.shape[1] - start)), dtype=self.stored)
+            begin = self._offset + start * self.stored.itemsize
+            with self._opened() as file:
+                for row in range(self.shape[0]):
+                    self._fill(file, begin + row * self._row, part[row : row + 1])
+            yield np.ascontiguousarray(part.T)
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        descriptor = os.open(self._path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        try:
+            if _state_of(os.fstat(descriptor)) != self._state:
+                raise self._changed()
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _changed(self) -> InvalidValueError:
+        return InvalidValueError(self.title, "must stay as it is while it is read, but has changed")
+
+    def _fill(self, file: int, begin: int, out: Rows, rows: Index = _FIRST, places: Index = _FIRST) -> None:
+        """Read rows with these ascending numbers, counted from a byte on, each to its place in the output."""
+        failed = _core.read_rows(file, begin, rows, places, out.view(np.uint8))
+        if failed > 0:
+            raise OSError(failed, os.strerror(failed), self._path)
+        if failed:
+            raise self._changed()
 
     def _read_into(self, start: int, out: Rows) -> None:
-        if len(out):
-            self._mapped()._read_into(start, out)
+        with self._opened() as file:
+            for part, some in self._parts(out):
+                self._fill(file, self._offset + (start + some.start) * self._row, part.reshape(1, -1))
 
     def _take_into(self, index: Index, out: Rows) -> None:
-        self._mapped()._take_into(index, out)
+        with self._opened() as file:
+            for part, some in self._parts(out):
+                order = np.argsort(index[some], kind="stable")
+                self._fill(file, self._offset, part, index[some][order], order)
+
+    def _parts(self, out: Rows) -> Iterator[tuple[Rows, slice]]:
+        """Yield parts of the output to fill, in the type in which the rows are stored."""
+        at_once = out.dtype == self.stored and out.flags.c_contiguous
+        step = max(1, len(out) if at_once else RESIDENT // self._row)
+        for some in slices(len(out), step):
+            part = out[some] if at_once else np.empty(out[some].shape, dtype=self.stored)
+            yield part, some
+            if not at_once:
+                out[some] = part
+
+
+def _state_of(file: os.stat_result) -> Hashable:
+    """Return values that change when somebody writes to a file or replaces it."""
+    return file.st_ino, file.st_size, file.st_mtime_ns
 
 
 def pages(array: Any) -> mmap.mmap | None:
@@ -136,10 +205,10 @@ def pages(array: Any) -> mmap.mmap | None:
     return array if isinstance(array, mmap.mmap) else None
 
 
-def checked(source: Source, mapped: Mapped) -> Source:
-    """Return the source after checking all mapped rows, a piece at a time."""
+def checked(source: Mapped | File) -> Source:
+    """Return the source after checking all rows, a piece at a time."""
     if source.stored.kind == "f" or source.stored.itemsize == 8:
-        for _ in _exact(mapped.as_stored(), mapped.title):
+        for _ in _exact(source.as_stored(), source.title):
             pass
     return source
 
@@ -162,17 +231,17 @@ def spooled(pieces: Iterable[Rows], title: str) -> Source:
     """Check rows and copy them to a temporary file, which is deleted with the source."""
     spool = Unnamed()
     try:
-        _, dtype, _, shape = copied(_exact(pieces, title), spool.file, tempfile.gettempdir())
+        place = copied(_exact(pieces, title), spool.file, tempfile.gettempdir())
         spool.written()
     except BaseException as error:
         spool.close()
         if isinstance(error, OSError):  # the disk is full: say which
             error.filename = error.filename or tempfile.gettempdir()
         raise
-    if not shape[0]:
+    if not place.shape[0]:
         spool.close()
-        return Array(np.empty(shape, dtype=float_type(np.dtype(dtype), title)))
-    source = File(spool.path, np.memmap(spool.path, dtype, "r", shape=shape), title)
+        return Array(np.empty(place.shape, dtype=float_type(np.dtype(place.dtype), title)))
+    source = File(place._replace(path=spool.path), title)
     source.spool = spool
     return source
 
@@ -253,5 +322,5 @@ def open_places(places: Sequence[Place], title: str) -> Source:
 
 
 def _opened(place: Place, title: str, stays: bool) -> Source:
-    array: Any = np.memmap(place.path, np.dtype(place.dtype), "r", place.offset, place.shape)
-    return Array(np.asarray(array)) if stays and array.flags.aligned else File(place.path, array, title)
+    array: Any = np.memmap(place.path, np.dtype(place.dtype), "r", place.offset, place.shape) if stays else None
+    return Array(np.asarray(array)) if stays and array.flags.aligned else File(place, title)

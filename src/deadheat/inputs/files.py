@@ -142,8 +142,7 @@ def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
     >>> fitting("emb-10.npy")
     ['emb-10.npy']
     """
-    checks.without_nul(path, name)
-    text = os.fspath(path)
+    text = checks.path(path, name)
     if scratch.is_url(text):
         limits.require_file(text)
         return sorted(scratch.matching(text), key=natural)

@@ -60,7 +60,7 @@ def read_neighbors(path: Path) -> Neighbors:
     if ending in _BINARY:
         found = _binary(path, _BINARY[ending])
     elif ending == ".npy":
-        array = numpy_files.embeddings(path, Layout())
+        array = numpy_files.labels(path, Layout())
         found = {"f" if np.asarray(array).dtype.kind == "f" else "i": np.asarray(array)}
     elif ending == ".parquet":
         with unreadable(path, "Parquet"):

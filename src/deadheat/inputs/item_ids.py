@@ -123,21 +123,22 @@ def id_rows(ids: Any, name: str) -> Rows:
         return Rows(_ids(array.ravel(), name), np.full(len(array), array.shape[1]))
     if not hasattr(ids, "__len__") or isinstance(ids, (str, bytes, Mapping)):
         raise InvalidTypeError(name, f"{_ID_RULE}, but is {type(ids).__name__}")
-    parts = [(_id_row(row, f"{name}[{i}]"), f"{name}[{i}]") for i, row in enumerate(ids)]
+    rows = checks.listed(ids, name, _ID_RULE.removeprefix("must be "))
+    parts = [(_id_row(row, f"{name}[{i}]"), f"{name}[{i}]") for i, row in enumerate(rows)]
     values = joined(parts, name) if parts else np.empty(0, dtype=np.int64)
     return Rows(values, np.array([len(part) for part, _ in parts], dtype=np.int64))
 
 
 def _id_row(row: Any, name: str) -> Array:
     if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
-        raise InvalidTypeError(name, f"must be a row of ids, but is {row!r}")
-    listed = on_host(row, name) if hasattr(row, "__array__") else list(row)
+        raise InvalidTypeError(name, f"must be a row of ids, but is {checks.shown(row)}")
+    listed = on_host(row, name) if hasattr(row, "__array__") else checks.listed(row, name, "a row of ids")
     if isinstance(listed, list) and len({isinstance(item, str) for item in listed}) > 1:
         raise InvalidTypeError(name, "must be all integers or all strings, but holds both")
     array = plain(listed, name)
     if array.ndim != 1:
         raise InvalidValueError(name, f"must be a row of ids, but has shape {array.shape}")
-    return _ids(array if len(array) else array.astype(np.int64), name)
+    return _ids(array if len(array) else np.empty(0, dtype=np.int64), name)
 
 
 def _ids(array: Array, name: str) -> Array:

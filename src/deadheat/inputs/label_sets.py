@@ -123,14 +123,14 @@ def label_sets(values: Any, n: int, name: str, what: str) -> LabelSets:
     --------
     >>> label_sets(np.array([[1, 0], [1, 2]]), 2, "labels", "embeddings")
     Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: labels must hold 0 and 1 alone where a row has several, but row 1 has another number
+    deadheat.errors.InvalidValueError: labels must hold 0 and 1 alone where a row has several, but row 1 has another
     """
     if isinstance(values, LabelSets):
         found = values
     elif isinstance(values, (list, tuple)):
         found = _of_sets(values, name)
     else:
-        found = _of_sparse(values.tocsr(), name) if hasattr(values, "tocsr") else _of_matrix(values, name)
+        found = _of_sparse(values, name) if hasattr(values, "tocsr") else _of_matrix(values, name)
     if len(found) != n:
         came = f"got labels of {len(found)} rows for {n} rows"
         raise InvalidValueError(name, f"must have one entry per row of {what}, but {came}")
@@ -199,16 +199,17 @@ def _of_matrix(values: Any, name: str) -> LabelSets:
         raise InvalidTypeError(name, f"must hold 0 and 1 alone where a row has several, but has dtype {matrix.dtype}")
     wrong = np.flatnonzero(((matrix != 0) & (matrix != 1)).any(axis=1))
     if len(wrong):
-        came = f"row {wrong[0]} has another number"
+        came = f"row {wrong[0]} has another"
         raise InvalidValueError(name, f"must hold 0 and 1 alone where a row has several, but {came}")
     packed = np.packbits(matrix.astype(np.bool_), axis=1, bitorder="little")
     return LabelSets(_words(packed), tuple(map(_Column, range(matrix.shape[1]))))
 
 
-def _of_sparse(matrix: Any, name: str) -> LabelSets:
+def _of_sparse(values: Any, name: str) -> LabelSets:
+    matrix = conversion.compressed_rows(values, name)
     odd = matrix.data[(matrix.data != 0) & (matrix.data != 1)]
     if len(odd):
-        raise InvalidValueError(name, "must hold 0 and 1 alone where a row has several, but holds another number")
+        raise InvalidValueError(name, "must hold 0 and 1 alone where a row has several, but holds another")
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[matrix.data != 0]
     return LabelSets(
         _bits(row, matrix.indices[matrix.data != 0], matrix.shape), tuple(map(_Column, range(matrix.shape[1])))

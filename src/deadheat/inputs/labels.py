@@ -64,7 +64,7 @@ def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
     if len(array) != n:
         came = f"got {len(array)} labels for {n} rows"
         raise InvalidValueError(name, f"must have one entry per row of {what}, but {came}")
-    return array
+    return array.copy()  # which the caller cannot change
 
 
 def label_codes(query: Labels, gallery: Labels | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -173,7 +173,9 @@ def _whole_numbers(array: Labels, name: str) -> Labels:
     distinct = np.abs(floats) < 2.0**digits  # to which the next integer rounds
     odd = np.flatnonzero(~(distinct & (floats == np.rint(floats))))
     if len(odd):
-        value, came = floats[odd[0]], f"has dtype {floats.dtype} and holds another number in row {odd[0]}"
+        value = floats[odd[0]]
+        found = "another number" if np.isfinite(value) else value
+        came = f"has dtype {floats.dtype} and holds {found} in row {odd[0]}"
         hint = f"; a float stands for one integer only below 2**{digits}" if value == np.rint(value) else ""
         raise InvalidTypeError(name, f"must be integers or strings, but {came}{hint}")
     return floats.astype(np.int64)

@@ -44,7 +44,7 @@ class Limits(NamedTuple):
     members : int
         The arrays and groups in a file.
     nesting : int
-        The depth of groups within groups, and of the objects of JSON.
+        The depth of groups within groups.
     """
 
     unpacked: int
@@ -56,8 +56,12 @@ class Limits(NamedTuple):
     nesting: int
 
 
-ORDINARY = Limits(2 << 30, 4 << 20, 100, 1 << 24, 1 << 31, 1 << 16, 64)
-UNTRUSTED = Limits(512 << 20, 4 << 20, 100, 1 << 16, 1 << 22, 1 << 10, 8)
+ORDINARY = Limits(
+    unpacked=1 << 30, text=4 << 20, ratio=100, columns=1 << 24, lines=1 << 31, members=1 << 16, nesting=64
+)
+UNTRUSTED = Limits(
+    unpacked=512 << 20, text=4 << 20, ratio=100, columns=1 << 16, lines=1 << 22, members=1 << 10, nesting=8
+)
 
 _is_untrusted = ContextVar("deadheat_untrusted", default=False)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.conversion import is_frame
+from deadheat.inputs.conversion import converting, is_frame
 from deadheat.inputs.labels import labels
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64, slices
@@ -71,7 +71,9 @@ def open_rules(metadata: Any, n: int, positives: Rule, negatives: Rule) -> tuple
     for name in dict.fromkeys([*same, *other, *negative_same, *different]):
         if name not in held:
             raise InvalidValueError("metadata", f"must have the columns of the rules, but has no {checks.shown(name)}")
-        columns[name] = labels(metadata[name], n, f"metadata[{name!r}]", "embeddings")
+        with converting(metadata, "metadata"):
+            column = metadata[name]
+        columns[name] = labels(column, n, f"metadata[{name!r}]", "embeddings")
 
     def numbers(*names: str) -> Int64:
         known: dict[Any, int] = {}
@@ -94,4 +96,8 @@ def _sides(rule: Any, name: str) -> list[list[str]]:
     if odd is not None:
         raise InvalidValueError(name, f"must have no other names than 'same' and 'different', but has {odd!r}")
     sides = (given.get(side, ()) for side in ("same", "different"))
-    return [[side] if isinstance(side, str) else checks.listed(side, name, "names of columns") for side in sides]
+    names = [[side] if isinstance(side, str) else checks.listed(side, name, "names of columns") for side in sides]
+    for column in (*names[0], *names[1]):
+        if not isinstance(column, (str, int)):
+            raise InvalidTypeError(name, f"must be names of columns, but has {checks.shown(column)}")
+    return names

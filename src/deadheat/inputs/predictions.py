@@ -9,6 +9,7 @@ from typing import Any
 from deadheat.errors import FileError, InvalidValueError, reason
 from deadheat.inputs import limits
 from deadheat.inputs.files import Path, unzipped
+from deadheat.support import checks
 
 _ABOUT = "mteb_model_meta"  # the key next to the subsets
 
@@ -45,6 +46,7 @@ def read_predictions(path: Path, *, subset: str | None = None, split: str | None
     >>> read_predictions(path)
     {'q': {'a': 0.5, 'b': 0.5}}
     """
+    checks.path(path)
     try:
         with unzipped(path) as file:
             content = json.load(file, object_pairs_hook=distinct)

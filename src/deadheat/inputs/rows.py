@@ -26,6 +26,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from deadheat.errors import FileError, InputError, InvalidTypeError
+from deadheat.inputs.conversion import converting, require_collected
 from deadheat.inputs.files import Path, unreadable, unzipped
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.tables import check_names
@@ -69,8 +70,10 @@ def _columns(held: Iterable[Any], argument: str, row: Any = None, path: Path | N
     names = _found(held, argument)
     if None in names[:2] or (names[2] is None and (argument == "run" or len(held) != 2)):
         needed = f"query_id, doc_id, {NAMES[argument][0]}"
-        came = "columns" if row is None else f"a {type(row).__name__} of"
-        error = InvalidTypeError(argument, f"must have {needed}, but has {came} {', '.join(map(str, held))}")
+        listed = ", ".join(map(str, held))
+        kind = f"a {type(row).__name__}"
+        came = f"columns {listed}" if row is None else f"{kind} of {listed}" if isinstance(row, Mapping) else kind
+        error = InvalidTypeError(argument, f"must have {needed}, but has {came}")
         raise error if path is None else FileError(path, f": {error}")
     return names
 
@@ -109,6 +112,12 @@ def rows_of(source: Table, argument: str) -> Iterator[Row]:
     >>> list(rows_of([{"userID": 7, "itemID": "a", "prediction": 0.5}], "run"))
     [(1, 7, 'a', 0.5)]
     """
+    with converting(source, argument):
+        yield from _rows_in(source, argument)
+
+
+def _rows_in(source: Table, argument: str) -> Iterator[Row]:
+    require_collected(source, argument)
     if isinstance(source, Mapping):
         return _rows_of_mapping(source, argument)
     if not callable(getattr(source, "columns", len)) or hasattr(source, "column_names"):

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import features, label_sets
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
-from deadheat.inputs.conversion import is_on_card, n_dim, plain
+from deadheat.inputs.conversion import is_on_card, n_dim, plain, require_collected
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
 from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matching, orders, paths_given, paths_in
 from deadheat.inputs.label_sets import LabelSets
@@ -239,6 +239,9 @@ def read(
     >>> samples.labels
     array(['cat', 'dog'], dtype='<U3')
     """
+    labels is None or checks.path(labels, "labels")
+    for each in paths_given(path) or [path]:
+        checks.path(each, "path")
     for name, key in (("embeddings_key", embeddings_key), ("labels_key", labels_key)):
         key is None or checks.text(key, name)
     if not (label_column is None or isinstance(label_column, str) or type(label_column) is int):
@@ -262,6 +265,7 @@ def _patterns(given: str | Sequence[str] | None, name: str) -> tuple[str, ...] |
 def _reject_tables(value: Any, name: str) -> None:
     """Refuse a run, a dictionary and a whole data set in the place of an array, and say what to write."""
     first = value[0] if isinstance(value, (list, tuple)) and value else value
+    require_collected(first, name)
     held = getattr(first, "column_names", getattr(first, "columns", getattr(first, "_fields", None)))
     if held is None and not isinstance(first, Mapping) and not hasattr(first, "to_dict"):  # as mostly
         return
@@ -445,12 +449,10 @@ def _open_array(value: Any, title: str, may_close: bool = False) -> Source:
         return Array(np.asarray(array, dtype=float_type(array.dtype, title)))
     require_filled(array.shape, title)
     if isinstance(value, np.memmap) and pages(value) is not None:
-        mapped = Mapped(value, title)
-        if mapped.by_column:
-            return spooled(mapped.transposed(), title)
         base: Any = value.base
-        path = value.filename if may_close and base is pages(value) else None  # the `offset` of a view is not its own
-        return checked(mapped if path is None else File(path, value, title), mapped)
+        is_file = may_close and base is pages(value) and value.filename  # the `offset` of a view is not its own
+        stored = File.of_map(value, title) if is_file else Mapped(value, title)
+        return spooled(stored.transposed(), title) if stored.by_column else checked(stored)
     target = float_type(array.dtype, title)
     require_exact(array, title)
     may_be_codes = array.dtype in (np.bool_, np.uint8)  # whose bits stay bits

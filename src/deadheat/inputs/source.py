@@ -7,8 +7,7 @@ those on disk. Rows are checked before a source is made of them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -17,7 +16,10 @@ from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.inputs.arrays import float_type
-from deadheat.support.lazy import hashlib
+from deadheat.support.caching import cached_property
+from deadheat.support.lazy import hashlib, lazy
+
+zlib: Any = lazy("zlib")
 
 Rows: TypeAlias = NDArray[Any]
 Index: TypeAlias = NDArray[np.int64]
@@ -101,6 +103,13 @@ class Source(ABC):
         self._read_into(0, out)
         return out
 
+    def state(self) -> Hashable:
+        """Return a value that differs once somebody has changed a number in the rows; it takes as long as a copy."""
+        found = 0
+        for _, rows in self.pieces():
+            found = zlib.crc32(_core.hash_rows(rows, False, self.threads), found)
+        return found
+
     @abstractmethod
     def _read_into(self, start: int, out: Rows) -> None:
         """Fill `out`, of any type that holds the numbers, with rows from `start`."""
@@ -147,6 +156,9 @@ class Shards(Source):
         stored = {source.stored.newbyteorder("=") for source in self._sources}
         self.stored = stored.pop() if len(stored) == 1 else self.dtype
 
+    def state(self) -> Hashable:
+        return tuple(source.state() for source in self._sources)
+
     def _read_into(self, start: int, out: Rows) -> None:
         stop = start + len(out)
         for source, (first, last) in zip(self._sources, pairwise(self._starts.tolist()), strict=True):
@@ -176,11 +188,21 @@ class Chosen(Source):
         self._source, self._index = source, index
         self.shape, self.dtype, self.stored = (len(index), source.shape[1]), source.dtype, source.stored
 
+    def state(self) -> Hashable:
+        return self._source.state()
+
     def _read_into(self, start: int, out: Rows) -> None:
         self._source._take_into(self._index[start : start + len(out)], out)
 
     def _take_into(self, index: Index, out: Rows) -> None:
         self._source._take_into(self._index[index], out)
+
+
+def state_of_mask(mask: NDArray[np.bool_]) -> Hashable:
+    """Return a value that differs once somebody has changed a mask, as `Source.state` does for rows."""
+    marks = np.ascontiguousarray(mask).reshape(-1)
+    whole = len(marks) // 8 * 8  # as words of eight, none of which is the −0 that counts as 0
+    return int(_core.hash_rows(marks[:whole].view(np.float64)[None], False)[0]), marks[whole:].tobytes()
 
 
 def fingerprint(source: Source) -> bytes:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
-from deadheat.inputs.conversion import on_host
+from deadheat.inputs.conversion import compressed_rows, converting, on_host
 from deadheat.inputs.source import Index, Rows, Source
 from deadheat.support.arrays import Bool, Int64, offsets_of, spread
+from deadheat.support.lazy import lazy
+
+zlib: Any = lazy("zlib")
 
 
 class SparseRows(Source):
@@ -19,6 +23,9 @@ class SparseRows(Source):
     def __init__(self, shape: tuple[int, int], starts: Int64, columns: Index, values: Rows) -> None:
         self.shape, self.stored, self.dtype = shape, values.dtype, float_type(values.dtype, "values")
         self._starts, self._columns, self._values = starts, columns, values
+
+    def state(self) -> Hashable:
+        return int(zlib.crc32(np.ascontiguousarray(self._values), zlib.crc32(np.ascontiguousarray(self._columns))))
 
     def _read_into(self, start: int, out: Rows) -> None:
         self._take_into(np.arange(start, start + len(out)), out)
@@ -64,28 +71,24 @@ def sparse_rows(values: Any, title: str) -> Source:
         require_filled(shape, title)
     starts, columns, numbers = _of_tensor(values, title) if _is_tensor(values) else _of_scipy(values, title)
     source = SparseRows(shape, starts, columns, numbers)
-    for place in np.flatnonzero(~np.isfinite(numbers))[:1]:
+    with np.errstate(invalid="ignore"):
+        inexact = ~np.isfinite(numbers) if numbers.dtype.kind == "f" else (numbers > 2**53) | (numbers < -(2**53))
+    for place in np.flatnonzero(inexact)[:1]:
         row = int(np.searchsorted(starts, place, side="right")) - 1
-        require_exact(source.read(row, row + 1), title, row)
-    if len(numbers) and numbers.dtype.kind != "f":
-        require_exact(numbers[None], title)
+        is_float = numbers.dtype.kind == "f"
+        require_exact(source.read(row, row + 1) if is_float else numbers[place : place + 1, None], title, row)
     return source
 
 
 def _of_scipy(values: Any, title: str) -> tuple[Int64, Index, Rows]:
-    float_type(values.dtype, title)
-    rows = values.tocsr()
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
+    rows = compressed_rows(values, title)
+    float_type(rows.dtype, title)
     return rows.indptr.astype(np.int64), rows.indices, rows.data
 
 
 def _of_tensor(values: Any, title: str) -> tuple[Int64, Index, Rows]:
-    try:
+    with converting(values, title):  # PyTorch cannot sort those of float8, or on the device "meta"
         rows = values.detach().cpu().to_sparse_coo().coalesce()
-    except NotImplementedError as error:  # of float8, or on the device "meta"
-        raise InvalidTypeError(title, f"must be a sparse tensor that PyTorch can sort, but {error}") from None
     if rows.sparse_dim() != 2:
         raise InvalidTypeError(title, "must hold numbers, but is a sparse tensor of dense rows: give tensor.to_dense()")
     place, columns = rows.indices().numpy()

@@ -173,7 +173,7 @@ class Chunks(NamedTuple):
         if documents is None:
             return cls(repeats)
         if isinstance(documents, (str, os.PathLike)):
-            checks.without_nul(documents, "documents")
+            checks.path(documents, "documents")
             return cls(repeats, rows.pairs_in(documents))
         if not isinstance(documents, Mapping):
             rule = "must be a dictionary from chunks to documents, or the path of one"
@@ -249,7 +249,7 @@ def _open(source: Path | Table, form: _Form, may_be_empty: bool, chunks: Chunks 
     if isinstance(source, Opened) and chunks.documents is None:
         table = source
     elif isinstance(source, (str, os.PathLike)):
-        checks.without_nul(source, form.argument)
+        checks.path(source, form.argument)
         found = rows.rows_in(source, form.argument, form.number_in)
         table = _read(source, form, chunks) if found is None else _collected(found[0], form, chunks, source, found[1])
     else:
@@ -289,7 +289,7 @@ def _collected(
                 raise FileError(path, f", {unit} {place}: {error}") from None
             if error.argument in (form.argument, "documents"):
                 raise
-            where = f"{form.argument}, query {of_query!r:.50}, document {of_item!r:.50}:"
+            where = f"{form.argument}, query {checks.shown(of_query)}, document {checks.shown(of_item)}:"
             raise type(error)(where, str(error)) from None
     if n_again:
         said = ("1 line", "repeats", "counts") if n_again == 1 else (f"{n_again} lines", "repeat", "count")

@@ -22,6 +22,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError, reason
 from deadheat.inputs import trec
+from deadheat.inputs.disk import File, Place
 from deadheat.inputs.predictions import read_predictions
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
@@ -169,7 +170,7 @@ def read_embeddings(folder: str | os.PathLike[str], texts: Sequence[str]) -> NDA
     InvalidValueError, InvalidTypeError
         If a text is not in the cache, or not a string.
     """
-    texts, folder = list(texts), Path(folder)
+    texts, folder = list(texts), Path(checks.path(folder, "folder"))
     odd = next((text for text in texts if not isinstance(text, str)), None)
     if odd is not None:
         raise InvalidTypeError("texts", f"must be strings, but one is {odd!r:.50}")
@@ -181,10 +182,10 @@ def read_embeddings(folder: str | os.PathLike[str], texts: Sequence[str]) -> NDA
     if -1 in rows:
         missing = f"{rows.count(-1)} of {len(rows)} are not; the first is {texts[rows.index(-1)]!r:.50}"
         raise InvalidValueError("texts", f"must all be in {folder}, but {missing}")
-    held = np.memmap(vectors, dtype="<f4", mode="r").reshape(-1, dim)
-    if rows and max(rows) >= len(held):
-        raise FileError(vectors, f" must hold row {max(rows)}, but ends after {len(held)}")
-    return np.array(held[rows], dtype=np.float32)
+    n = vectors.stat().st_size // (4 * dim)
+    if rows and max(rows) >= n:
+        raise FileError(vectors, f" must hold row {max(rows)}, but ends after {n}")
+    return File(Place(str(vectors), "<f4", 0, (n, dim)), "texts").take(np.array(rows, dtype=np.int64))
 
 
 def _number(path: Path) -> int:

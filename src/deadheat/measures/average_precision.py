@@ -113,7 +113,7 @@ def _trapezoids(profile: TieProfile, limit: int) -> Triple[Float64]:
     k, n, tied, m = _arrays(profile, first)
     slots, pure = np.minimum(tied, limit), tied == m
     most = np.minimum(m, slots)
-    mean = np.where(pure, most, m * (1 + (slots - 1) * (m - 1) / np.maximum(tied - 1, 1)) / tied)
+    mean = np.where(pure, most, m * (1 + (slots - 1.0) * (m - 1) / np.maximum(tied - 1, 1)) / tied)
     before += [sum_by_query(profile, first, each) for each in (np.where(pure, most, 0), mean, most)]
     late = ~pure & (m > 1)  # in the worst order an irrelevant item has rank 1
     before[0] += _sums(profile, first[late], (k[late], n[late], tied[late] - 1, m[late] - 1), limit - 1)[0]

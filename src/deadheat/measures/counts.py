@@ -6,7 +6,7 @@ min(k, R), the most hits that there can be.
 
 SetP, SetR, SetRelP, SetAP and SetF are trec_eval's set_P, set_recall, set_relative_P, set_map and set_F: functions of
 the numbers of items that are ranked (n), relevant (R), and both (h). No order changes them: lower, expected and upper
-are equal. If a ranking was cut, the set is the part before the cut, as in a range search of an index.
+are equal. If a ranking was cut, the set is what was returned, as by a search of an index.
 
 AUC, the area under the ROC curve, is the share of all pairs of a relevant and an irrelevant item with the relevant one
 in front, a rank sum (Mann and Whitney). A relevant item that was not retrieved ranks behind all others. Undefined also
@@ -87,15 +87,9 @@ class SetCounts(NoRankSum):
     under: Callable[[Float64, Float64], Float64]  # of n and R
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        hits, ranked, relevant = (
-            found(profile),
-            profile.n_ranked.astype(np.float64),
-            profile.n_relevant.astype(np.float64),
-        )
-        if profile.n_ordered is not None:
-            ordered = np.flatnonzero(~profile.is_cut)
-            hits = sum_by_query(profile, ordered, profile.tied_relevant[ordered])
-            ranked = profile.n_ordered.astype(np.float64)
+        n_returned, by_grade = profile.returned_set
+        counts = by_grade.sum(axis=1), n_returned, profile.n_relevant
+        hits, ranked, relevant = (each.astype(np.float64) for each in counts)
         nothing = np.zeros(profile.n_query)
         values = defined(profile, np.divide(self.over(hits), self.under(ranked, relevant), out=nothing, where=hits > 0))
         return filled(Triple(values, values, values), out)

@@ -140,6 +140,8 @@ def moments(groups: Groups, first: int) -> tuple[float, float]:
 def _precisions(mixed: list[Group], first: int, worst: tuple[int, int], most: int) -> tuple[Int64, Int64] | None:
     """Return hits and ranks of the worst precision and of all possible ones above it, ascending; None if too many."""
     found = {worst[0] / worst[1]: worst}
+    if len(found) > most:
+        return None
     for k, n, tied, m in mixed:
         for hit in range(max(1, first - n), m + 1):
             for rank in range(k + hit, k + tied - m + hit + 1):

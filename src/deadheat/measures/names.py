@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
 
-from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.measures.average_precision import OVER, AveragePrecision
+from deadheat.errors import MOST, InvalidTypeError, InvalidValueError, printable
+from deadheat.inputs.arrays import least_gain
+from deadheat.measures.average_precision import HITS, OVER, AveragePrecision
 from deadheat.measures.counts import OVER as RECALL_OVER
 from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
@@ -115,6 +117,10 @@ NOT_HERE = {  # measures of other programs, and what to do instead
     "infap": f"{_OPEN} AP, or for bpref, which leaves out documents without a judgement, too",
     **dict.fromkeys(("g", "ndcgrel"), f"{_OPEN} nDCG"),
     **dict.fromkeys(("bing", "rbpresid"), "is not computed; ask for nDCG, or AP for two grades"),
+    "ndcgany": "is LongMemEval's nDCG, which discounts rank 2 as little as rank 1; for it, dh.measures.register("
+               "'ndcg-any', lambda rank: 1 / np.log2(np.maximum(rank, 2)), over='best')",
+    **dict.fromkeys(("fallout", "precisionrecallcurve", "recallatfixedprecision"),
+                    "is not computed; ask for P and Recall at the same cutoff"),
     "acg": "is a mean of grades, no fraction, and is not computed; ask for nDCG, for which grades are gains",
     "relstring": "is the order of the documents itself, which ties leave open",
     "unj": "counts documents without a judgement and is not computed",
@@ -137,9 +143,10 @@ def add(row: Family) -> None:
 
 def remove(name: str) -> None:
     """Remove a row that was added to the catalogue; `MeasureNameError` for any other name."""
+    checks.text(name, "name")
     row = next((row for row in FAMILIES[_OWN:] if row.name == name), None)
     if row is None:
-        raise MeasureNameError("name", f"{name!r} must be the name of a measure that was registered")
+        raise MeasureNameError("name", f"{checks.shown(name)} must be the name of a measure that was registered")
     FAMILIES.remove(row)
     for spelling in row.spellings:
         del SPELLINGS[spelling]
@@ -153,7 +160,7 @@ def find(name: str) -> tuple[Family, str | None] | None:
     >>> find("Success")[0].name
     'Hit'
     """
-    return SPELLINGS.get(key(name))
+    return SPELLINGS.get(key(checks.text(name, "name")))
 
 
 def listing() -> str:
@@ -188,13 +195,15 @@ def listing() -> str:
 # names
 
 _LARGEST_CUTOFF = 2**53
+_LONGEST = 200  # characters of a name
+_OVER_HITS = re.compile(r"retrieval_?(map|average_precision)", re.IGNORECASE)  # torchmetrics' mAP, if it has a cutoff
 
 
 class MeasureNameError(InvalidValueError):
     """An error for a name that stands for no measure; only its rule is shown, which is a full sentence."""
 
     def __str__(self) -> str:
-        return str(self.args[1])
+        return printable(self.args[1], MOST)
 
 
 def parse(name: str) -> Measure:
@@ -235,10 +244,15 @@ def parse(name: str) -> Measure:
     if not isinstance(name, str):
         rule = f"must be given by its name, such as 'mAP' or 'P@10', but got {checks.shown(name)}"
         raise InvalidTypeError("a measure", rule)
+    if len(name) > _LONGEST:
+        came = f"{checks.shown(name)} has {len(name)}"
+        raise MeasureNameError("measures", f"a measure's name must have at most {_LONGEST} characters, but {came}")
     text, parameter = _split_parameter(name)
     base, cutoff = _split_cutoff(text)
     _refuse_bounds(name, base, cutoff, parameter)
     row, choice = find(base) or (None, None)
+    if cutoff is not None and _OVER_HITS.fullmatch(base.strip()):
+        choice = HITS
     if row is None:
         if key(base) in NOT_HERE:
             raise MeasureNameError("measures", f"{name!r} {NOT_HERE[key(base)]}")
@@ -282,7 +296,8 @@ def parse_all(
     listed = checks.listed(given, "measures", "names, such as 'mAP,Hit@1' or a list of them")
     if top_k is not None:
         listed = [_at(name, checks.positive_integer(top_k, "top_k")) for name in listed]
-    measures = dict.fromkeys(parse(name).at_level(rel) for name in listed)
+    least = None if rel is None else least_gain(rel, "rel")
+    measures = dict.fromkeys(parse(name).at_level(least) for name in listed)
     if not measures:
         raise InvalidValueError("measures", "must name at least one measure, but got none")
     return tuple(measures)
@@ -350,27 +365,32 @@ def _parameters(row: Family, text: str, name: str, of_alias: str | None) -> tupl
     given: dict[str, str] = {}
     rel: float | None = None
     for part in text.split(","):
-        match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w.-]*)\2\s*""", part)
+        match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w.+-]*)\2\s*""", part)
         if match is None or match[1] in given or (match[1] == "rel" and rel is not None):
             raise _wrong_parameter(row, name)
-        choice = f"{match[1]}='{match[3]}'"
-        if choice in row.choices and of_alias in (choice, next(iter(row.choices))):
+        choices = f"{match[1]}='{match[3]}'", f"{match[1]}={level(match[3])}"  # of words, and of numbers
+        choice = next((each for each in choices if each in row.choices), None)
+        if choice is not None and of_alias in (choice, next(iter(row.choices))):
             given[match[1]] = choice
-        elif match[1] == "rel" and _LEVEL.fullmatch(part.partition("=")[2].strip()) and not row.forms.graded:
+        elif match[1] == "rel" and not match[2] and not row.forms.graded:
             rel = level(match[3])
-        else:
+        if not (match[1] in given or (match[1] == "rel" and rel is not None)):
             raise _wrong_parameter(row, name)
     if len(given) > 1:
         raise _wrong_parameter(row, name)
     return next(iter(given.values()), of_alias), rel
 
 
-_LEVEL = re.compile(r"(?=.*[1-9])([0-9]{1,18}|[0-9]{0,9}\.[0-9]{1,17})")
+_LEVEL = re.compile(r"([0-9]{1,400}|(?=\.?[0-9])[0-9]*\.?[0-9]*(e[+-]?[0-9]{1,3})?)", re.IGNORECASE)
 
 
-def level(text: str) -> float:
-    """Return a least relevant gain, whole numbers as integers, so that ``rel=2.0`` is ``rel=2``."""
-    return int(text) if text.isdecimal() else int(number) if (number := float(text)).is_integer() else number
+def level(text: str) -> float | None:
+    """Return a least relevant gain, whole numbers as integers, so that ``rel=2.0`` is ``rel=2``; None for any other."""
+    if not _LEVEL.fullmatch(text):
+        return None
+    with suppress(InvalidValueError):
+        return least_gain(int(text) if text.isdecimal() else float(text), "rel")
+    return None
 
 
 def _wrong_parameter(row: Family, name: str) -> MeasureNameError:

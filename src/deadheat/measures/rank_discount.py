@@ -22,9 +22,9 @@ Over = Literal["nothing", "relevant", "best"]
 
 # The persistence p of rank-biased precision: the chance that a reader goes on to the next item.
 PERSISTENCE = {
-    "p='0.8'": Choice("(1 - p) p^(rank - 1) over the relevant items, summed; p = 0.8"),
-    "p='0.5'": Choice("the same of an impatient reader"),
-    "p='0.95'": Choice("the same of a patient reader"),
+    "p=0.8": Choice("(1 - p) p^(rank - 1) over the relevant items, summed; p = 0.8"),
+    "p=0.5": Choice("the same of an impatient reader"),
+    "p=0.95": Choice("the same of a patient reader"),
 }
 
 
@@ -32,6 +32,7 @@ class RankDiscount(ClosedForms):
     """The sum of discounts at the ranks of relevant items, undivided or divided by R or by that of the best order."""
 
     over: Over = "nothing"
+    furthest = 2**62  # rank whose discount can count
 
     @abstractmethod
     def discounts(self, n: int, measure: Measure) -> Float64:
@@ -42,8 +43,8 @@ class RankDiscount(ClosedForms):
         return np.concatenate([[0.0], np.cumsum(self.discounts(n, measure))])
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        table = self.sums(_furthest(profile), measure)
-        last = np.maximum(last_ranks(profile, measure), 0)[profile.query_of_group]
+        table = self.sums(self._n_discount(profile, measure), measure)
+        last = np.clip(last_ranks(profile, measure), 0, len(table) - 1)[profile.query_of_group]
         closer, tied, m = profile.closer, profile.tied, profile.tied_relevant
 
         def between(first: Int64, stop: Int64) -> Float64:
@@ -58,16 +59,16 @@ class RankDiscount(ClosedForms):
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         """Return the deviation of a linear rank statistic, from the spread of the discounts of each group's slots."""
-        discounts = self.discounts(_furthest(profile), measure)
+        discounts = self.discounts(self._n_discount(profile, measure), measure)
         group, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
         k, tied, m = profile.closer[group], profile.tied[group], profile.tied_relevant[group]
         one, number = distinct(slots, tied, k)
         spread = np.empty(len(one))
         for place, (first, n, size) in enumerate(zip(k[one], slots[one], tied[one], strict=True)):
-            values = np.zeros(size)
-            values[:n] = discounts[first : first + n]
-            spread[place] = np.square(values - values.mean()).sum()
-        variance = spread[number] * (m * (tied - m) / (tied * (tied - 1)))
+            values = discounts[first : first + n]  # all others of the group are 0
+            mean = values.sum() / size
+            spread[place] = np.square(values - mean).sum() + (size - len(values)) * mean**2
+        variance = spread[number] * (m * (tied - m) / (tied * (tied - 1.0)))
         table = np.concatenate([[0.0], np.cumsum(discounts)])
         scale = self._scale(profile.n_relevant, measure, table)
         return defined(profile, np.sqrt(sum_by_query(profile, group, variance)) * scale)
@@ -82,18 +83,19 @@ class RankDiscount(ClosedForms):
             return np.ones(len(relevant))
         if self.over == "relevant":
             return np.asarray(1.0 / np.maximum(relevant, 1))
-        best = table[np.minimum(relevant, measure.limit or len(table) - 1)]
+        best = table[np.minimum(relevant, len(table) - 1)]
         return np.asarray(np.divide(1.0, best, out=np.zeros(len(best)), where=best > 0))
 
-
-def _furthest(profile: TieProfile) -> int:
-    """Return the last rank that can count without a cutoff, at least 1."""
-    furthest = int((profile.closer + profile.tied).max(initial=1))
-    return max(furthest, int(profile.n_relevant.max(initial=1)))
+    def _n_discount(self, profile: TieProfile, measure: Measure) -> int:
+        """Return the last rank that can count, at least 1."""
+        furthest = max(int((profile.closer + profile.tied).max(initial=1)), int(profile.n_relevant.max(initial=1)))
+        return min(furthest, measure.limit, self.furthest)
 
 
 class RankBiasedPrecision(RankDiscount):
     """The sum of (1 - p) p^(rank - 1) over the relevant items, for one of the values of p."""
+
+    furthest = 2**15  # from about rank 14,500 on the powers of 0.95, and earlier those of others, no longer change
 
     def discounts(self, n: int, measure: Measure) -> Float64:
         p = _persistence(measure)
@@ -105,7 +107,7 @@ class RankBiasedPrecision(RankDiscount):
 
 
 def _persistence(measure: Measure) -> float:
-    return float(str(measure.choice).split("'")[1])
+    return float(str(measure.choice).removeprefix("p="))
 
 
 def _powers(p: float, n: int) -> Float64:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.measures import names
-from deadheat.measures.family import Family, Measure
+from deadheat.measures.family import Family, Measure, key
 from deadheat.measures.rank_discount import Over, RankDiscount
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
@@ -28,7 +28,11 @@ class GivenDiscount(RankDiscount):
         self.name, self.discount, self.over = name, discount, over
 
     def discounts(self, n: int, measure: Measure) -> Float64:
-        values = np.asarray(self.discount(np.arange(1.0, n + 1)), dtype=np.float64)
+        given = self.discount(np.arange(1.0, n + 1))
+        try:
+            values = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidTypeError("discount", f"must give numbers, but gives {checks.shown(given)}") from None
         if values.shape != (n,):
             raise InvalidValueError("discount", f"must give one number for each rank, but gives shape {values.shape}")
         if not np.isfinite(values).all() or (values < 0).any() or (np.diff(values) > 0).any():
@@ -95,7 +99,9 @@ def register(
         raise InvalidTypeError("discount", f"must be a function of ranks, but is {checks.shown(discount)}")
     checks.choice(over, get_args(Over), "over")
     forms = GivenDiscount(name, discount, over)
-    others = tuple(checks.listed(aliases, "aliases", "strings"))
+    others = tuple(checks.text(alias, "aliases") for alias in checks.listed(aliases, "aliases", "strings"))
+    if not all(map(key, others)):
+        raise InvalidValueError("aliases", "must not be empty")
     row = Family(name, "may", "precision", forms, checks.text(sentence, "sentence") if sentence else name, others)
     names.add(row)
     return row

@@ -9,17 +9,19 @@ was cut, its rest is such a group too, and they are NaN for a query whose value 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from deadheat.engine.profiles.parts import at_level, each_part, in_parts
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import InvalidTypeError
 from deadheat.measures.family import Measure
-from deadheat.measures.groups import in_threads
+from deadheat.measures.groups import in_threads, last_ranks
 from deadheat.measures.names import parse
-from deadheat.support.arrays import Float64
+from deadheat.support import checks
+from deadheat.support.arrays import Bool, Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
@@ -68,23 +70,34 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
     >>> print(f"{lower[0]:.4f} {expected[0]:.4f} {upper[0]:.4f}")
     0.3333 0.6111 1.0000
     """
-    measure = parse(measure) if isinstance(measure, str) else measure
     return all_bounds(profile, (measure,))[0]
 
 
 @plain_floats
-def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 1) -> list[Triple[Float64]]:
+def all_bounds(profile: TieProfile, measures: Iterable[Measure | str], threads: int = 1) -> list[Triple[Float64]]:
     """Compute `per_query` for several measures, in threads; each thread has its own queries."""
-    out = np.full((len(measures), 3, profile.n_query), np.nan)
-    levels = dict.fromkeys(measure.rel for measure in measures)
+    listed = [_parsed(measure) for measure in checks.listed(measures, "measures", "names, such as ['mAP', 'P@10']")]
+    profile, threads = _profile(profile), checks.positive_integer(threads, "threads", checks.MOST_THREADS)
+    out = np.full((len(listed), 3, profile.n_query), np.nan)
+    levels = dict.fromkeys(measure.rel for measure in listed)
 
     def fill(queries: slice, part: TieProfile, threads: int) -> None:
         for rel in levels:
-            some = {i: measure for i, measure in enumerate(measures) if measure.rel == rel}
+            some = {i: measure for i, measure in enumerate(listed) if measure.rel == rel}
             _fill(at_level(part, rel), list(some.values()), [out[i][:, queries] for i in some], threads)
 
     each_part(profile, fill, threads)
     return [Triple(*values) for values in out]
+
+
+def _parsed(measure: Measure | str) -> Measure:
+    return measure if isinstance(measure, Measure) else parse(measure)
+
+
+def _profile(profile: TieProfile) -> TieProfile:
+    if not isinstance(profile, TieProfile):
+        raise InvalidTypeError("profile", f"must be a TieProfile, as task.profile is, but is {checks.shown(profile)}")
+    return profile
 
 
 def _fill(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float64], threads: int) -> None:
@@ -112,14 +125,26 @@ def ranges_of_queries(profile: TieProfile, threads: int) -> list[tuple[int, int]
 def _forget_expected(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float64], threads: int) -> None:
     """Set expected values over ties alone, and NaN where one depends on the order of items that were not returned.
 
-    One does exactly if their best order alone, in place of every order, changes a bound, and the bounds differ. The
-    lower bound shows it, but for a measure that one hit less can raise.
+    None does if these are equal to the measure, or all behind its cutoff. Otherwise one does exactly if their best
+    order alone, in place of every order, changes a bound, and the bounds differ. The lower bound shows it, but for a
+    measure that one hit less can raise.
     """
     best = [np.full_like(values, np.nan) for values in out]
     _fill(profile.best_completed(), measures, best, threads)
-    for values, at_best in zip(out, best, strict=True):
-        values[1] = np.where((values[0] == at_best[0]) & (values[2] == at_best[2]), at_best[1], np.nan)
-        values[1] = np.where(values[0] == values[2], values[0], values[1])
+    for measure, values, at_best in zip(measures, out, best, strict=True):
+        known = (values[0] == at_best[0]) & (values[2] == at_best[2])
+        over_ties = np.where(known, at_best[1], np.where(values[0] == values[2], values[0], np.nan))
+        values[1] = np.where(_rest_counts(profile, measure), over_ties, values[1])
+
+
+def _rest_counts(profile: TieProfile, measure: Measure) -> Bool:
+    """Return whether items that differ to the measure are in the unordered rest, and begin within the cutoff."""
+    by_grade = profile.counts_by_grade[0] if measure.row.forms.graded else profile.tied_relevant[:, None]
+    within = profile.closer < last_ranks(profile, measure)[profile.query_of_group]
+    differ = profile.is_cut & within & (by_grade != profile.tied[:, None]).all(axis=1)
+    counts = np.zeros(profile.n_query, dtype=np.bool_)
+    counts[profile.query_of_group[differ]] = True
+    return counts
 
 
 @plain_floats
@@ -165,7 +190,7 @@ def std(profile: TieProfile, measure: Measure | str) -> Float64:
     >>> print(f"{std(profile, 'mAP')[0] ** 2:.6f} {26 / 324:.6f}")
     0.080247 0.080247
     """
-    measure = parse(measure) if isinstance(measure, str) else measure
+    profile, measure = _profile(profile), _parsed(measure)
     if profile.bounds_only:
         return np.full(profile.n_query, np.nan)
     deviation = measure.row.forms.deviation

@@ -6,7 +6,7 @@ has a label for it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from deadheat.analyses.confidence.hits import Calibration
 from deadheat.analyses.confidence.regions import CredibleRecall
 from deadheat.analyses.confidence.rejecting import RejectCurve
-from deadheat.plots import style
+from deadheat.plots import arguments, layout, style
 from deadheat.reports.tables import value
-from deadheat.support.arrays import Float64
+from deadheat.support import checks
 
 _DIAGONAL = "as draws"
 
@@ -56,9 +56,9 @@ def error_reject(
     random order: area 50.00 %
     perfect order: area 20.83 %
     by confidence: area 27.08 [20.83, 33.33] %
-    by confidence: what ties decide
+    lower to upper: ties
     """
-    return _curve(curve, curve.rejected, "rejected queries", ax, label, number, references, legend)
+    return _curve(curve, "rejected", "rejected queries", ax, label, number, references, legend)
 
 
 def risk_coverage(
@@ -71,12 +71,16 @@ def risk_coverage(
     legend: bool = True,
 ) -> Axes:
     """Draw the mean error (risk) of the queries that are kept against their share; parameters as in `error_reject`."""
-    return _curve(curve, curve.coverage, "kept queries (coverage)", ax, label, number, references, legend)
+    return _curve(curve, "coverage", "kept queries (coverage)", ax, label, number, references, legend)
 
 
 def _curve(
-    curve: RejectCurve, x: Float64, what: str, ax: Axes | None, label: str, number: int, references: bool, legend: bool
+    curve: RejectCurve, across: str, what: str, ax: Axes | None, label: str, number: int, references: bool, legend: bool
 ) -> Axes:
+    arguments.one(curve, RejectCurve, "curve")
+    checks.text(label, "label")
+    references, legend = checks.flag(references, "references"), checks.flag(legend, "legend")
+    drawn, x = style.line(checks.whole_number(number, "number")), getattr(curve, across)
     ax = style.quiet(style.axes(ax))
     if references:
         random: dict[str, Any] = {"color": style.GREY, "linestyle": style.DOTTED, "linewidth": 1.2}
@@ -86,10 +90,9 @@ def _curve(
         if curve.n_open:
             ax.plot(x, curve.optimal.lower, **perfect)
             ax.axhline(curve.random_area.lower, **random)
-    drawn = style.line(number)
     middle = curve.upper if np.isnan(curve.expected).any() else curve.expected
     ax.plot(x, middle, linewidth=1.6, label=f"{label}: area {value(curve.area)} %", **drawn)
-    style.band(ax, x, curve.lower, curve.upper, drawn["color"], f"{label}: what ties decide")
+    style.band(ax, x, curve.lower, curve.upper, drawn["color"])
     ax.set(xlabel=f"{what} (%)", ylabel="error of the kept (%)", xlim=(0, 1))
     highest = max(middle[curve.n_query // 50 :].max(initial=0.0), curve.random_area.upper)
     areas = np.array([curve.random_area, curve.area, curve.optimal_area])  # each with its lower, expected and upper
@@ -98,11 +101,11 @@ def _curve(
     title = None
     if references and most > 0:
         saves = f"{'saves' if gain >= 0 else 'costs'} {100 * abs(gain):.1f}"
-        title = f"Rejecting {label} {saves} points of area, the perfect order saves {100 * most:.1f}"
+        title = f"Rejecting {layout.short(label)} {saves} points of area, the perfect order saves {100 * most:.1f}"
     before = ax.get_ylim()[1] if ax.get_ylim()[0] == 0 else 0.0  # of the curves that are there already
     ax.set_ylim(0, max(min(1.2 * highest, 1.03), before))
     style.per_cent_axes(ax)
-    return style.legend_above(ax, title=title) if legend else ax
+    return layout.finish(ax, title=title) if legend else ax
 
 
 def reliability(
@@ -112,7 +115,10 @@ def reliability(
 
     The area of a mark shows the number of queries; a vertical line goes from lower to upper, as distance ties allow.
     """
-    ax = style.quiet(style.axes(ax, (3.8, 3.9)), grid="both")
+    arguments.one(calibration, Calibration, "calibration")
+    checks.text(label, "label")
+    legend, colour = checks.flag(legend, "legend"), style.line(0)["color"]
+    ax = _square(ax, "mean confidence of the bin (%)", "right queries (%)")
     ax.plot([0, 1], [0, 1], color=style.GREY, linestyle=style.DOTTED, label="as confident as right")
     filled = calibration.count > 0
     x, (lower, expected, upper) = calibration.confidence[filled], (array[filled] for array in calibration.right)
@@ -120,15 +126,14 @@ def reliability(
     open_bins = lower < upper
     if open_bins.any():
         ends = lower[open_bins], upper[open_bins]
-        ax.vlines(x[open_bins], *ends, color=style.BLUE, linewidth=2, label="what ties decide")
-    ax.plot(x, middle, color=style.BLUE, linewidth=1.2)
+        ax.vlines(x[open_bins], *ends, color=colour, linewidth=2, label=style.TIES)
+    ax.plot(x, middle, color=colour, linewidth=1.2)
     counts, largest = calibration.count[filled], int(calibration.count.max(initial=1))
     size = 14 + 160 * counts / largest
     shown = f"{label} of a bin: area by number, {counts.min(initial=largest)} to {largest}"
-    ax.scatter(x, middle, s=size, color=style.BLUE, edgecolor=style.PAPER, linewidth=0.6, zorder=3, label=shown)
-    _square(ax, "mean confidence of the bin (%)", "right queries (%)")
+    ax.scatter(x, middle, s=size, color=colour, edgecolor=style.PAPER, linewidth=0.6, zorder=3, label=shown)
     title = f"Confidence is off by {value(calibration.ece, 1)} % on average (ECE)"
-    return style.legend_above(ax, markerscale=0.6, title=title) if legend else ax
+    return layout.finish(ax, markerscale=0.6, title=title) if legend else ax
 
 
 def credible_recall(
@@ -162,23 +167,29 @@ def credible_recall(
     >>> found = dh.confidence.credible_recall([[3, 1]], [[4, 3, 2, 0]], [[1, 0]], masses=[0.25, 0.5, 0.9])
     >>> ax = dh.plots.credible_recall(found)
     >>> ax.get_legend_handles_labels()[1]
-    ['as draws', 'relevant', 'relevant: what ends decide', 'relevant: others']
+    ['as draws', 'relevant', 'lower to upper: ties', 'relevant: others']
     """
-    ax = style.quiet(style.axes(ax, (3.8, 3.9)), grid="both")
+    arguments.one(found, CredibleRecall, "found")
+    checks.text(label, "label")
+    others, legend = checks.flag(others, "others"), checks.flag(legend, "legend")
+    drawn = style.marked_line(checks.whole_number(number, "number"))
+    ax = _square(ax, "mass of the region (%)", "items inside (%)")
     if not any(line.get_label() == _DIAGONAL for line in ax.get_lines()):
         ax.plot([0, 1], [0, 1], color=style.GREY, linewidth=1.0, label=_DIAGONAL)
-    drawn = style.marked_line(number)
     lower, expected, upper = found.relevant
     middle = np.where(np.isnan(expected), upper, expected)
     ax.plot(found.masses, middle, markersize=4, linewidth=1.6, label=label, **drawn)
-    style.band(ax, found.masses, lower, upper, drawn["color"], f"{label}: what ends decide")
+    style.band(ax, found.masses, lower, upper, drawn["color"])
     if others:
         look = {"color": drawn["color"], "linestyle": style.DOTTED, "linewidth": 1.2}
         ax.plot(found.masses, found.others.upper, label=f"{label}: others", **look)
-    _square(ax, "mass of the region (%)", "items inside (%)")
-    return style.legend_above(ax) if legend else ax
+    return layout.finish(ax) if legend else ax
 
 
-def _square(ax: Axes, xlabel: str, ylabel: str) -> None:
-    ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(-0.03, 1.03), ylim=(-0.03, 1.05), aspect="equal")
+def _square(ax: Axes | None, xlabel: str, ylabel: str) -> Axes:
+    """Return axes from 0 to 100 % in both directions: those given, or new ones that are square."""
+    aspect: Literal["auto", "equal"] = "equal" if ax is None else "auto"
+    ax = style.quiet(style.axes(ax, (3.8, 4.2)), grid="both")
+    ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(-0.03, 1.03), ylim=(-0.03, 1.05), aspect=aspect)
     style.per_cent_axes(ax)
+    return ax

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from deadheat.analyses.grouped import GroupedReport
-from deadheat.plots import style
+from deadheat.plots import arguments, layout, style
 from deadheat.plots.reports import leader
 from deadheat.reports.tables import headline
 
@@ -37,7 +37,7 @@ def group_values(
         where ties make a difference. The interval goes from the low end for the lower mean to the high end for the
         upper one.
     """
-    style.check_some(reports, "report")
+    reports = arguments.several(reports, GroupedReport, "reports")
     ax = style.quiet(style.axes(ax, (5.6, 1.4 + 0.7 * len(reports))), grid="x")
     measure = next(iter(reports.values())).measures[0] if measure is None else measure
     results = {name: report[measure] for name, report in reports.items()}
@@ -47,7 +47,7 @@ def group_values(
         heights = row + 0.12 + 0.26 * np.linspace(0, 1, len(shown))
         tied = lower < upper
         ax.hlines(heights[tied], lower[tied], upper[tied], color=style.SKY, linewidth=1.2,
-                  label="lower to upper: ties" if tied.any() else "")  # fmt: skip
+                  label=style.TIES if tied.any() else "")  # fmt: skip
         ax.plot(shown, heights, "o", color=style.BLUE, markersize=3.5, alpha=0.85, label="" if row else "a group")
         found = result.interval(confidence_level=confidence_level)
         whisker = f"{100 * confidence_level:g} % interval of the mean"
@@ -55,7 +55,6 @@ def group_values(
                   label="" if row else whisker)  # fmt: skip
         mean = 100 * headline(result)
         ax.plot([mean], [row - 0.08], "D", color=style.VERMILION, markersize=5.5, label="" if row else "mean")
-    style.rows(ax, list(reports))
     what = f"{next(iter(results.values())).name} in a group of {next(iter(reports.values())).group_size}"
     ax.set_xlabel(f"{what} (%)")
-    return style.legend_above(ax, title=leader(what, results))
+    return layout.finish(ax, title=leader(what, results), rows=list(reports))

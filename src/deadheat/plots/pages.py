@@ -27,7 +27,18 @@ from deadheat.reports import tables
 from deadheat.reports.breakdown import Breakdown, triples
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
-from deadheat.reports.tables import DIGITS, columns_of_values, decimals, has_ties, headline, number, program, value
+from deadheat.reports.statistics.intervals import Intervals
+from deadheat.reports.tables import (
+    DIGITS,
+    column_of,
+    columns_of_values,
+    decimals,
+    has_ties,
+    headline,
+    number,
+    program,
+    value,
+)
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -41,7 +52,7 @@ _TITLE = "Evaluation report"
 _POINTS = 400  # of a curve: more than a screen shows
 _NEAR_ONE = 0.02  # of the width, below which a bar would not be seen
 _BINS = 20  # of a histogram
-_TICKS = 6  # of an axis, at most so many steps
+_TICKS = 5  # of an axis, at most so many steps
 
 
 @plain_floats
@@ -120,6 +131,7 @@ def html_report(
     about = checks.mapping({} if about is None else about, "about", "a mapping of names to texts")
     comparison = None if other is None else compare(report, other, names=names, **settings)
     systems = {"": report} if other is None else dict(zip(names, (report, other), strict=True))
+    intervals = {(system, name): _interval(each, name) for system, each in systems.items() for name in each}
     classes = None if report.classes is None else report.by_class(MOST_CLASSES)
     content = {
         "title": checks.text(title, "title"),
@@ -130,7 +142,8 @@ def html_report(
         "order": None if comparison is None else _order(comparison, digits),
         "cards": {name: _cards(each, comparison, name, digits) for name, each in systems.items()},
         "columns": columns_of_values([each[name] for each in systems.values() for name in each], digits)[0],
-        "measures": _measures(systems, digits),
+        "measures": _measures(systems, intervals, digits),
+        "intervals": _about_intervals(systems, intervals),
         "spreads": _spreads(systems),
         "ties": {name: tie_sizes(each.profile) for name, each in systems.items()},
         "classes": classes and _grid("classes", "Each class", classes, digits),
@@ -208,26 +221,43 @@ def _cards(report: Report, comparison: Comparison | None, system: str, digits: i
     return cards
 
 
-def _measures(systems: Mapping[str, Report], digits: int) -> list[dict[str, Any]]:
+def _measures(
+    systems: Mapping[str, Report], intervals: Mapping[tuple[str, str], Intervals], digits: int
+) -> list[dict[str, Any]]:
     """Return each measure of each system: its cells, its bar, and the interval of its mean where there is one."""
     shown = [(system, report, name) for system, report in systems.items() for name in report]
     _, cells = columns_of_values([report[name] for _, report, name in shown], digits)
     names = list(dict.fromkeys(name for _, _, name in shown))
     rows = []
     for (system, report, name), values in zip(shown, cells, strict=True):
-        interval, form = _interval(report, name), decimals(digits)
+        interval, form = _round_bounds(intervals[system, name]), decimals(digits)
         text = "-" if interval is None else f"[{', '.join(number(100 * end, form) for end in interval)}]"
         row = {"system": system, "name": name, "values": values, "interval": text}
         rows.append(row | {"bar": bar(report[name], interval), "summary": value(report[name], digits)})
     return sorted(rows, key=lambda row: names.index(row["name"]))
 
 
-def _interval(report: Report, name: str) -> tuple[float, float] | None:
-    """Return the 95 % interval of a mean, around both of its bounds; None where there is none."""
-    many = report.n_query > MANY  # then a mean is as good as normally distributed, and draws would take minutes
-    intervals = report.interval(name, method="t" if many else None)
+def _round_bounds(intervals: Intervals) -> tuple[float, float] | None:
+    """Return an interval around both bounds of a mean; None where there is none."""
     low, high = intervals.lower.low, intervals.upper.high
     return (low, high) if low == low and high == high else None
+
+
+def _interval(report: Report, name: str) -> Intervals:
+    """Return the 95 % intervals of a mean."""
+    many = report.n_query > MANY  # then a mean is as good as normally distributed, and draws would take minutes
+    return report.interval(name, method="t" if many else None)
+
+
+def _about_intervals(systems: Mapping[str, Report], intervals: Mapping[tuple[str, str], Intervals]) -> list[str]:
+    """Return the method and the units of the intervals of each system, and the caution if these are few."""
+    found = {
+        system: min((intervals[system, name] for name in report), key=lambda each: each.n).about()
+        for system, report in systems.items()
+    }
+    if len(set(map(tuple, found.values()))) == 1:
+        return next(iter(found.values()))
+    return [f"{system}: {sentence}" for system, about in found.items() for sentence in about]
 
 
 def _spreads(systems: Mapping[str, Report]) -> list[dict[str, Any]]:
@@ -257,7 +287,8 @@ def _grid(name: str, title: str, found: Breakdown, digits: int) -> dict[str, Any
         columns.append({"name": heading, "numeric": numeric, "text": text, "keys": keys})
     for heading, values in found.per_row.items():
         keys = list(map(_key, triples(values)))
-        text = [value(each, digits).replace(", ", ",\N{NO-BREAK SPACE}") for each in triples(values)]  # wraps before [
+        shown = column_of(triples(values), digits)
+        text = [each.replace(", ", ",\N{NO-BREAK SPACE}") for each in shown]  # wraps before [
         columns.append({"name": f"{heading} (%)", "numeric": True, "text": text, "keys": keys})
     return {"name": name, "title": title, "columns": columns, "n": len(columns[0]["text"]), "notes": found.notes()}
 
@@ -306,7 +337,7 @@ def bar(
 
 def differences(found: Sequence[Difference]) -> dict[str, Any]:
     """Place all differences A − B, with their intervals, on one axis that contains 0: its ticks in points, and bars."""
-    intervals = [(each.interval().lower.low, each.interval().upper.high) for each in found]
+    intervals = [each.tested_interval for each in found]
     ends = [(0.0,), *((each.lower, each.upper) for each in found), *intervals]
     known = [100 * end for pair in ends for end in pair if not math.isnan(end)]
     width = max(known) - min(known) or 1.0
@@ -322,10 +353,17 @@ def differences(found: Sequence[Difference]) -> dict[str, Any]:
         for tick in range(first, last + 1)
     ]
     bars = [
-        {"name": each.name, "ahead": each.ahead, "bar": bar(each, pair, place)}
+        {"name": each.name, "ahead": each.ahead, "bar": bar(each, pair, place), "but": _reservation(each)}
         for each, pair in zip(found, intervals, strict=True)
     ]
     return {"ticks": ticks, "bars": bars}
+
+
+def _reservation(found: Difference) -> str:
+    """Return a limit on who is called ahead: tie-breakings without it, or an interval that says otherwise."""
+    certain = found.ahead == found.ahead_worst_case
+    ends = ["" if certain else ", not for every tie-breaking", "" if found.interval_agrees else ", by the test alone"]
+    return "".join(ends) if found.ahead is not None else ""
 
 
 def per_query_name(measure: str) -> str:

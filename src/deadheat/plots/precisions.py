@@ -14,7 +14,7 @@ from deadheat.analyses.comparison import compare
 from deadheat.analyses.quantization import FormatComparison
 from deadheat.analyses.rounding import FORMATS
 from deadheat.errors import InvalidValueError
-from deadheat.plots import style
+from deadheat.plots import arguments, layout, style
 from deadheat.plots.reports import first_measure
 from deadheat.reports.report import Report
 from deadheat.support.arrays import Float64
@@ -73,8 +73,8 @@ def format_changes(
     if isinstance(reports, FormatComparison):
         base = reports.base if base is None else base
         reports = reports.reports
+    reports = arguments.several(reports, Report, "reports")
     names = list(reports)
-    style.check_some(reports, "report")
     base = names[0] if base is None else base
     if base not in reports:
         raise InvalidValueError("base", f"must be one of {', '.join(names)}, but is {base!r}")
@@ -97,13 +97,14 @@ def format_changes(
                 np.full(len(far), edge), far, linestyle="", marker=marker, markersize=8, color=style.INK,
                 transform=ax.get_yaxis_transform(), clip_on=False, label="beyond the axis",
             )  # fmt: skip
-    style.rows(ax, names)
-    style.right_column(ax, "difference", [_signed(value) for value in values[2]])
     what = reports[base][measure].name
-    ax.set_xlabel(f"{what}, difference to {base} (points)")
+    ax.set_xlabel(f"{what}, difference to {layout.short(base)} (points)")
     most = int(np.nanargmax(np.abs(values[2]))) if np.isfinite(values[2]).any() else 0
-    largest = f"{what}: {names[most]} is farthest from {base}, {_signed(values[2, most])} points"
-    return style.legend_above(ax, title=largest if values[2, most] else f"{what}: no difference to {base}")
+    title = f"{what}: no difference to {layout.short(base)}"
+    if values[2, most]:
+        far = f"is farthest from {layout.short(base)}, {_signed(values[2, most])} points"
+        title = f"{what}: {layout.short(names[most])} {far}"
+    return layout.finish(ax, title=title, rows=names, column=("difference", [_signed(value) for value in values[2]]))
 
 
 def _change(report: Report, base: Report, measure: str, settings: dict[str, Any]) -> list[float]:
@@ -154,7 +155,8 @@ def measure_against_bytes(found: FormatComparison, measure: str | None = None, *
     >>> dh.plots.measure_against_bytes(found, "Hit@1").get_ylabel()
     'Hit@1 (%)'
     """
-    ax = style.quiet(style.axes(ax, (6.4, 3.6)))
+    arguments.one(found, FormatComparison, "found")
+    ax = style.quiet(style.axes(ax, (6.4, 4.0)))
     measure = found[found.base][measure or found.measures[0]].name
     sizes = {name: found.bytes_per_vector(name) for name in found}
     strips = [[name for name in found if sizes[name] == size] for size in sorted(set(sizes.values()))]
@@ -170,19 +172,18 @@ def measure_against_bytes(found: FormatComparison, measure: str | None = None, *
                 ax.vlines(place, 100 * result.lower, 100 * result.upper, color=colour, linewidth=4, alpha=0.35)
             face = style.PAPER if row.float_query else colour
             ax.plot(place, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
-                    linestyle="", label=f"{name}: {sizes[name]:,}")  # fmt: skip
+                    linestyle="", label=name)  # fmt: skip
     for end in ends[1:-1]:
         ax.axvline(end, color=style.PALE, linewidth=0.6, zorder=0)
     ax.set_xticks((ends[:-1] + ends[1:]) / 2, [f"{sizes[strip[0]]:,}" for strip in strips])
     ax.tick_params(axis="x", length=0)
     ax.set(xlabel="bytes per vector", ylabel=f"{measure} (%)", xlim=(0, ends[-1]))
     level = 100 * found.comparisons[found.base].test.confidence_level
-    lines = [Line2D([], [], color=style.GREY, label=f"{level:g} % interval of\nthe difference to {found.base}")]
+    lines = [Line2D([], [], color=style.GREY, label=f"{level:g} % interval of the difference to {found.base}")]
     if any(report.ties.mixed_groups for report in found.reports.values()):
-        lines.insert(0, Line2D([], [], color=style.GREY, linewidth=4, alpha=0.5, label="lower to upper: ties"))
-    style.legend_right(ax, "format: bytes", lines)
+        lines.insert(0, Line2D([], [], color=style.GREY, linewidth=4, alpha=0.5, label=style.TIES))
+    handles = [*ax.get_legend_handles_labels()[0], *lines]
     small = strips[0][0]
     takes = f"{small} takes {sizes[small]:,} of {sizes[found.base]:,} bytes"
     points = _signed(100 * found.change(small, measure).expected)
-    ax.set_title(f"{takes}: {measure} {points} points", fontsize="medium")
-    return ax
+    return layout.finish(ax, title=f"{takes}: {measure} {points} points", handles=handles)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from deadheat.analyses.difference import Difference
 from deadheat.analyses.hash_lookup import HashLookup
 from deadheat.analyses.pooled import Classification
 from deadheat.analyses.precision_recall import PrecisionRecall
-from deadheat.plots import style
+from deadheat.plots import arguments, layout, style
 from deadheat.plots.pages import middle, per_query_name
 from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
+from deadheat.reports.statistics.intervals import defined
 from deadheat.reports.tables import count, headline, value
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
@@ -25,8 +27,11 @@ from deadheat.support.triple import Triple
 
 _MANY_LEVELS = 30  # beyond which a curve has no marks
 _STEPS = 20  # cutoffs of a curve up to the size of a gallery
+_ALONE = "expected"  # the name of the line of a single result
 _SINGLE = 150  # up to so many queries are drawn one by one
-_LABEL = 42  # letters of a line of an axis' label
+_EACH = 100  # cutoffs up to which Hit@k is drawn at each k
+_QUOTED = (10, 5, 1, 20, 50, 100)  # cutoffs for a title, the best known first
+_RESOLVED = 100  # negatives from which on a logarithmic axis shows more than a linear one
 
 
 def _per_cent(values: Iterable[Result | Triple[float]]) -> Float64:
@@ -44,7 +49,7 @@ def leader(what: str, values: Mapping[str, Any]) -> str:
     if len(values) == 1 or not known:
         return f"{what}: {value(next(iter(values.values())))} %"
     most = max(known.values())
-    first = [name for name, lower in known.items() if lower == most]
+    first = [layout.short(name) for name, lower in known.items() if lower == most]
     verb = "is" if len(first) == 1 else "are"
     return f"{what}: {' and '.join(first)} {verb} first by the lower bound, {100 * most:.2f} %"
 
@@ -83,21 +88,25 @@ def bounds(
     True
     """
     results = _rows(reports, measures)
+    sorts = {} if sorts is None else checks.mapping(sorts, "sorts", "values of plain sorts, by the name of the row")
     ax = style.quiet(style.axes(ax, (6.4, 1.3 + 0.36 * len(results))), grid="x")
     ends = _per_cent(results.values())
     style.ends(ax, ends, 6)
-    ticks = [(100 * value, row + 0.32) for row, name in enumerate(results) for value in (sorts or {}).get(name, ())]
+    plain = [defined(sorts.get(name, ()), "sorts") for name in results]
+    ticks = [(100 * value, row + 0.32) for row, values in enumerate(plain) for value in values]
     if ticks:
         ax.plot(*np.array(ticks).T, "|", color=style.INK, markersize=6, markeredgewidth=0.9, label="plain sorts")
-    style.rows(ax, list(results))
     widths = ends[2] - ends[0]
-    style.right_column(ax, "upper − lower\n(points)", map(_width, widths))
     names = list(dict.fromkeys(result.name for result in results.values()))
     ax.set_xlabel(f"{names[0]} (%)" if len(names) == 1 else "value (%)")
     open_row = list(results)[int(np.nanargmax(widths))] if np.isfinite(widths).any() else ""
-    open_title = f"Ties leave up to {np.nanmax(widths):.2f} points open ({open_row})" if (widths > 0).any() else None
-    title = leader(names[0], results) if len(names) == 1 else open_title or "No tie affects a value"
-    return style.legend_above(ax, title=title)
+    title = "No tie affects a value"
+    if len(names) == 1:
+        title = leader(names[0], results)
+    elif (widths > 0).any():
+        title = f"Ties leave up to {np.nanmax(widths):.2f} points open ({layout.short(open_row)})"
+    column = "upper − lower (points)", list(map(_width, widths))
+    return layout.finish(ax, title=title, rows=list(results), column=column)
 
 
 def _width(points: float) -> str:
@@ -106,9 +115,9 @@ def _width(points: float) -> str:
 
 def _rows(reports: Report | Mapping[str, Report], measures: str | Iterable[str] | None) -> dict[str, Result]:
     """Return the result in each row, by the row's name: the measure, the report, or both."""
-    if not isinstance(reports, Mapping):
+    if isinstance(reports, Report):
         return {name: reports[name] for name in (reports.measures if measures is None else measure_names(measures))}
-    style.check_some(reports, "report")
+    reports = arguments.several(reports, Report, "reports", alone=_ALONE)
     names = measure_names(first_measure(reports) if measures is None else measures)
     if len(names) == 1:
         return {title: report[names[0]] for title, report in reports.items()}
@@ -135,7 +144,7 @@ def mean_intervals(
         For each report a box from lower to upper where they differ, a mark at the expectation, and whiskers from the
         low end of the interval for lower to the high end of that for upper.
     """
-    style.check_some(reports, "report")
+    reports = arguments.several(reports, Report, "reports")
     measure = first_measure(reports) if measure is None else measure
     ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.4 * len(reports))), grid="x")
     places: Int64 = np.arange(len(reports))
@@ -149,13 +158,12 @@ def mean_intervals(
     ax.plot([*low, *high], [*places, *places], "|", color=style.INK, markersize=7)
     if tied.any():
         width, left = (upper - lower)[tied], lower[tied]
-        ax.barh(places[tied], width, left=left, height=0.36, color=style.SKY, label="lower to upper: ties")
+        ax.barh(places[tied], width, left=left, height=0.36, color=style.SKY, label=style.TIES)
     name = "expected" if tied.all() else "value" if not tied.any() else "expected, or the value without ties"
     ax.plot(expected, places, "D", markersize=4.5, color=style.BLUE, label=name)
-    style.rows(ax, list(reports))
     what = next(iter(results.values())).name
     ax.set_xlabel(f"{what} (%)")
-    return style.legend_above(ax, title=leader(what, results))
+    return layout.finish(ax, title=leader(what, results), rows=list(reports))
 
 
 def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
@@ -178,9 +186,10 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import deadheat as dh
     >>> a, b = (dh.evaluate(points, [0, 0, 1, 1]) for points in ([[0], [1], [1], [0]], [[1], [1], [-1], [-1]]))
-    >>> dh.plots.differences(dh.compare(a, b, names=("new", "old"))["mAP"]).get_ylabel()
-    'AP of new − old (points)'
+    >>> dh.plots.differences(dh.compare(a, b, names=("new", "old"))["mAP"]).get_xlabel()
+    'queries, by who wins'
     """
+    arguments.one(difference, Difference, "difference")
     ax = style.quiet(style.axes(ax))
     values = 100 * np.stack(difference.per_query)
     values, shown = values[:, ~np.isnan(values[0])], 100 * middle(difference.per_query)
@@ -198,17 +207,18 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
             ax.bar(place[own], shown[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
     _open(ax, place, low, high, style.INK)
     ax.axhline(0, color=style.INK, linewidth=0.8)
-    what = textwrap.fill(f"{per_query_name(difference.name)} of {a} − {b} (points)", _LABEL)
+    what = f"{per_query_name(difference.name)} of {layout.short(a)} − {layout.short(b)} (points)"
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(place) + 1))
-    rest = f", ties decide {n_open}" if n_open else ""
-    title = f"Of {count(len(place), 'query', 'queries')}, {a} wins {wins_a} and {b} {wins_b}{rest}"
-    return style.legend_above(ax, title=title)
+    wins = f"{layout.short(a)} wins {wins_a} and {layout.short(b)} {wins_b}"
+    title = f"Of {count(len(place), 'query', 'queries')}, {wins}{f', ties decide {n_open}' if n_open else ''}"
+    return layout.finish(ax, title=title)
 
 
 def _open(ax: Axes, place: Int64, low: Float64, high: Float64, colour: str) -> None:
     """Draw the interval of each query under ties: one line each for few queries, a band for many."""
     tied = low < high
-    look: dict[str, Any] = {"label": "lower to upper: ties", "color": colour, "alpha": 0.5}
+    look: dict[str, Any] = {"label": style.TIES, "color": colour, "alpha": 0.5}
     if len(place) <= _SINGLE and tied.any():
         ax.vlines(place[tied], low[tied], high[tied], linewidth=2, **look)
     elif tied.any():
@@ -223,7 +233,7 @@ def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, 
     reports : Report, or mapping of str to Report
         A line each.
     k : int or iterable of int
-        The largest k, or each of them.
+        The largest k, in at most 100 equal steps of a round size; or each of them.
 
     Returns
     -------
@@ -238,19 +248,7 @@ def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, 
     >>> ax.lines[0].get_ydata().tolist()
     [0.0, 50.0, 100.0]
     """
-    named = _named(reports, "report")
-    asked = k if isinstance(k, Iterable) else range(1, checks.positive_integer(k, "k") + 1)
-    cutoffs = sorted({checks.positive_integer(each, "k") for each in asked})
-    ax = style.quiet(style.axes(ax))
-    for number, (name, report) in enumerate(named.items()):
-        ends = Triple(*_per_cent(report[f"Hit@{k}"] for k in cutoffs))
-        _line(ax, number, name, cutoffs, ends._replace(expected=headline(ends)), alone=len(named) == 1)
-    ax.set(xlabel="k", ylabel="Hit@k (%)")
-    ax.set_ylim(top=min(101.0, ax.get_ylim()[1]))
-    step = next((step for step in (1, 5, 10, 20, 25, 50, 100) if cutoffs[-1] <= 6 * step), cutoffs[-1] // 5)
-    ax.set_xticks(sorted({cutoffs[0], *range(step, cutoffs[-1] + 1, step)} - {2 if step > 1 else 0}))
-    first = f"Hit@{cutoffs[0]}"
-    return style.legend_above(ax, title=leader(first, {name: report[first] for name, report in named.items()}))
+    return _at_cutoffs("Hit", reports, k, ax)
 
 
 def precision_at_k(
@@ -263,7 +261,7 @@ def precision_at_k(
     reports : Report, or mapping of str to Report
         A line each.
     k : int or iterable of int, optional
-        The largest k, by default the size of the gallery, with 20 values at equal steps; or each of them.
+        The largest k, by default the size of the gallery, in at most 20 equal steps of a round size; or each of them.
 
     Returns
     -------
@@ -291,7 +289,7 @@ def recall_at_k(
     reports : Report, or mapping of str to Report
         A line each.
     k : int or iterable of int, optional
-        The largest k, by default the size of the gallery, with 20 values at equal steps; or each of them.
+        The largest k, by default the size of the gallery, in at most 20 equal steps of a round size; or each of them.
 
     Returns
     -------
@@ -312,34 +310,27 @@ def _at_cutoffs(
     measure: str, reports: Report | Mapping[str, Report], k: int | Iterable[int] | None, ax: Axes | None
 ) -> Axes:
     """Draw a measure at several cutoffs against them."""
-    named = _named(reports, "report")
-    if isinstance(k, Iterable):
-        cutoffs = sorted({checks.positive_integer(each, "k") for each in k})
-    else:
-        ranked = (int(report.profile.n_ranked.max()) for report in named.values())
-        most = max(1, *ranked) if k is None else checks.positive_integer(k, "k")
-        cutoffs = sorted({max(1, most * step // _STEPS) for step in range(1, _STEPS + 1)} | {1})
+    named = arguments.several(reports, Report, "reports", alone=_ALONE)
+    most = max(1, *(int(report.profile.n_ranked.max()) for report in named.values())) if k is None else k
+    cutoffs = arguments.cutoffs(most, _EACH if measure == "Hit" else _STEPS)
     ax = style.quiet(style.axes(ax))
     for number, (name, report) in enumerate(named.items()):
         ends = Triple(*_per_cent(report[f"{measure}@{each}"] for each in cutoffs))
-        _line(ax, number, name, cutoffs, ends._replace(expected=headline(ends)), alone=len(named) == 1)
-    ax.set(xlabel="k", ylabel=f"{measure}@k (%)", ylim=(0, min(102.0, ax.get_ylim()[1])))
-    middle_one = f"{measure}@{cutoffs[len(cutoffs) // 2]}"
-    values = {name: report[middle_one] for name, report in named.items()}
-    return style.legend_above(ax, title=leader(middle_one, values))
+        _line(ax, number, name, cutoffs, ends._replace(expected=headline(ends)), marked=len(cutoffs) <= _MANY_LEVELS)
+    ax.set(xlabel="k", ylabel=f"{measure}@k (%)")
+    ax.set_ylim(None if measure == "Hit" else 0, min(102.0, ax.get_ylim()[1]))
+    step = next((step for step in (1, 5, 10, 20, 25, 50, 100) if cutoffs[-1] <= 6 * step), cutoffs[-1] // 5)
+    ax.set_xticks(sorted({cutoffs[0], *range(step, cutoffs[-1] + 1, step)} - {2 if step > 1 else 0}))
+    quoted = next((each for each in _QUOTED if each in cutoffs), cutoffs[0]) if measure != "Hit" else cutoffs[0]
+    name = f"{measure}@{quoted}"
+    return layout.finish(ax, title=leader(name, {system: report[name] for system, report in named.items()}))
 
 
-def _named(results: Any, what: str) -> Mapping[str, Any]:
-    """Return several results by name, or a single one under the name of its line, "expected"; refuse none."""
-    named = results if isinstance(results, Mapping) else {"expected": results}
-    style.check_some(named, what)
-    return named
-
-
-def _line(ax: Axes, number: int, name: str, x: Any, ends: Triple[Float64], *, alone: bool, marked: bool = True) -> None:
-    """Draw a line with a mark at each point, and the band that ties leave."""
+def _line(ax: Axes, number: int, name: str, x: Any, ends: Triple[Float64], *, marked: bool = True) -> None:
+    """Draw a line with a mark at each point, and the band that ties leave; the band has the name if it is alone."""
     look = style.marked_line(number) | ({} if marked else {"marker": None})
-    style.band(ax, x, ends.lower, ends.upper, look["color"], "lower to upper: ties" if alone else f"{name}: ties")
+    alone = bool(np.isnan(ends.expected).all())
+    style.band(ax, x, ends.lower, ends.upper, look["color"], name if alone else style.TIES)
     ax.plot(x, ends.expected, markersize=4, linewidth=1.4, label=name, **look)
 
 
@@ -365,15 +356,16 @@ def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *,
     >>> ax.get_xlabel(), len(ax.lines)
     ('recall (%)', 1)
     """
-    named = _named(curves, "curve")
+    named = arguments.several(curves, PrecisionRecall, "curves", alone=_ALONE)
     ax = style.quiet(style.axes(ax))
     for number, (name, curve) in enumerate(named.items()):
-        ends = Triple(100 * curve.lower, 100 * curve.expected, 100 * curve.upper)
+        expected = np.where(curve.lower == curve.upper, curve.lower, curve.expected)  # one value, under a tolerance too
+        ends = Triple(100 * curve.lower, 100 * expected, 100 * curve.upper)
         few = len(curve.recall) <= _MANY_LEVELS
-        _line(ax, number, name, 100 * curve.recall, ends, alone=len(named) == 1, marked=few)
+        _line(ax, number, name, 100 * curve.recall, ends, marked=few)
     interpolated = all(curve.interpolated for curve in named.values())
     ax.set(xlabel="recall (%)", ylabel=f"{'interpolated ' * interpolated}precision (%)", xlim=(-2, 102), ylim=(0, 102))
-    return style.legend_above(ax, title=leader("Precision at 50 % recall", {n: _at_half(c) for n, c in named.items()}))
+    return layout.finish(ax, title=leader("Precision at 50 % recall", {n: _at_half(c) for n, c in named.items()}))
 
 
 def hash_lookup(
@@ -410,28 +402,34 @@ def hash_lookup(
     """
     against = checks.choice(against, ("radius", "recall"), "against")  # type: ignore[assignment]
     average = checks.choice(average, ("macro", "micro"), "average")  # type: ignore[assignment]
-    named = _named(results, "result")
+    named = arguments.several(results, HashLookup, "results", alone=_ALONE)
     alone = len(named) == 1
     ax = style.quiet(style.axes(ax))
-    lines: list[tuple[str, Any, Float64]] = []
-    for name, result in named.items():
+    handles: list[Any] = []
+    for number, (name, result) in enumerate(named.items()):
         values, radii = getattr(result, average), np.arange(result.n_bits + 1)
         found = result.n_empty < result.n_query
+        look: dict[str, Any] = {"markersize": 4, "linewidth": 1.4, **style.marked_line(number)}
+        look |= {} if result.n_bits < _MANY_LEVELS else {"marker": None}
         if against == "recall":
-            label = "precision" if alone else name
-            lines.append((label, 100 * values.recall[found], values.precision[found]))
+            x, y = 100 * values.recall[found], 100 * values.precision[found]
+            handles += ax.plot(x, y, label="precision" if alone else name, **look)
+        elif alone:
+            handles += ax.plot(radii, 100 * values.precision, label="precision", **look)
+            handles += ax.plot(radii, 100 * values.recall, label="recall", **look | style.marked_line(1))
+            dots: dict[str, Any] = {"color": style.GREY, "linestyle": style.DOTTED}
+            handles += ax.plot(radii, 100 * result.empty, label="empty balls", **dots)
         else:
-            first = "" if alone else f"{name}: "
-            lines += [(f"{first}{each}", radii, getattr(values, each)) for each in ("precision", "recall")]
-    for number, (name, x, y) in enumerate(lines):
-        look = style.marked_line(number) | ({} if len(x) <= _MANY_LEVELS else {"marker": None})
-        ax.plot(x, 100 * y, markersize=4, linewidth=1.4, label=name, **look)
-    if against == "radius" and alone:
-        ax.plot(radii, 100 * result.empty, color=style.GREY, linestyle=style.DOTTED, label="empty balls")
+            handles += ax.plot(radii, 100 * values.precision, label=name, **look | {"linestyle": "-"})
+            ax.plot(radii, 100 * values.recall, label=f"{name}: recall", **look | {"linestyle": style.DASHED})
+    if against == "radius":
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+        kinds: dict[str, Any] = {} if alone else {"precision": "-", "recall": style.DASHED}
+        handles += [Line2D([], [], color=style.GREY, linestyle=dash, label=kind) for kind, dash in kinds.items()]
     ax.set(xlabel="recall (%)" if against == "recall" else "Hamming radius", ylim=(0, 102))
     ax.set_ylabel(f"{'precision' if against == 'recall' else 'value'} (%)")
     best = {name: Triple(*3 * [float(getattr(result, average).f1.max())]) for name, result in named.items()}
-    return style.legend_above(ax, title=leader("Best F1", best))
+    return layout.finish(ax, title=leader("Best F1", best), handles=handles)
 
 
 def _at_half(curve: PrecisionRecall) -> Triple[float]:
@@ -440,13 +438,21 @@ def _at_half(curve: PrecisionRecall) -> Triple[float]:
     return Triple(*(float(getattr(curve, end)[at]) for end in Triple._fields))
 
 
-def roc(results: Classification | Mapping[str, Classification], *, ax: Axes | None = None) -> Axes:
+def roc(
+    results: Classification | Mapping[str, Classification],
+    *,
+    scale: Literal["log", "linear"] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the true against the false positive rate of pooled scores (ROC), with the band that ties leave.
 
     Parameters
     ----------
     results : Classification, or mapping of str to Classification
         A line each, as `deadheat.classification` gives them.
+    scale : {"log", "linear"}, optional
+        The axis of the false positive rate. By default logarithmic from 100 negatives on, so that the true positive
+        rate at a false positive rate of 0.1 % (TAR@FAR=1e-3) can be read; it begins at half of one false positive.
 
     Returns
     -------
@@ -461,7 +467,11 @@ def roc(results: Classification | Mapping[str, Classification], *, ax: Axes | No
     >>> ax.lines[0].get_xydata().tolist()
     [[0.0, 0.0], [0.0, 0.0], [0.0, 50.0], [0.0, 50.0], [50.0, 100.0], [100.0, 100.0]]
     """
-    named = _named(results, "result")
+    named = arguments.several(results, Classification, "results", alone=_ALONE)
+    n_negative = max(result.n_negative for result in named.values())
+    if scale is None:
+        scale = "log" if n_negative >= _RESOLVED else "linear"
+    checks.choice(scale, ("log", "linear"), "scale")
     ax = style.quiet(style.axes(ax))
     for number, (name, result) in enumerate(named.items()):
         profile, line = result.profile, style.marked_line(number)
@@ -472,13 +482,18 @@ def roc(results: Classification | Mapping[str, Classification], *, ax: Axes | No
         corners = (start, start, stop, stop), (low, low, low, high), (low, high, high, high)
         if profile.ties.mixed_groups:
             at, least, most = (np.stack(each, axis=1).ravel() for each in corners)
-            label = "any order: ties" if len(named) == 1 else f"{name}: ties"
-            style.band(ax, at, least, most, line["color"], label)
-        x, y = (np.stack(each, axis=1).ravel() for each in ((start, stop), (low, high)))
-        mark = len(x) > 2 * _MANY_LEVELS and {"marker": None}
-        ax.plot([0, *x, 100], [0, *y, y[-1]], markersize=4, linewidth=1.4, label=name, **(line | (mark or {})))
+            style.band(ax, at, least, most, line["color"])
+        few = len(start) <= _MANY_LEVELS  # on a logarithmic axis, what is straight elsewhere is a curve
+        inside = np.linspace(0, 1, 33) ** 3 if few and scale == "log" else np.array([0.0, 1.0])
+        x, y = ((a[:, None] + inside * (b - a)[:, None]).ravel() for a, b in ((start, stop), (low, high)))
+        ends = [place for first in range(1, len(x), len(inside)) for place in (first, first + len(inside) - 1)]
+        look = line | ({"markevery": [0, *ends, len(x) + 1]} if few else {"marker": None})
+        ax.plot([0, *x, 100], [0, *y, y[-1]], markersize=4, linewidth=1.4, label=name, **look)
     ax.set(xlabel="false positive rate (%)", ylabel="true positive rate (%)", xlim=(-2, 102), ylim=(0, 102))
-    return style.legend_above(ax, title=leader("AUC", {name: result["AUC"] for name, result in named.items()}))
+    if scale == "log":
+        style.log_axis(ax, "x")
+        ax.set_xlim(50 / n_negative, 102)
+    return layout.finish(ax, title=leader("AUC", {name: result["AUC"] for name, result in named.items()}))
 
 
 def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Axes | None = None) -> Axes:
@@ -506,6 +521,7 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     >>> [row.get_text() for row in dh.plots.per_class(report).get_yticklabels()]
     ['far', 'near']
     """
+    arguments.one(report, Report, "report")
     measure = first_measure(report) if measure is None else measure
     every = report.by_class(measures=measure)
     (values,) = every.per_row.values()
@@ -517,16 +533,17 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     ax.barh(rows, length, height=0.66, color=style.SKY, edgecolor=style.INK, linewidth=0.6, label="mean of the class")
     tied = lower < upper
     if tied.any():
-        label = "lower to upper: ties"
+        label = style.TIES
         ax.hlines(rows[tied], lower[tied], upper[tied], color=style.INK, linewidth=2.2, label=label)
     whole = report[measure]
     ax.axvline(100 * headline(whole), color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
-    style.rows(ax, list(map(str, names)))
-    style.right_column(ax, "queries", map(str, counts))
     some = "classes" if len(names) == n_class else f"the worst {len(names)} of {n_class} classes"
     ax.set(xlabel=f"{whole.name} (%)", ylabel=some, xlim=(0, 100))
-    worst = f"The worst class is {names[0]}: {value(Triple(*(end[0] for end in values)))} %" if len(names) else ""
-    return style.legend_above(ax, title=f"{worst}, all queries {value(whole)} %" if worst else None)
+    worst = ""
+    if len(names):
+        worst = f"The worst class is {layout.short(names[0])}: {value(Triple(*(end[0] for end in values)))} %"
+    title = f"{worst}, all queries {value(whole)} %" if worst else None
+    return layout.finish(ax, title=title, rows=list(map(str, names)), column=("queries", list(map(str, counts))))
 
 
 def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -551,6 +568,7 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['lower to upper: ties', 'ties decide (2)', 'no tie decides (2)', 'mean, lower to upper']
     """
+    arguments.one(report, Report, "report")
     result = report[first_measure(report) if measure is None else measure]
     values = 100 * np.stack(result.per_query)
     values, shown = values[:, ~np.isnan(values[0])], 100 * middle(result.per_query)
@@ -571,6 +589,7 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
     label = "mean, lower to upper" if low < high else "mean"
     ax.axhline(mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label=label)
     name = per_query_name(result.name)
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.set(xlabel="queries, from worst to best", ylabel=f"{name} (%)", xlim=(0, len(order) + 1))
     title = f"Ties affect {name} in {tied.sum()} of {count(len(order), 'query', 'queries')}"
-    return style.legend_above(ax, title=title)
+    return layout.finish(ax, title=title)

@@ -1,26 +1,27 @@
 """The style of all plots: colours that colour-blind people and grey printers distinguish, and plain axes.
 
 The colours are those of Okabe and Ito; lines also differ by their style, marks by their shape. Black on white
-follows Matplotlib's style: under ``plt.style.use("dark_background")`` it is white on black.
+follows Matplotlib's style: under ``plt.style.use("dark_background")`` it is white on black. What a style sheet sets
+goes before what stands here (`kept`). Text that is too long for the figure is folded by `deadheat.plots.layout`.
 """
 
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from matplotlib import rcParams
+from matplotlib import rcParams, rcParamsDefault
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import AutoLocator, Locator, NullFormatter, NullLocator, StrMethodFormatter
 from numpy.typing import ArrayLike
 
-from deadheat.errors import InvalidValueError
+from deadheat.errors import InvalidTypeError
 from deadheat.support.arrays import Float64
 from deadheat.support.lazy import require
 
@@ -29,10 +30,9 @@ GREY = "#7F7F7F"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
-_LETTER, _HANDLE = 0.062, 0.48  # inches that a letter of a legend takes, and what stands before and behind a name
+HATCHES = ("////", "\\\\\\\\", "||||", "----", "....", "xxxx")
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 2))  # of reference lines
-_ROW, _TITLE = 13.0, 0.076  # points from row to row of a legend, inches that a letter of a title takes
-_SIDE = 0.6  # inches for the numbers and label of an axis, which a title centred over the axes cannot use
+TIES = "lower to upper: ties"  # the name of a band in a legend
 
 if TYPE_CHECKING:
     INK: str  # of marks and lines
@@ -55,43 +55,55 @@ def figure(width: float, height: float, **options: Any) -> Figure:
     return Figure(figsize=(width, height), layout="constrained", **options)
 
 
+def kept(key: Any, default: Any) -> Any:
+    """Return the setting of a style sheet, or `default` where Matplotlib's own is unchanged."""
+    return default if rcParams[key] == rcParamsDefault[key] else rcParams[key]
+
+
 def axes(ax: Axes | None, figsize: tuple[float, float] = (5.0, 3.4)) -> Axes:
-    """Return the axes given, or new ones of a figure that `matplotlib.pyplot` manages."""
-    if ax is not None:
-        return ax
-    pyplot = require("matplotlib.pyplot", "plots", "deadheat.plots")
-    made: Axes = pyplot.subplots(figsize=figsize, layout="constrained")[1]
-    return made
+    """Return the axes given, or new ones of a figure that `matplotlib.pyplot` manages.
+
+    A figure without a layout engine gets one, so that title, legend and labels have space.
+    """
+    if ax is None:
+        pyplot = require("matplotlib.pyplot", "plots", "deadheat.plots")
+        made: Axes = pyplot.subplots(figsize=kept("figure.figsize", figsize), layout="constrained")[1]
+        return made
+    if not isinstance(ax, Axes):
+        raise InvalidTypeError("ax", f"must be Matplotlib axes, but is of type {type(ax).__name__}")
+    figure = ax.figure
+    is_free = isinstance(figure, Figure) and figure.get_layout_engine() is None
+    if is_free and all(each.get_subplotspec() for each in figure.axes):
+        figure.set_layout_engine("tight")  # type: ignore[union-attr]  # plt.tight_layout() would warn of "constrained"
+    return ax
 
 
 def quiet(ax: Axes, grid: str = "y") -> Axes:
     """Remove the frame, and put a pale grid behind the data."""
     ax.spines[["top", "right"]].set_visible(False)
     if grid:
-        ax.grid(axis=grid, color=__getattr__("PALE"), linewidth=0.6)  # type: ignore[arg-type]
+        look = {"color": kept("grid.color", __getattr__("PALE")), "linewidth": kept("grid.linewidth", 0.6)}
+        ax.grid(axis=grid, **look)  # type: ignore[arg-type]
     ax.set_axisbelow(True)
     return ax
 
 
 def line(number: int) -> dict[str, Any]:
     """Return colour and dashes of a line by its number, so that not only colour distinguishes lines."""
-    return {"color": CYCLE[number % len(CYCLE)], "linestyle": STYLES[number % len(STYLES)]}
+    look = {"color": CYCLE[number % len(CYCLE)], "linestyle": STYLES[number % len(STYLES)]}
+    return look | _of_cycle(number, look)
 
 
 def marked_line(number: int) -> dict[str, Any]:
     """Return the same as `line`, with a mark at each point."""
-    return line(number) | {"marker": MARKERS[number % len(MARKERS)]}
+    mark = {"marker": MARKERS[number % len(MARKERS)]}
+    return line(number) | mark | _of_cycle(number, mark)
 
 
-def check_some(named: Mapping[str, Any], what: str) -> None:
-    if not named:
-        raise InvalidValueError(f"{what}s", f"must hold at least one {what}, but is empty")
-
-
-def rows(ax: Axes, names: list[str]) -> None:
-    """Make a row for each name, the first on top."""
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.4, -0.6)
+def _of_cycle(number: int, look: Iterable[str]) -> dict[str, Any]:
+    """Return the properties named in `look` that the cycle of a style sheet (``axes.prop_cycle``) sets."""
+    cycle = list(kept("axes.prop_cycle", ())) or [{}]
+    return {key: value for key, value in cycle[number % len(cycle)].items() if key in look}
 
 
 def ends(ax: Axes, values: Float64, size: int) -> None:
@@ -107,13 +119,6 @@ def ends(ax: Axes, values: Float64, size: int) -> None:
             ax.plot(row[where], rows[where], marker, color=colour, markersize=size, label=label, zorder=3)
 
 
-def right_column(ax: Axes, title: str, texts: Iterable[str]) -> None:
-    """Write a word on each row, to the right of the axes."""
-    for row, text in enumerate(texts):
-        ax.text(1.03, row, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
-    ax.text(1.03, 1.0, title, transform=ax.transAxes, va="bottom", fontsize="small")
-
-
 def per_cent(value: float, _: object = None) -> str:
     """Format a fraction in per cent, as a tick shows it."""
     return f"{100 * value:.4g}"
@@ -124,38 +129,19 @@ def per_cent_axes(ax: Axes) -> None:
         axis.set_major_formatter(per_cent)
 
 
-def band(ax: Axes, x: ArrayLike, lower: Float64, upper: Float64, color: Any, label: str | None = None) -> None:
-    """Fill the area between lower and upper, if they differ anywhere."""
-    if (lower < upper).any():
-        ax.fill_between(x, lower, upper, color=color, alpha=0.22, linewidth=0, label=label)
+def band(ax: Axes, x: ArrayLike, lower: Float64, upper: Float64, color: Any, label: str = TIES) -> None:
+    """Fill the area between lower and upper, if they differ anywhere: the first plainly, others by hatching.
 
-
-def legend_above(ax: Axes, *, handles: Sequence[Any] | None = None, title: str | None = None, **more: Any) -> Axes:
-    """Put a legend without a frame above the axes, in as many columns as fit, with the title above it."""
-    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
-    names = [str(handle.get_label()) for handle in handles]
-    columns = max(1, min(len(names), int(0.84 * _width(ax) / (_LETTER * max(map(len, names), default=1) + _HANDLE))))
-    if names:
-        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False,
-                  fontsize="small", borderaxespad=0.2, columnspacing=1.2, handletextpad=0.5, **more)  # fmt: skip
-    title = ax.get_title().replace("\n", " ") if title is None else title  # one that is there moves up
-    if title:
-        pad = 7 + _ROW * -(-len(names) // columns) + 3 * bool(names)
-        ax.set_title(textwrap.fill(title, int((_width(ax) - _SIDE) / _TITLE)), fontsize="medium", pad=pad)
-    return ax
-
-
-def _width(ax: Axes) -> float:
-    """Return the width of axes with their labels, in inches."""
-    grid, figure = ax.get_subplotspec(), ax.get_figure(root=True)
-    return (4.0 if figure is None else figure.get_figwidth()) / (1 if grid is None else grid.get_gridspec().ncols)
-
-
-def legend_right(ax: Axes, title: str, more: Sequence[Any]) -> None:
-    """Put a legend without a frame to the right of the axes, for many names, followed by the handles `more`."""
-    handles = [*ax.get_legend_handles_labels()[0], *more]
-    ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small",
-              title=title, title_fontsize="small", alignment="left", borderaxespad=0.0)  # fmt: skip
+    Hatching of several bands keeps their colours, and areas would mix them.
+    """
+    if not (lower < upper).any():
+        return
+    before = sum(isinstance(each, PolyCollection) for each in ax.collections)
+    look: dict[str, Any] = {"color": color, "alpha": 0.22, "linewidth": 0}
+    if before:
+        hatch = HATCHES[(before - 1) % len(HATCHES)]
+        look = {"facecolor": "none", "edgecolor": color, "alpha": 0.55, "linewidth": 0.5, "hatch": hatch}
+    ax.fill_between(x, lower, upper, label=label, **look)
 
 
 # Logarithmic axes whose numbers do not touch

@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
@@ -23,7 +24,7 @@ from deadheat.analyses.collisions import Collisions, Kind
 from deadheat.analyses.exploit import Exploit
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.plots import style
+from deadheat.plots import arguments, layout, style
 from deadheat.reports.tables import count
 from deadheat.support import checks
 
@@ -50,7 +51,7 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     >>> dh.plots.tie_sizes({"all at one point": dh.Task([[0.0]] * 4, [0, 0, 1, 1]).profile}).get_xscale()
     'log'
     """
-    style.check_some(profiles, "profile")
+    profiles = arguments.several(profiles, TieProfile, "profiles")
     for name, profile in profiles.items():
         if not len(profile.tied):
             raise InvalidValueError("profiles", f"must have relevant items, but {name!r} has none")
@@ -64,10 +65,10 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     ax.plot(levels[:, 2], rows, "o", color=style.INK, markersize=5, label="median")
     ax.plot(levels[:, 5], rows, "x", color=style.VERMILION, markersize=5, label="largest")
     style.log_axis(ax, "x")
-    style.rows(ax, list(profiles))
     ax.set_xlabel("items at the distance of a relevant item")
     largest = list(profiles)[int(np.argmax(levels[:, 5]))]
-    return style.legend_above(ax, title=f"Up to {levels[:, 5].max():,.0f} items tie with a relevant one ({largest})")
+    title = f"Up to {levels[:, 5].max():,.0f} items tie with a relevant one ({layout.short(largest)})"
+    return layout.finish(ax, title=title, rows=list(profiles))
 
 
 def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> Axes:
@@ -85,13 +86,12 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
         to the row, in per cent of the measure. A bar goes from the lowest to the highest value found, with a cap at an
         end if it is proven that no order goes beyond it. A row whose bounds are equal has no bar.
     """
-    ax = style.quiet(style.axes(ax, (7.2, 1.2 + 0.5 * len(exploits))), grid="x")
+    exploits = arguments.several(exploits, Exploit, "exploits")
+    ax = style.quiet(style.axes(ax, (7.2, 1.4 + 0.5 * len(exploits))), grid="x")
     for row, exploit in enumerate(exploits.values()):
         low, high = exploit.bounds.lower, exploit.bounds.upper
-        ax.text(1.02, row, _between(100 * low, 100 * high), transform=ax.get_yaxis_transform(), va="center",
-                fontsize="small")  # fmt: skip
         if low == high:
-            ax.text(50, row, "no tie decides: one value", ha="center", va="center", fontsize="small")
+            ax.text(50, row, "one value", ha="center", va="center", fontsize="small")
             continue
         ax.hlines(row, 0, 100, color=style.GREY, linewidth=0.8, zorder=1)
         ends = (exploit.lowest, exploit.highest)
@@ -105,9 +105,8 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
         dot: dict[str, Any] = {"s": 34, "linewidths": 1.4, "zorder": 5}
         ax.scatter(expected, row, marker="o", facecolor=style.PAPER, edgecolor=style.INK, **dot)
         ax.scatter(given, row, marker="x", color=style.VERMILION, **dot)
-    style.rows(ax, list(exploits))
-    ax.text(1.02, 1.0, "bounds (%)", transform=ax.transAxes, va="bottom", fontsize="small")
-    ax.set(xlabel="between lower bound and upper bound (%)", xlim=(-2, 102))
+    between = [_between(100 * each.bounds.lower, 100 * each.bounds.upper) for each in exploits.values()]
+    ax.set(xlabel="position between the bounds (%)", xlim=(-2, 102))
     handles = [
         Patch(facecolor=style.SKY, edgecolor=style.BLUE, linewidth=0.6, label="lowest to highest found"),
         *(Line2D([], [], linestyle="", markersize=size, markeredgewidth=width, marker=marker, color=color,
@@ -119,9 +118,9 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
     ]  # fmt: skip
     widths = {name: 100 * (exploit.highest.value - exploit.lowest.value) for name, exploit in exploits.items()}
     widest = max(widths, key=lambda name: widths[name])
-    title = f"The order of the samples moves {widest} by {widths[widest]:.2f} points"
+    title = f"The order of the samples moves {layout.short(widest)} by {widths[widest]:.2f} points"
     title = title if widths[widest] > 0 else "The order of the samples changes nothing"
-    return style.legend_above(ax, handles=handles, title=title)
+    return layout.finish(ax, title=title, rows=list(exploits), column=("bounds (%)", between), handles=handles)
 
 
 def _between(low: float, high: float) -> str:
@@ -178,7 +177,11 @@ def collision_image(
     >>> dh.plots.collision_image(who, rows=slice(1, 3), legend=False).get_title()
     '1 of 2 queries have a mixed tie'
     """
-    kind = np.asarray(collisions.kind if isinstance(collisions, Collisions) else collisions)
+    legend = checks.flag(legend, "legend")
+    kind = np.asarray(collisions.kind) if isinstance(collisions, Collisions) else collisions
+    kind = arguments.one(kind, np.ndarray, "collisions")
+    if kind.dtype.kind not in "iu" or not np.isin(kind, list(Kind)).all():
+        raise InvalidValueError("collisions", "must hold kinds of collisions, deadheat.analyses.collisions.Kind")
     if kind.ndim != 2 or 0 in kind.shape:
         raise InvalidValueError("collisions", f"must have at least one query and one rank, but has shape {kind.shape}")
     first, last = drawn_rows(rows, len(kind))
@@ -193,15 +196,12 @@ def collision_image(
     ax.set_xlabel("rank" + (f"\n(each mark widened by {reach})" if reach else ""))
     ax.set_ylabel("query")
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True))
+        axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     n_mixed = int((kind == Kind.MIXED).any(axis=1).sum())
-    ax.set_title(f"{n_mixed} of {count(n_query, 'query has', 'queries have')} a mixed tie", fontsize="medium")
+    title = f"{n_mixed} of {count(n_query, 'query has', 'queries have')} a mixed tie"
     if not (kind > Kind.NONE).any():
         ax.text(0.5, 0.5, "no collision", transform=ax.transAxes, ha="center", va="center", color=style.GREY)
-    if legend:
-        handles = _handles(bool((kind == Kind.BEYOND).any()))
-        ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, frameon=False)
-    return ax
+    return layout.finish(ax, title=title, handles=_handles(bool((kind == Kind.BEYOND).any())), legend=legend)
 
 
 def drawn_rows(rows: slice | None, n_query: int) -> tuple[int, int]:
@@ -227,6 +227,8 @@ def drawn_rows(rows: slice | None, n_query: int) -> tuple[int, int]:
 
 def collision_legend(figure: Figure) -> None:
     """Put a legend of the colours under a figure of several pictures."""
+    if not isinstance(arguments.one(figure, Figure, "figure").get_layout_engine(), ConstrainedLayoutEngine):
+        figure.set_layout_engine("constrained")  # which alone makes space for a legend of a figure
     drawn = [np.asarray(image.get_array()) for ax in figure.axes for image in ax.images]
     handles = _handles(any((cells == Kind.BEYOND).any() for cells in drawn))
     figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)

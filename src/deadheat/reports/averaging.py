@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -16,7 +15,9 @@ from deadheat.inputs.samples import QueryLabels, labels_of_queries
 from deadheat.measures import names as measures_names
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
-from deadheat.support.means import exact_mean, exact_total
+from deadheat.support.caching import cached_property
+from deadheat.support.means import all_or_none, exact_mean, exact_total
+from deadheat.support.triple import Triple
 
 NO_LABELS = (
     "No labels are known, so each query counts as independent; where queries come in classes, give labels=, one each."
@@ -102,6 +103,10 @@ class Averaging:
     def mean(self, values: Float64) -> float:
         """Return the mean of the values that are not NaN, (n_query,); a class without any does not count."""
         return exact_mean(np.array([exact_mean(part) for part in self.parts(values)]))
+
+    def means(self, values: Triple[Float64]) -> Triple[float]:
+        """Return the means of lower, expected and upper, of expected as `all_or_none` has it."""
+        return Triple(*map(self.mean, all_or_none(values)))
 
     def std(self, variances: Float64) -> float:
         """Return the standard deviation of the mean of independent values, from their variances, (n_query,)."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.reports.result import Result
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, headline, plain, program, value
+from deadheat.reports.tables import DIGITS, Table, TabularResult, column_of, count, headline, plain, program
 from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.means import exact_means_of_runs
 from deadheat.support.triple import Triple
@@ -43,7 +43,7 @@ class Breakdown(TabularResult):
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """Return one table: a row for each class or query, a column for each measure."""
         what = (map(str, column) for column in self.rows.values())
-        values = ([value(each, digits) for each in triples(triple)] for triple in self.per_row.values())
+        values = (column_of(triples(triple), digits) for triple in self.per_row.values())
         header = [*self.rows, *(f"{name} (%)" for name in self.per_row)]
         return [Table(header, list(zip(*what, *values, strict=True)))]
 
@@ -80,7 +80,7 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
     by_name = np.array(sorted(range(len(numbers)), key=names.__getitem__))  # whatever the order of the samples is
     queries, ends = np.argsort(classes, kind="stable"), offsets_of(sizes)
     means = {
-        result.name: Triple(*(exact_means_of_runs(row[queries], ends) for row in result.per_query))
+        result.name: exact_means_of_runs(Triple(*(row[queries] for row in result.per_query)), ends)
         for result in results
     }
     order = by_name[_worst_first(Triple(*(row[by_name] for row in means[results[0].name])))]

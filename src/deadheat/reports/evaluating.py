@@ -175,10 +175,10 @@ def report_of(task: Task, summary: SummaryOptions) -> Report:
         distance=options.distance,
         tie_rule=task.tie_rule,
         source=task.source,
-        files=task.pair.files,
+        files=task.files,
         n_in_gallery=task.n_in_gallery,
         n_excluded=task.n_excluded,
-        separate_gallery=task.pair.gallery is not None and not task.n_in_gallery and not task.n_excluded,
+        separate_gallery=task.has_gallery and not task.n_in_gallery and not task.n_excluded,
         remarks=task.remarks,
         threads=task.threads,
     )

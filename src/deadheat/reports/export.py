@@ -2,12 +2,14 @@
 
 In comes a `Report`; out goes a file in the format that the ending of its name stands for. A new format is a function
 and its row in `FORMATS`. An undefined value is an empty cell in text, NaN in NumPy's format and missing in Parquet.
+Text that a spreadsheet would take for a formula gets an apostrophe before it.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,6 +23,9 @@ from deadheat.reports.report import Report
 from deadheat.support.atomic import is_special
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\n")  # OWASP: CSV injection
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")  # in text, as ids may be
 
 Columns = dict[str, NDArray[Any]]
 
@@ -57,8 +62,16 @@ def _write_text(table: Columns, file: IO[bytes], delimiter: str) -> None:
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     writer.writerow(table)
     rows = zip(*(column.tolist() for column in table.values()), strict=True)
-    writer.writerows(["" if value != value else value for value in row] for row in rows)
+    writer.writerows([_cell(value) for value in row] for row in rows)
     text.detach()
+
+
+def _cell(value: Any) -> Any:
+    """Return a value as a cell: nothing for NaN, and no formula for a spreadsheet to compute."""
+    if isinstance(value, str):
+        value = value.replace("\r", r"\r")  # which the module does not quote before Python 3.13
+        return f"'{value}" if value.startswith(_FORMULA) and not _NUMBER.fullmatch(value) else value
+    return "" if value != value else value
 
 
 def _write_parquet(table: Columns, file: IO[bytes]) -> None:

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from deadheat.reports.tables import (
 )
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
+from deadheat.support.caching import cached_property
 from deadheat.support.triple import ByName, Triple
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Report(TabularResult, ByName[Result]):
     def compute(self, names: Iterable[str], threads: int) -> None:
         """Add the results for some measures."""
         of_profile: dict[tuple[bool, float | None], list[str]] = {}  # whether of judged documents alone, and from where
-        for measure in map(measures_names.parse, names):
+        for measure in map(measures_names.parse, checks.listed(names, "names", "names of measures")):
             of_judged = measure.row.forms.judged and self.judged is not None
             of_profile.setdefault((of_judged, measure.rel if of_judged else None), []).append(measure.name)
         for (of_judged, level), some in of_profile.items():
@@ -355,7 +355,7 @@ class Report(TabularResult, ByName[Result]):
         results = list(self.values())
         columns, cells = columns_of_values(results, digits)
         rows = [[result.name, *row] for result, row in zip(results, cells, strict=True)]
-        if std:
+        if checks.flag(std, "std"):
             columns, form = (*columns, "std"), decimals(digits)
             rows = [[*row, number(100 * result.std, form)] for row, result in zip(rows, results, strict=True)]
         for title, values in self.__more().items():
@@ -480,7 +480,7 @@ class Report(TabularResult, ByName[Result]):
 
 
 def _columns(std: bool) -> tuple[str, ...]:
-    return (*Triple._fields, *(["std"] if std else []), "n_query", "n_undefined")
+    return (*Triple._fields, *(["std"] if checks.flag(std, "std") else []), "n_query", "n_undefined")
 
 
 def _queries(n: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +17,10 @@ from deadheat.measures import values as measure_values
 from deadheat.reports.averaging import Average, Averaging, of_singleton
 from deadheat.reports.tables import DIGITS, count, notebook_row, value
 from deadheat.support.arrays import Float64
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import lazy
+from deadheat.support.means import all_or_none
 from deadheat.support.triple import Triple
 
 if TYPE_CHECKING:
@@ -73,9 +74,8 @@ class Result(PlainFloats):
 
     @cached_property
     def expected(self) -> float:
-        if np.isnan(self.per_query.expected).all():
-            return math.nan
-        return self._averaging.mean(self.per_query.expected) if self._affected else self.lower
+        expected = all_or_none(self.per_query).expected
+        return self._averaging.mean(expected) if self._affected or np.isnan(expected).all() else self.lower
 
     @cached_property
     def upper(self) -> float:
@@ -90,15 +90,14 @@ class Result(PlainFloats):
     def std_per_query(self) -> Float64:
         measure = measure_names.parse(self.name)
         std = measure_values.std(self._profile, measure)
-        if math.isnan(self.expected):
-            return np.full(len(std), np.nan)
         none_relevant = at_level(self._profile, measure.rel).n_relevant == 0
         given_a_value = none_relevant & ~np.isnan(self.per_query.expected)
         return np.where(given_a_value, 0.0, std)
 
     @cached_property
     def std(self) -> float:
-        return self._averaging.std(np.square(self.std_per_query))
+        unknown = np.isnan(self.std_per_query) & ~np.isnan(self.per_query.lower)
+        return math.nan if unknown.any() else self._averaging.std(np.square(self.std_per_query))
 
     def interval(
         self,
@@ -204,12 +203,9 @@ def results_of(
     has_relevant = profile.n_relevant > 0
     results = {}
     for measure, values in zip(parsed, measure_values.all_bounds(profile, parsed, threads), strict=True):
-        known = not profile.bounds_only and not (np.isnan(values.expected) & ~np.isnan(values.lower)).any()
-        if not known:  # a mean over the others would be that of other queries
-            values.expected[:] = np.nan
         if singletons != "skip":  # they come as NaN, and get what they count as
             filler = of_singleton(singletons, measure.kind == "precision")
-            for array in values if known else (values.lower, values.upper):
+            for array in (values.lower, values.upper) if profile.bounds_only else values:
                 array[at_level(profile, measure.rel).n_relevant == 0] = filler
         defined = ~np.isnan(values.lower)
         counts = int(np.count_nonzero(defined)), int(np.count_nonzero(has_relevant & ~defined))

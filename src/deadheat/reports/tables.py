@@ -17,7 +17,9 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from importlib.util import find_spec
+from reprlib import Repr
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +37,8 @@ SCHEMA = 1  # of JSON; raised when a key goes, or changes its meaning
 DIGITS = 2  # decimals of a value in per cent, unless others are asked for
 _MOST_DIGITS = 15  # more than a float has
 _FINEST = 6  # decimals up to which lower and upper are told from each other where `DIGITS` print them alike
+# What Markdown would take for code, emphasis, a cell, a link, markup or an entity.
+_MARKDOWN = re.compile(r"[\\`*|]|(?<![^\W_])_|_(?![^\W_])|(?<=\])(?=[(\[:])|<(?=[a-zA-Z/!?])|&(?=#?\w+;)")
 _RECALL_AT = re.compile(r"\bRecall@\d")
 _ABOUT_RECALL = "Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k."
 _STYLE = """<style>
@@ -72,7 +76,7 @@ class Table(NamedTuple):
         return "\n".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in lines)
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown; a bar in a cell is escaped.
+        """Return the table in Markdown; characters that it would interpret are escaped.
 
         Examples
         --------
@@ -82,7 +86,7 @@ class Table(NamedTuple):
         | mAP           |    9.50 |
         | a\\|b          |       - |
         """
-        return _formatted([[cell.replace("|", r"\|") for cell in row] for row in self._printable()], "pipe")
+        return _formatted([[markdown_text(cell) for cell in row] for row in self._printable()], "pipe")
 
     def to_latex(self) -> str:
         """Return the table for LaTeX with the package booktabs; characters that LaTeX would interpret are escaped."""
@@ -120,6 +124,18 @@ def notebook(tables: Sequence[Table], notes: Iterable[str] = ()) -> str:
     return f'<div class="deadheat">{_STYLE}{"".join(table.to_html() for table in tables)}{below}</div>'
 
 
+def markdown_text(text: str) -> str:
+    r"""Escape the characters of a text that Markdown would interpret, in whatever HTML it is put later.
+
+    Examples
+    --------
+    >>> print(markdown_text("<b> `a|b` ![c](https://d.test) e_f 1 < 2"))
+    &lt;b> \`a\|b\` ![c]\(https://d.test) e_f 1 < 2
+    """
+    entities = {"<": "&lt;", "&": "&amp;"}
+    return _MARKDOWN.sub(lambda found: entities.get(found[0], f"\\{found[0]}"), text)
+
+
 def _formatted(lines: list[list[str]], style: str) -> str:
     header, *rows = lines
     sides = ("left", *("right" for _ in header[1:])) if rows else None
@@ -128,8 +144,23 @@ def _formatted(lines: list[list[str]], style: str) -> str:
     return text
 
 
+_SHORT = Repr()
+_SHORT.maxother = _SHORT.maxstring = _SHORT.maxlong = 100
+_SHORT.maxdict = 10
+
+
 class TabularResult(PlainFloats, ABC):
-    """A result that can be printed, exported and shown in a notebook."""
+    """A result that can be printed, exported and shown in a notebook; at a prompt it shows no arrays."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # or `dataclass` puts its own, of all arrays
+
+    def __repr__(self) -> str:
+        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
+        texts = [f"{name}={_SHORT.repr(value)}" for name, value in shown.items() if not _holds_arrays(value)]
+        return f"{type(self).__name__}({', '.join(texts)})"
 
     @abstractmethod
     def tables(self) -> list[Table]:
@@ -138,6 +169,10 @@ class TabularResult(PlainFloats, ABC):
     @abstractmethod
     def notes(self) -> list[str]:
         """Return the sentences below the tables: which queries count, what the ties decide."""
+
+    def cautions(self) -> list[str]:
+        """Return those of the notes without which numbers mislead, such as that units are few."""
+        return []
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -153,15 +188,16 @@ class TabularResult(PlainFloats, ABC):
 
     def to_text(self, **options: Any) -> str:
         """Return the tables as plain text with the notes below, as `print` shows them."""
-        return self._with_notes(Table.to_text, options)
+        return self._with_notes(Table.to_text, str, options)
 
     def to_markdown(self, **options: Any) -> str:
         """Return the tables in Markdown with the notes below."""
-        return self._with_notes(Table.to_markdown, options) + "\n"
+        return self._with_notes(Table.to_markdown, markdown_text, options) + "\n"
 
     def to_latex(self, **options: Any) -> str:
-        """Return the tables for LaTeX with the package booktabs, without the notes."""
-        return "\n\n".join(table.to_latex() for table in self.tables(**options)) + "\n"
+        """Return the tables for LaTeX with the package booktabs; of the notes, `cautions` are comments above."""
+        above = "".join(f"% {printable(caution)}\n" for caution in self.cautions())
+        return above + "\n\n".join(table.to_latex() for table in self.tables(**options)) + "\n"
 
     def to_pandas(self, **options: Any) -> Any:
         """Return the rows of the tables as a data frame, of pandas or, where only that is installed, of Polars.
@@ -216,9 +252,9 @@ class TabularResult(PlainFloats, ABC):
         about_recall = [_ABOUT_RECALL] if any(map(_RECALL_AT.search, cells)) else []
         return [printable(note) for note in [*about_recall, *self.notes()]]
 
-    def _with_notes(self, form: Callable[[Table], str], options: dict[str, Any]) -> str:
+    def _with_notes(self, form: Callable[[Table], str], written: Callable[[str], str], options: dict[str, Any]) -> str:
         tables = self.tables(**options)
-        return "\n\n".join(filter(None, [*map(form, tables), "\n".join(self._below(tables))]))
+        return "\n\n".join(filter(None, [*map(form, tables), "\n".join(map(written, self._below(tables)))]))
 
     def __str__(self) -> str:
         return self.to_text()
@@ -231,31 +267,40 @@ class TabularResult(PlainFloats, ABC):
         return self.to_markdown()
 
 
+def _holds_arrays(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or (isinstance(value, (list, tuple)) and any(map(_holds_arrays, value)))
+
+
 def percents(results: Iterable[Any], digits: int = DIGITS) -> list[list[str]]:
-    """Format lower, expected and upper of each result in per cent, in the `distinct_form` of its bounds.
+    """Format lower, expected and upper of each result in per cent, all with as many decimals as `distinct_digits`.
 
     Examples
     --------
     >>> percents([Triple(0.5, math.nan, 1.0), Triple(0.25, 0.250001, 0.250002)])
-    [['50.00', '-', '100.00'], ['25.0000', '25.0001', '25.0002']]
+    [['50.0000', '-', '100.0000'], ['25.0000', '25.0001', '25.0002']]
     """
-    forms = ((each, distinct_form(each, digits)) for each in results)
-    return [[number(100 * getattr(each, name), form) for name in Triple._fields] for each, form in forms]
+    every = list(results)
+    form = decimals(distinct_digits(every, digits))
+    return [[number(100 * getattr(each, name), form) for name in Triple._fields] for each in every]
 
 
-def distinct_form(bounds: Any, digits: int) -> str:
-    """Return the format with `digits` decimals, or more where lower and upper would print the same in per cent.
+def distinct_digits(results: Iterable[Any], digits: int) -> int:
+    """Return the decimals of values in a table: `digits`, or more where lower and upper of one would print the same.
 
     More than six decimals are not added: nobody reports so small a difference.
 
     Examples
     --------
-    >>> distinct_form(Triple(0.25, 0.250001, 0.250002), 2), distinct_form(Triple(0.25, 0.25, 0.25), 2)
-    ('.4f', '.2f')
+    >>> distinct_digits([Triple(0.25, 0.250001, 0.250002), Triple(0.5, 0.5, 0.5)], 2)
+    4
     """
-    least = decimals(digits)
-    forms = (least, *map(decimals, range(digits + 1, _FINEST + 1))) if has_ties(bounds) else ()
-    return next((form for form in forms if format(100 * bounds.lower, form) != format(100 * bounds.upper, form)), least)
+    decimals(digits)  # checks them
+    enough = [digits]
+    for each in filter(has_ties, results):
+        more = range(digits, max(digits, _FINEST) + 1)
+        distinct = (n for n in more if f"{100 * each.lower:.{n}f}" != f"{100 * each.upper:.{n}f}")
+        enough.append(next(distinct, digits))
+    return max(enough)
 
 
 def value(result: Any, digits: int = DIGITS) -> str:
@@ -272,6 +317,18 @@ def value(result: Any, digits: int = DIGITS) -> str:
     if lower == upper:
         return lower
     return f"[{lower}, {upper}]" if math.isnan(result.expected) else f"{expected} [{lower}, {upper}]"
+
+
+def column_of(results: Sequence[Any], digits: int = DIGITS) -> list[str]:
+    """Format the `value` of each result, all with as many decimals.
+
+    Examples
+    --------
+    >>> column_of([Triple(0.5, 0.5, 0.5), Triple(0.25, 0.250001, 0.250002)])
+    ['50.0000', '25.0001 [25.0000, 25.0002]']
+    """
+    digits = distinct_digits(results, digits)
+    return [value(result, digits) for result in results]
 
 
 def headline(result: Any) -> Any:

@@ -29,7 +29,7 @@ from deadheat.measures.family import Measure
 from deadheat.measures.interpolated import RECALLS
 from deadheat.reports.report import Report
 from deadheat.support.arrays import Float64, Int64
-from deadheat.support.means import exact_mean
+from deadheat.support.means import exact_mean, exact_means
 from deadheat.support.triple import Triple
 
 _OF_FAMILY = {  # without and with a cutoff
@@ -385,7 +385,7 @@ def _row(report: Report, name: str, n_docs: int) -> Row:
             values = _utility(report, name, rel, n_docs)
         else:
             values = _WITH_PARAMETERS[base](report, name.removeprefix(f"{base}_"), rel)
-        return Row(values, Triple(*map(exact_mean, values)))
+        return Row(values, exact_means(values))
     result = report[_at(name, rel)]
     return Row(result.per_query, Triple(result.lower, result.expected, result.upper))
 

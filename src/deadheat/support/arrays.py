@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Bool = NDArray[np.bool_]
 Int8 = NDArray[np.int8]
+UInt8 = NDArray[np.uint8]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

@@ -8,12 +8,12 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import IO
 
 from deadheat.support import checks
+from deadheat.support.locks import process_lock
 
-_UMASK = Lock()
+_UMASK = process_lock()
 
 
 def is_special(path: str | os.PathLike[str]) -> bool:
@@ -33,7 +33,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     OSError
         If the folder does not exist, cannot be written, or is full; `filename` is `path`.
     """
-    checks.without_nul(path)
+    checks.path(path)
     try:
         if is_special(path):  # by the path as it is: a pipe has no other
             with open(path, "wb") as file:

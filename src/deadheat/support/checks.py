@@ -9,14 +9,18 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.support.lazy import difflib
+from deadheat.errors import InvalidTypeError, InvalidValueError, reason
+from deadheat.support.lazy import difflib, lazy
+
+inspect: Any = lazy("inspect")
 
 MOST_THREADS = 1 << 16
+
+T = TypeVar("T")
 
 
 def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, str] | None = None) -> str:
@@ -41,6 +45,18 @@ def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, 
         near = difflib.get_close_matches(value.lower(), known, n=1)
         raise InvalidValueError(name, rule + (f"; did you mean {near[0]!r}?" if near else ""))
     return meant
+
+
+def part(parts: Mapping[str, T], name: Any, argument: str = "name") -> T:
+    """Return the part of a result that has this name, or raise an error that lists the names.
+
+    Examples
+    --------
+    >>> part({"mAP": 0.5, "Hit@1": 1.0}, "map", "measure")
+    Traceback (most recent call last):
+    deadheat.errors.InvalidValueError: measure must be one of mAP, Hit@1, but is 'map'
+    """
+    return parts[name if isinstance(name, str) and name in parts else choice(name, parts, argument)]
 
 
 _BOUND = ("self", "cls")
@@ -124,9 +140,19 @@ def shown(value: Any) -> str:
     """
     try:
         text = repr(value)
-    except ValueError:  # Python does not write such numbers
-        return "an integer of thousands of digits"
+    except Exception:  # of an object of somebody else; Python does not write large numbers
+        is_number = isinstance(value, int)
+        return "an integer of thousands of digits" if is_number else f"an object of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def cause(error: BaseException) -> str:
+    """Return the type of an error of another library and what it says, in one short line."""
+    try:
+        said = reason(error)
+    except Exception:  # its text is an error itself
+        said = ""
+    return f"{type(error).__name__}{said and ': '}{said}"
 
 
 def few(names: Collection[Any]) -> str:
@@ -137,20 +163,34 @@ def few(names: Collection[Any]) -> str:
     >>> few(["a", "b", "c", "d"])
     "4 ('a', 'b', 'c', …)"
     """
-    return f"{len(names)} ({', '.join(map(repr, list(names)[:3]))}{', …' if len(names) > 3 else ''})"
+    return f"{len(names)} ({', '.join(map(shown, list(names)[:3]))}{', …' if len(names) > 3 else ''})"
 
 
-def without_nul(path: Any, name: str = "path") -> None:
-    """Refuse a path with a NUL character, which no system accepts; Python's own message does not name the path.
+def path(value: Any, name: str = "path") -> str:
+    """Return a path as a string, and refuse anything that is no path or that no system accepts.
+
+    Integers are file descriptors to `open`, and paths in bytes are text in an unknown encoding.
 
     Examples
     --------
-    >>> without_nul("a\\0.npy", "labels")
+    >>> path(1)
+    Traceback (most recent call last):
+    deadheat.errors.InvalidTypeError: path must be a path, a string or a path object, but is 1
+    >>> path("a\\0.npy", "labels")
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: labels must be a path without a NUL character, but is 'a\\x00.npy'
     """
-    if isinstance(path, (str, os.PathLike)) and "\0" in os.fsdecode(path):
-        raise InvalidValueError(name, f"must be a path without a NUL character, but is {shown(os.fsdecode(path))}")
+    text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise InvalidTypeError(name, f"must be a path, a string or a path object, but is {shown(value)}")
+    try:
+        encoded = os.fsencode(text)
+    except UnicodeEncodeError:
+        rule = "must be a path that the system can encode, without surrogates"
+        raise InvalidValueError(name, f"{rule}, but is {shown(text)}") from None
+    if b"\0" in encoded:
+        raise InvalidValueError(name, f"must be a path without a NUL character, but is {shown(text)}")
+    return text
 
 
 def flag(value: Any, name: str) -> bool:
@@ -167,6 +207,27 @@ def flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
+def takes(function: Any, *args: Any) -> bool:
+    """Return whether something can be called with these arguments, as far as it has a signature.
+
+    Examples
+    --------
+    >>> takes(choice), takes(print, 1, 2), takes(3)
+    (False, True, False)
+    """
+    if not callable(function):
+        return False
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # it has none
+        return True
+    try:
+        signature.bind(*args)
+    except TypeError:
+        return False
+    return True
+
+
 def listed(values: Any, name: str, kind: str) -> list[Any]:
     """Return several things as a list; a string, bytes or anything that is not iterable is refused as no such `kind`.
 
@@ -176,9 +237,11 @@ def listed(values: Any, name: str, kind: str) -> list[Any]:
     Traceback (most recent call last):
     deadheat.errors.InvalidTypeError: names must be two names, but is 3
     """
-    with suppress(TypeError):
+    try:
         if not isinstance(values, (str, bytes)):
             return list(values)
+    except Exception as error:  # of an iterator of somebody else: it has raised this
+        raise InvalidTypeError(name, f"must be {kind}, but is {shown(values)}") from error
     raise InvalidTypeError(name, f"must be {kind}, but is {shown(values)}")
 
 
@@ -270,7 +333,7 @@ def whole_number(value: Any, name: str, least: int = 0, most: int | None = None)
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         number = operator.index(value)
-    except TypeError:
+    except Exception:  # an `__index__` of somebody else may raise anything
         raise InvalidTypeError(name, f"must be an integer, but is {shown(value)}") from None
     if number < least:
         raise InvalidValueError(name, f"must be at least {least}, but is {shown(number)}")

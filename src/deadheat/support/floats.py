@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, wraps
+from functools import wraps
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
@@ -18,6 +18,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.support import checks
+from deadheat.support.caching import cached_property
 
 _WARNINGS: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}  # NumPy's default
 _GENERATOR = 0x20  # of a function's code: `inspect.CO_GENERATOR`, without the module

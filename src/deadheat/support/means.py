@@ -47,19 +47,34 @@ def exact_means(values: Triple[Float64]) -> Triple[float]:
     >>> exact_means(Triple(*np.array([[0.25, 0.5, np.nan], [0.5, np.nan, np.nan], [1, 1, np.nan]])))
     Triple(lower=0.375, expected=nan, upper=1.0)
     """
+    return Triple(*map(exact_mean, all_or_none(values)))
+
+
+def all_or_none(values: Triple[Float64]) -> Triple[Float64]:
+    """Return the values to average: no expectation at all if one is missing of an entry that has a value.
+
+    A mean over the others would be that of other entries than the means of lower and upper are over.
+    """
     unknown = np.isnan(values.expected) & ~np.isnan(values.lower)
-    expected = math.nan if unknown.any() else exact_mean(values.expected)
-    return Triple(exact_mean(values.lower), expected, exact_mean(values.upper))
+    return values._replace(expected=np.full(len(unknown), np.nan)) if unknown.any() else values
 
 
-def exact_means_of_runs(values: Float64, ends: Int64) -> Float64:
-    """Return `exact_mean` of each run of values: from ends[i] to before ends[i + 1].
+def exact_means_of_runs(values: Triple[Float64], ends: Int64) -> Triple[Float64]:
+    """Return `exact_means` of each run of entries: from ends[i] to before ends[i + 1].
 
     Examples
     --------
-    >>> exact_means_of_runs(np.array([0.25, np.nan, 0.75, np.nan]), np.array([0, 3, 4]))
-    array([0.5, nan])
+    >>> values = Triple(*np.array([[0.25, np.nan, 0.75, 0.5], [0.25, np.nan, 0.75, np.nan], [0.5, np.nan, 0.75, 1]]))
+    >>> exact_means_of_runs(values, np.array([0, 3, 4]))
+    Triple(lower=array([0.5, 0.5]), expected=array([0.5, nan]), upper=array([0.625, 1.   ]))
     """
+    lower, expected, upper = (_means_of_runs(each, ends) for each in values)
+    unknown = np.isnan(values.expected) & ~np.isnan(values.lower)
+    missing = np.diff(np.concatenate([[0], np.cumsum(unknown)])[ends])
+    return Triple(lower, np.where(missing > 0, np.nan, expected), upper)
+
+
+def _means_of_runs(values: Float64, ends: Int64) -> Float64:
     known = ~np.isnan(values)
     places = np.concatenate([[0], np.cumsum(known)])[ends].tolist()
     kept = values[known].tolist()

@@ -82,8 +82,8 @@ Progress = Callable[[int, int], None]
 
 
 def require_progress(progress: bool | Progress) -> None:
-    """Refuse a value that is neither a bool nor callable."""
-    if not (isinstance(progress, bool) or callable(progress)):
+    """Refuse a value that is neither a bool nor a function of two numbers."""
+    if not (isinstance(progress, bool) or (checks.takes(progress, 0, 0) and not isinstance(progress, type))):
         raise InvalidTypeError(
             "progress", f"must be True, False or a function of (done, total), but is {checks.shown(progress)}"
         )

@@ -14,15 +14,18 @@ import stat
 import sys
 import time
 import weakref
-from contextlib import suppress
-from threading import Lock
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from deadheat.errors import DeadheatError, FileError, MissingPackageError, StorageError, reason
 from deadheat.support.arrays import Array
+from deadheat.support.checks import cause
 from deadheat.support.lazy import glob, lazy, require, tempfile
+from deadheat.support.locks import process_lock
 
 if sys.platform != "win32":
     import fcntl
@@ -31,6 +34,7 @@ atomic: Any = lazy("deadheat.support.atomic")
 shutil: Any = lazy("shutil")
 
 WORTH_A_FILE = 48 << 20  # bytes of arrays from which on they are better on disk
+_WORKING = 256 << 20  # bytes of memory that work on arrays on disk takes
 _PIECE = 1 << 22  # bytes that are written at once where a file system cannot reserve them
 PREFIX = "deadheat-"  # of the names of temporary files and folders
 _USUAL_MEMORY = 8 << 30  # bytes, where the system does not say
@@ -45,20 +49,23 @@ def arrays(number: int, length: int, dtype: DTypeLike = np.int64) -> tuple[Array
 
     Raises
     ------
-    OSError
-        If the directory of temporary files has no room for them.
+    StorageError
+        If the directory of temporary files has no room for them, or the process no address space to map them and to
+        work on them.
     """
     size = np.dtype(dtype).itemsize * length
     if not size or number * size < WORTH_A_FILE:
         return tuple(np.empty(length, dtype=dtype) for _ in range(number))
     try:
-        return tuple(np.ndarray(length, dtype=dtype, buffer=_mapped(size)) for _ in range(number))
+        made = tuple(np.ndarray(length, dtype=dtype, buffer=_mapped(size)) for _ in range(number))
+        mmap.mmap(-1, _WORKING).close()
+        return made
     except OSError as error:
-        raise OSError(
-            error.errno or errno.EIO,
-            f"cannot keep {number * size / 1e6:.0f} MB in temporary files in '{tempfile.gettempdir()}' "
-            f"(TMPDIR names another directory): {error.strerror or error}",
-        ) from None
+        megabytes, folder = f"{number * size / 1e6:.0f} MB", tempfile.gettempdir()
+        refused = f"keep {megabytes} in temporary files in '{folder}' (TMPDIR names another directory)"
+        if error.errno == errno.ENOMEM:
+            refused = f"map {megabytes} of temporary files and take {_WORKING / 1e6:.0f} MB to work on them"
+        raise StorageError(error.errno or errno.EIO, f"cannot {refused}: {error.strerror or error}") from None
 
 
 class _Mapped(mmap.mmap):
@@ -210,7 +217,7 @@ def _delete_left_behind() -> None:
 
 _copies: dict[str, str] = {}  # of URLs, which this process has fetched
 _folders: list[str] = []  # that they are in: at most one
-_turn = Lock()
+_turn = process_lock()
 
 
 def own_copy(path: str) -> str:
@@ -221,26 +228,42 @@ def own_copy(path: str) -> str:
         if not _folders:
             _folders.append(tempfile.mkdtemp(prefix=f"{PREFIX}copies-"))
             users = opened_folder(_folders[0])
-            atexit.register(lambda: (shutil.rmtree(_folders[0], ignore_errors=True), users.close()))
+            atexit.register(_leave, _folders[0], users, os.getpid())
         if path not in _copies:
             # with the ending, which names its format
             copy = os.path.join(_folders[0], f"{len(_copies)}-{os.path.basename(path)}")
-            with _fsspec(path).open(path, "rb") as file, atomic.replacing(copy) as out:
+            with _fetching(path) as fsspec, fsspec.open(path, "rb") as file, atomic.replacing(copy) as out:
                 shutil.copyfileobj(file, out, _FETCHED_AT_ONCE)
             _copies[path] = copy
         return _copies[path]
+
+
+def _leave(folder: str, users: IO[bytes], owner: int) -> None:
+    if os.getpid() == owner:  # and not a process that it forked
+        shutil.rmtree(folder, ignore_errors=True)
+    users.close()
 
 
 def matching(pattern: str) -> list[str]:
     """Return the URLs that match a pattern; the URL itself if it is no pattern."""
     if "*" not in pattern:
         return [pattern]
-    file_system, path = _fsspec(pattern).core.url_to_fs(pattern)
-    return [str(file_system.unstrip_protocol(found)) for found in file_system.glob(path)]
+    with _fetching(pattern) as fsspec:
+        file_system, path = fsspec.core.url_to_fs(pattern)
+        return [str(file_system.unstrip_protocol(found)) for found in file_system.glob(path)]
 
 
-def _fsspec(url: str) -> Any:
-    return require("fsspec", "files", f"'{url}'")
+@contextmanager
+def _fetching(url: str) -> Iterator[Any]:
+    """Import fsspec; errors of it and of its plug-ins name the URL."""
+    try:
+        yield require("fsspec", "files", f"'{url}'")
+    except (DeadheatError, OSError):
+        raise
+    except ImportError as error:
+        raise MissingPackageError(f"'{url}' needs another package: {reason(error)}") from error
+    except Exception as error:
+        raise FileError(url, f" cannot be fetched: {cause(error)}") from error
 
 
 def _lock(file: IO[bytes], *, shared: bool, wait: bool = True) -> bool:

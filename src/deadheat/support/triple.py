@@ -58,7 +58,7 @@ class ByName(ABC, Generic[T]):
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return any(each == name for each in self)
+        return isinstance(name, str) and any(each == name for each in self)
 
     def keys(self) -> KeysView[str]:
         """Return the names."""

@@ -322,7 +322,7 @@ def test_workers_that_see_no_files_or_are_of_another_version_say_so(
     ("options", "message"),
     [
         ({"scratch": "nowhere/at/all"}, "scratch must be a directory that exists, but is 'nowhere/at/all'"),
-        ({"scratch": 3}, "scratch must be the path of a directory"),
+        ({"scratch": 3}, "scratch must be a path"),
         ({"tasks": 0}, "tasks must be at least 1, but is 0"),
         ({"retries": -1}, "retries must be at least 0"),
     ],

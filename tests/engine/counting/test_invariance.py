@@ -107,17 +107,27 @@ def test_any_partition_for_any_number_of_threads(seed, monkeypatch):
         assert bits(dh.Task(rows, labels, distance=distance, threads=threads).profile) == wanted
 
 
-@pytest.mark.parametrize("share", [0.0, 2.0], ids=["half of the products", "all products"])
-def test_long_rows_are_counted_in_small_blocks_and_tiles(share, monkeypatch):
-    rows, labels = np.random.default_rng(0).standard_normal((300, 8)), np.arange(300) % 20
-    wanted, cut = bits(dh.Task(rows, labels).profile), []
-    monkeypatch.setattr(layout, "ROWS_BYTES", 100 * 4 * 8)
-    monkeypatch.setattr(layout, "SYMMETRIC_SHARE", share)
-    made = layout.Layout.cut
+@pytest.mark.parametrize("distance", PRODUCTS)
+def test_long_rows_count_as_short_ones_with_zeros_between(distance, tmp_path, monkeypatch):
+    """Rows of more numbers than are multiplied at a time, in memory and read; the zeros change no distance."""
+    short = np.random.default_rng(0).standard_normal((90, 6)).astype(np.float32)
+    short[::5], labels = np.round(short[::5]), np.arange(90) % 20
+    long = np.zeros((90, 3 * layout.LONG_ROW + 5), dtype=np.float32)
+    long[:, [0, layout.LONG_ROW - 1, layout.LONG_ROW, 9000, 3 * layout.LONG_ROW, -1]] = short
+    np.save(tmp_path / "long.npy", long)
+    wanted = bits(dh.Task(short, labels, distance=distance).profile)
+    monkeypatch.setattr(layout, "ROWS_BYTES", 40 * 4 * layout.LONG_ROW)
+    made, cut = layout.Layout.cut, []
     monkeypatch.setattr(layout.Layout, "cut", lambda self: cut.append(made(self)) or cut[-1])
-    assert bits(dh.Task(rows, labels).profile) == wanted
-    ((blocks, ranges),) = cut
-    assert max(map(len, blocks)) == max(len(each.columns) for each in ranges) == 100
+    for rows, share in ((long, 0.0), (long, 2.0), (tmp_path / "long.npy", 0.0), (tmp_path / "long.npy", 2.0)):
+        monkeypatch.setattr(layout, "SYMMETRIC_SHARE", share)
+        assert bits(dh.Task(rows, labels, distance=distance).profile) == wanted
+    blocks = [max(map(len, queries)) for queries, _ in cut]
+    ranges = [max(len(each.columns) for each in found) for _, found in cut]
+    assert max(blocks[:2]) <= 40
+    assert max(ranges[:2]) <= 40
+    assert max(blocks[2:]) <= layout.FEWEST_ROWS
+    assert max(ranges[2:]) <= layout.FEWEST_ROWS
 
 
 @pytest.mark.parametrize("ties", ["float16", "bfloat16", "float32", dh.Tolerance(0.01)], ids=str)

@@ -21,8 +21,8 @@ from deadheat.engine.task import Task
 from deadheat.measures import per_query, std
 
 NAMES = [*("mAP", "mAP@2", "MAP@R", "P@1", "P@3", "Recall@2", "Hit@2", "MRR", "F1@3", "R-Precision", "AUC", "mINP"),
-         *("mAP(over='hits')@2", "mAP(over='hits')@3", "mAP(over='possible')@3")]  # fmt: skip
-GAINS = ["nDCG", "nDCG@2", "nDCG(dcg='exp-log2')@3"]
+         *("mAP(over='hits')@2", "mAP(over='hits')@3", "mAP(over='possible')@3", "RBP", "All@3", "bpref")]  # fmt: skip
+GAINS = ["nDCG", "nDCG@2", "nDCG(dcg='exp-log2')@3", "ERR@3"]
 
 
 @cache
@@ -63,12 +63,12 @@ def oracle(
 @pytest.mark.parametrize("cut_ties", [True, False])
 def test_bounds_are_those_of_all_complete_rankings(graded: bool, cut_ties: bool) -> None:
     rng = random.Random(2 * graded + cut_ties)
-    names = GAINS if graded else NAMES + GAINS[:1]
+    names = NAMES + GAINS if graded else NAMES + GAINS[:1]
     unknown = known = 0
-    for _ in range(40):
+    for _ in range(25):
         n = rng.randint(1, 5)
         scores = [rng.randint(0, 3) for _ in range(n)]
-        grades = [rng.choice((0, 0, 1, 2) if graded else (0, 1)) for _ in range(n)]
+        grades = [rng.choice((0, 1, 2) if graded else (0, 1)) for _ in range(n)]
         if not any(grades):
             continue
         returned = nearest(scores, rng.randint(1, n), rng)
@@ -281,7 +281,9 @@ def test_a_report_says_what_is_not_known() -> None:
     report = dh.evaluate(cut(), ["P@1", "mAP"])
     assert (report["P@1"].lower, report["P@1"].expected, report["P@1"].std) == (1, 1, 0)
     assert (report["mAP"].lower, report["mAP"].upper) == (0.85, 1)
-    assert np.isnan([report["mAP"].expected, report["mAP"].std, *report["mAP"].per_query.expected]).all()
+    assert np.isnan([report["mAP"].expected, report["mAP"].std]).all()
+    assert_array_equal(report["mAP"].per_query.expected, [np.nan, 1])
+    assert_array_equal(report.by_query(measures="mAP").per_row["mAP"].expected, [np.nan, 1])
     assert np.isnan(report["mAP"].interval().expected.low)
     needs = "Needs more neighbours: in 1 query relevant items were not returned or may tie with the last returned"
     assert f"{needs}, so that mAP has bounds and no expected value." in str(report)
@@ -340,3 +342,85 @@ def test_an_index_that_returns_nothing_has_no_scores() -> None:
     nothing = dh.Task.from_neighbors(np.empty((2, 0), int), np.empty((2, 0)), ["a", "b"], ["a", "b", "a"]).profile
     assert nothing == dh.Task.from_neighbors([[], []], [[], []], ["a", "b"], ["a", "b", "a"]).profile
     assert nothing.n_ranked.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("name", ["mAP", "RBP", "MAP@R"])
+def test_relevant_items_that_were_not_returned_may_differ_in_grade(name: str) -> None:
+    """No order of them changes a measure for which grades do not count, though the sums may be rounded in another."""
+    grades, returned, scores = [1, 3, 1, 2, 0, 1, 2, 1], [3, 4, 2, 6], [0, 0, 2, 2, 2, 0, 1, 0]
+    least, expected, most = oracle(returned, scores, grades, name, True)
+    relevant = {item: grade for item, grade in enumerate(grades) if grade}
+    profile = Task.from_neighbors([returned], [[2, 2, 2, 1]], relevant=[relevant], n_gallery=8).profile
+    lower, mean_value, upper = (values[0] for values in per_query(profile, name))
+    assert least < most
+    assert graded_queries.close(mean_value, expected, 1e-15)
+    assert lower < mean_value < upper
+
+
+# The set that was returned --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut_ties", [True, False])
+@pytest.mark.parametrize("gains", [(0, 1), (0, 1, 2, 4), (0, 0.5, 1, 2.5)])
+def test_the_returned_set_is_known_whatever_ties_do(gains: tuple[float, ...], cut_ties: bool, tmp_path: Any) -> None:
+    """In fractions, with and without a least gain; kept in a file, and of some queries."""
+    rng, names = random.Random(len(gains) + cut_ties), graded_queries.SET_NAMES[1:]
+    for _ in range(10):
+        n, rows, scores, relevant, expected = 7, [], [], [], {name: [] for name in (*names, "SetR(rel=2)")}
+        for _ in range(4):
+            grades = [rng.choice(gains) for _ in range(n)]
+            rows.append(rng.sample(range(n), rng.randint(0, n)))
+            scores.append(sorted((rng.randint(0, 2) for _ in rows[-1]), reverse=True))
+            relevant.append({item: grade for item, grade in enumerate(grades) if grade})
+            for name in expected:
+                least = 2 if "rel" in name else 0
+                counted = [grade > 0 and grade >= least for grade in grades]
+                missing = [1 for item in range(n) if counted[item] and item not in rows[-1]]
+                ranking = tuple(int(counted[item]) for item in rows[-1])
+                asked = graded_queries.value(name.partition("(")[0], ranking, missing) if any(counted) else np.nan
+                expected[name].append(asked)
+        options = {"relevant": relevant, "n_gallery": n, "cut_ties": cut_ties}
+        profile = Task.from_neighbors(rows, scores, **options).profile
+        profile.save(tmp_path / "kept.npz")
+        assert dh.TieProfile.load(tmp_path / "kept.npz") == profile
+        for name, values in expected.items():
+            for bound in per_query(profile, name):
+                assert all(graded_queries.close(*pair, 1e-15) for pair in zip(bound, values, strict=True)), name
+            assert_array_equal(per_query(profile[::-1], name).expected, per_query(profile, name).expected[::-1])
+            assert_array_equal(std(profile, name), np.where(np.isnan(per_query(profile, name).lower), np.nan, 0))
+
+
+def test_the_query_itself_is_in_no_set() -> None:
+    given = {"relevant": [{"q", "a", "b"}], "gallery_ids": ["q", "a", "b", "p"], "exclude": ["q"]}
+    report = dh.evaluate(Task.from_neighbors([["q", "a", "p"]], [[3, 2, 1]], **given), "SetP, SetR")
+    assert (report["SetP"].expected, report["SetR"].expected) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize("cut_ties", [True, False])
+def test_the_best_set_has_as_many_items(cut_ties: bool) -> None:
+    """Of two that are returned, one is relevant; the other relevant item of the gallery was not returned."""
+    given = {"relevant": [{0: 1, 5: 2, 9: 2}], "gallery_ids": range(6), "cut_ties": cut_ties}
+    report = dh.evaluate(Task.from_neighbors([[0, 1]], [[2, 1]], **given), "SetP, SetR, SetP(rel=2)")
+    assert [result.expected for result in report.values()] == [0.5, 1 / 3, 0]
+    assert report.ceilings == {"SetP": 1, "SetR": 2 / 3, "SetP(rel=2)": 0.5}
+
+
+def test_digests_name_the_set_only_where_it_is_not_the_ordered_part() -> None:
+    """The constant was written before profiles had sets."""
+    given = {"relevant": [{0: 2, 3: 1}, {1: 1}], "n_gallery": 5}
+    plain = Task.from_neighbors([[0, 1], [1, 4]], [[3, 2], [2, 2]], cut_ties=False, **given).profile
+    assert plain.returned is None
+    assert plain.digest() == "93831dc15cae2f7d8e304671fafaa8bc3a4ee216ae7b687fc9cef2634141fbb6"
+    relevant, other = (
+        Task.from_neighbors([row], [[1]], relevant=[{0}], n_gallery=5).profile for row in ([0], [1])
+    )  # fmt: skip
+    assert relevant.digest() != other.digest()
+    assert_array_equal([relevant.returned[0], other.returned[0]], [[1, 1], [1, 0]])
+
+
+@pytest.mark.parametrize("returned", [[[1]], [[1, 2, 0]], [[6, 1]], [[-1, 0]], [[2, 2]], [[0, 1]]])
+def test_sets_that_no_search_returns(returned: list[list[int]]) -> None:
+    whole = dh.TieProfile.from_groups([[(0, 0, 5, 1)]], n_ranked=[5])
+    arrays = {each.name: getattr(whole, each.name) for each in fields(whole)}
+    with pytest.raises(ValueError, match="returned must"):
+        dh.TieProfile(**arrays | {"n_ordered": [0], "returned": returned})

@@ -200,12 +200,12 @@ class ByHand(CountingPass):
     def count_shards(self, shards, assembly, threads, report, *, outside_tiles=True):
         self.seen, core = Counter(), self.core
         ((queries, _),) = shards
-        with Polling(core, assembly, report) as poll:
+        with Polling(core, report) as poll:
             made = core.make(queries, threads, poll)
         for block in made:
             for band, ends in enumerate(self.problem.distance.columns.bands):
                 self._count(block, band, np.arange(*ends))
-        assembly.add(made.collect(outside_tiles, assembly.room))
+        made.collect(outside_tiles, assembly.groups)
 
     def _count(self, block, band, columns):
         scores, weight = self.distance.scores, self.problem.weight

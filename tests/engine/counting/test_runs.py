@@ -105,8 +105,8 @@ def test_unicode_and_odd_ids(tmp_path: Path) -> None:
 GOOD_RUN, GOOD_QRELS = "q Q0 a 1 1 t\n", "q 0 a 1\n"
 BAD_RUNS = [
     ("q Q0 a 1 1 t\n\nq Q0 b 1 1\n", r"my\.run, line 3: .* 6 fields \(qid Q0 docid rank score tag\), but has 5"),
-    ("q Q0 a 1 one t\n", r"my\.run, line 1: score must be a number, but is 'one'"),
-    ("q Q0 a 1 1_0 t\n", r"my\.run, line 1: score must be a number, but is '1_0'"),
+    ("q Q0 a 1 one t\n", r"my\.run, line 1: score must be a number, but is of type str"),
+    ("q Q0 a 1 1_0 t\n", r"my\.run, line 1: score must be a number, but is of type str"),
     ("q Q0 a 1 nan t\n", r"my\.run, line 1: score must be finite, but is nan"),
     ("q Q0 a 1 1e999 t\n", r"my\.run, line 1: score must be finite, but is inf"),
     (
@@ -124,11 +124,11 @@ BAD_QRELS = [
     *(
         (
             f"q 0 a {odd}\n",
-            rf"my\.qrels, line 1: rel must be an integer, or a gain of 0, or from 1e-100 .* but is {odd}",
+            r"my\.qrels, line 1: rel must be an integer, or a gain of 0, or from 1e-100 .* but is another number",
         )
         for odd in ("-1.5", "nan", "inf", "1e-101")
     ),
-    ("q 0 a yes\n", r"my\.qrels, line 1: rel must be a number, but is 'yes'"),
+    ("q 0 a yes\n", r"my\.qrels, line 1: rel must be a number, but is of type str"),
     ("q 0 a 9223372036854775808\n", r"my\.qrels, line 1: rel must be below 2\^63"),
     (
         "q 0 a 1\nq 0 b 1\nq 0 a 0\n",
@@ -299,7 +299,7 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
         ({"q": {True: 1}}, {"q": {"a": 1}}, TypeError, "id of a document must be a string or an integer, but is True"),
         ({"q": [1]}, {"q": {"a": 1}}, TypeError, "run must hold a dictionary for each query, but has list for 'q'"),
         ({"q": {"a": "1"}}, {"q": {"a": 1}}, TypeError, "run, query 'q', document 'a': score must be a number"),
-        ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "score must be a number, but is None"),
+        ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "score must be a number, but is of type NoneType"),
         ({"q": {"a": float("nan")}}, {"q": {"a": 1}}, ValueError, "document 'a': score must be finite, but is nan"),
         (
             {"q": {"a": 1}},
@@ -309,7 +309,7 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
         ),
         ({"q": {"a": 1}}, {"q": {"a": 2**63}}, ValueError, r"rel must be below 2\^63"),
         ({"q": {"a": 1}}, {"r": {"a": 1}}, ValueError, "run and qrels must have a query in common"),
-        ([("q", "a", 1)], JUDGED, TypeError, r"run must have query_id, doc_id, score, but has tuple \('q', 'a', 1\)"),
+        ([("q", "a", 1)], JUDGED, TypeError, r"run must have query_id, doc_id, score, but has a tuple"),
         (SCORED, SCORED[:0], ValueError, "qrels must hold at least one query, but is empty"),
         (
             [*SCORED, ScoredDoc(*SCORED[0][:2], 9)],
@@ -318,7 +318,7 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
             "list document 'a' once for query 'q2', but has score 3.5 in row 1 and score 9; repeats=",
         ),
         ([ScoredDoc("q1", "a", float("nan"))], JUDGED, ValueError, "score must be finite, but is nan"),
-        (SCORED, [Qrel("q1", "a", "1.5")], TypeError, "rel must be a number, but is '1.5'"),  # type: ignore[arg-type]
+        (SCORED, [Qrel("q1", "a", "1.5")], TypeError, "rel must be a number, but is of type str"),  # type: ignore[arg-type]
         ([ScoredDoc(None, "a", 1.0)], JUDGED, TypeError, "id of a query must be a string"),  # type: ignore[arg-type]
     ],
 )

@@ -129,11 +129,11 @@ def test_the_same_set_is_a_class_and_a_row_without_labels_is_alone() -> None:
 @pytest.mark.parametrize(
     ("labels", "settings", "message"),
     [
-        (SEVERAL * 2, {}, "labels must hold 0 and 1 alone where a row has several, but row 0 has 2"),
+        (SEVERAL * 2, {}, "labels must hold 0 and 1 alone where a row has several, but row 0 has another"),
         (
             np.where(SEVERAL, np.nan, 0.0),
             {},
-            "labels must hold 0 and 1 alone where a row has several, but row 0 has nan",
+            "labels must hold 0 and 1 alone where a row has several, but row 0 has another",
         ),
         (SEVERAL.astype(str), {}, "labels must hold 0 and 1 alone where a row has several, but has dtype <U5"),
         (SEVERAL[:39], {}, "labels must have one entry per row of embeddings, but got labels of 39 rows for 40 rows"),

@@ -424,7 +424,7 @@ def test_it_is_text_json_markdown_and_a_frame(zeros: Audit) -> None:
     assert list(frame["severity"]) == severities
     assert json.loads(frame["figures"][0])["mixed_groups"] == N
     assert len(zeros) == len(severities)
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match=r"^name must be one of .*, but is 'few levels'"):
         zeros["few levels"]
 
 

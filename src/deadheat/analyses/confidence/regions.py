@@ -119,13 +119,14 @@ def highest_density_interval(
     if not 0 < chance < 1:
         raise InvalidValueError("probability", f"must lie above 0 and below 1, but is {probability!r}")
     places, exponent = _scaled(confidences(values, "values"), "values")
+    several = checks.flag(multimodal, "multimodal")
     if density is not None:
-        if multimodal:
+        if several:
             raise InvalidValueError("multimodal", "must be left out where a density is given, which shows its modes")
         height, _ = _scaled(confidences(density, "density"), "density")
         found = _densest(places.astype(np.float64), height.astype(np.float64), chance)
     else:
-        found = _shortest(places, chance, multimodal)
+        found = _shortest(places, chance, several)
     return replace(found, intervals=np.ldexp(found.intervals, exponent), mode=math.ldexp(found.mode, exponent))
 
 
@@ -144,7 +145,7 @@ def _shortest(places: NDArray[Any], chance: float, multimodal: bool) -> HighestD
     if not len(places):
         raise InvalidValueError("values", "must hold at least one sample, but are empty")
     stats = require("arviz_stats.base", "stats", "highest_density_interval").array_stats
-    if not checks.flag(multimodal, "multimodal") or len(np.unique(places)) == 1:
+    if not multimodal or len(np.unique(places)) == 1:
         intervals, mode = np.atleast_2d(stats.hdi(places, chance)), float(stats.mode(places))
     else:
         intervals = stats.hdi(places, chance, method="multimodal", max_modes=max(len(places), 512))

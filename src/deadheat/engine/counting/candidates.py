@@ -7,13 +7,13 @@ their junk is masked where they are counted.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.support.arrays import Array, Bool, Int64, slices
+from deadheat.support.caching import cached_property
 
 _PAIRS_AT_ONCE = 1 << 20  # of queries and items whose junk is looked at together
 

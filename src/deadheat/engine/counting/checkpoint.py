@@ -72,10 +72,7 @@ class Checkpoint:
     """
 
     def __init__(self, directory: str | os.PathLike[str], identity: Mapping[str, str]) -> None:
-        if not isinstance(directory, str | os.PathLike):
-            raise InvalidTypeError("checkpoint", f"must be the path of a directory, but is {checks.shown(directory)}")
-        checks.without_nul(directory, "checkpoint")
-        self.directory = Path(directory)
+        self.directory = Path(checks.path(directory, "checkpoint"))
         self._identity = {"format": _FORMAT, **identity}
         with self._trouble("open"):
             self._enter_directory()

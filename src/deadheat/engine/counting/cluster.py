@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor
-from contextlib import suppress
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -131,14 +129,7 @@ def cluster_of(executor: Any) -> Cluster:
 
 def _makes_one(executor: Any) -> bool:
     """Return whether it can be called without arguments, by its signature, and is of no library in `_REMEDIES`."""
-    if not callable(executor) or _remedy(executor):
-        return False
-    with suppress(ValueError):  # it does not say
-        try:
-            inspect.signature(executor).bind()
-        except TypeError:
-            return False
-    return True
+    return checks.takes(executor) and not _remedy(executor)
 
 
 def _remedy(value: Any) -> str | None:
@@ -157,9 +148,7 @@ def _refuse(value: Any, verb: str) -> None:
 
 
 def _directory(scratch: Any) -> str:
-    if not isinstance(scratch, str | os.PathLike):
-        raise InvalidTypeError("scratch", f"must be the path of a directory, but is {checks.shown(scratch)}")
-    path = os.fspath(scratch)
+    path = checks.path(scratch, "scratch")
     if not os.path.isdir(path):
         raise InvalidValueError("scratch", f"must be a directory that exists, but is '{path}'")
     return os.path.abspath(path)

@@ -24,7 +24,7 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import arrays, item_ids, trec
+from deadheat.inputs import arrays, codes, item_ids, trec
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
 from deadheat.inputs.source import Chosen
 from deadheat.inputs.trec import Path, Table
@@ -54,13 +54,12 @@ def profile_judged(
 ) -> tuple[TieProfile, list[str]]:
     """Count the tie groups of embeddings with judgements: `deadheat.Task.from_judged`; remarks come with them."""
     options = CountingOptions.checked(**settings)
+    sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
+    n_query, n_gallery = map(len, sources)
     rows: Distance | Pair
     if options.cluster is None:
-        rows = options.open(queries, gallery)
-        n_query, n_gallery = rows.n_query, rows.n_gallery
+        rows = options.open(*sources)
     else:
-        sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
-        n_query, n_gallery = map(len, sources)
         rows = Pair(Samples(sources[0], np.arange(n_query)), Samples(sources[1], np.arange(n_gallery)))
     names = unique_ids(query_ids, n_query, "query_ids"), unique_ids(gallery_ids, n_gallery, "gallery_ids")
     judged = trec.open_qrels(qrels)
@@ -72,7 +71,8 @@ def profile_judged(
     own = None if options.exclude is None else item_ids.own_rows(options.exclude, n_query, n_gallery)
     options = replace(options, junk=_junk_mask(options.junk, *names), exclude=own)
     profile = profile_of_judged(rows, relevant, *names, options)
-    return replace(profile, query_ids=tuple(names[0]), check=False), unmatched.of_gallery(judged, *names)
+    remarks = [*codes.remarks(options.distance, *sources), *unmatched.of_gallery(judged, *names)]
+    return replace(profile, query_ids=tuple(names[0]), check=False), remarks
 
 
 def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:

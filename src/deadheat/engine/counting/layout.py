@@ -20,7 +20,9 @@ from deadheat.support.arrays import Int64
 
 BLOCK_ROWS = 384  # queries in a block: the side of a square in cache (visit.cpp), and few enough for 64 threads
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
-ROWS_BYTES = 16 << 20  # of float32, that the rows of a block or a tile take at most, where they are long
+ROWS_BYTES = 16 << 20  # that the rows of a block or a tile take at most, where they are long
+LONG_ROW = 4096  # numbers; rows of more are not kept ready, but multiplied by slices of so many (core/pass/scores.h)
+FEWEST_ROWS = 8  # long ones that are read at once
 STREAMED_COLUMNS = 4096  # the same where blocks are counted one by one, along all columns
 BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
 SHARD_BYTES = 120 << 20  # what the blocks of a shard may take, with their rows ready to be multiplied,
@@ -61,8 +63,14 @@ class Layout:
     def __init__(self, problem: RankingProblem, mirrored: bool, resumable: bool) -> None:
         self.problem, self.mirrored, self.resumable = problem, mirrored, resumable
         self.active = np.flatnonzero(problem.relevance.class_size > 1 if mirrored else problem.most_groups)
-        self.most = max(64, ROWS_BYTES // (4 * problem.distance.dim))  # rows of a block
-        self.tile_columns = min(TILE_COLUMNS, self.most)
+        distance = problem.distance
+        self.of_row, self.most = 4 * distance.dim, BLOCK_ROWS  # bytes of a row, and rows of a block
+        self.tile_columns = TILE_COLUMNS
+        self.long_rows = distance.form != "bits" and distance.dim > LONG_ROW
+        if self.long_rows:
+            in_memory = all(rows.source.in_memory for rows in (distance.queries, distance.items))
+            self.of_row = 4 * LONG_ROW if in_memory else 8 * distance.dim
+            self.most = self.tile_columns = min(BLOCK_ROWS, max(FEWEST_ROWS, ROWS_BYTES // self.of_row))
 
     @property
     def n_relevant(self) -> float:
@@ -70,12 +78,11 @@ class Layout:
 
     def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
         """Return the queries of each block, and the columns of each tile; the same for any number of threads."""
-        most = min(self.most, BLOCK_ROWS)
         if self.mirrored:
-            return self._cut_mirrored(most)
+            return self._cut_mirrored()
         width, query_class = self.problem.width, self.problem.relevance.query_class
         order = self.active[np.lexsort((query_class[self.active], width[self.active]))]
-        return self._blocks(order, most), self.column_ranges(self.tile_columns)
+        return self._blocks(order, self.most), self.column_ranges(self.tile_columns)
 
     def column_ranges(self, step: int) -> list[ColumnRange]:
         bands = enumerate(self.problem.distance.columns.bands)
@@ -99,14 +106,14 @@ class Layout:
             joined.append(ColumnRange(part, band, block))
         return joined
 
-    def _cut_mirrored(self, most: int) -> tuple[list[Int64], list[ColumnRange]]:
+    def _cut_mirrored(self) -> tuple[list[Int64], list[ColumnRange]]:
         columns, alone = self.problem.distance.columns, self.problem.relevance.class_size < 2
         blocks: list[Int64] = []
         ranges: list[ColumnRange] = []
         for band, (start, stop) in enumerate(columns.bands):
             items = columns.item_of_column[start:stop]
             n_active = int((~alone[items]).sum())  # they come first
-            for queries in self._blocks(items[:n_active], min(most, self.tile_columns)):
+            for queries in self._blocks(items[:n_active], min(self.most, self.tile_columns)):
                 ranges.append(ColumnRange(range(start, start + len(queries)), band, len(blocks)))
                 blocks.append(queries)
                 start += len(queries)
@@ -133,12 +140,11 @@ class Layout:
         room = SHARD_BYTES - MAKING_BYTES * widest
         most = max(BLOCK_ROWS, len(self.active) // _CHECKPOINT_SHARDS) if self.resumable else len(self.active)
         of_junk = 0 if self.problem.relevance.candidates.junk is None else self.problem.n_column // 8
-        of_row = of_junk + 4 * self.problem.distance.dim
         shards: list[list[int]] = []
         taken, n_row = 0, 0
         for number, queries in enumerate(blocks):
             width = int(self.problem.width[queries].max())
-            need = 0 if number in large else len(queries) * (_bytes_of_query(width) + of_row)
+            need = 0 if number in large else len(queries) * (_bytes_of_query(width) + of_junk + self.of_row)
             if not shards or taken + need > room or n_row + len(queries) > most:
                 shards.append([])
                 taken = n_row = 0

@@ -161,9 +161,11 @@ def _among_shared(scores: Array, negatives: Array, order: str, ties: ScoreTies) 
 
 def _integers(values: ArrayLike, name: str) -> Int64:
     array = conversion.plain(values, name)
-    if array.dtype.kind not in "iu" and array.size:
+    if not array.size:
+        return np.empty(array.shape, dtype=np.int64)
+    if array.dtype.kind not in "iu":
         raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
-    if array.dtype == np.uint64 and array.size and array.max() > _HIGHEST:
+    if array.dtype == np.uint64 and array.max() > _HIGHEST:
         raise InvalidValueError(name, f"must hold integers below 2^63, but holds {array.max()}")
     return array.astype(np.int64)
 

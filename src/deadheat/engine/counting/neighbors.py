@@ -26,9 +26,9 @@ from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import arrays, conversion, item_ids, source
+from deadheat.inputs import arrays, codes, conversion, item_ids, source
 from deadheat.inputs.label_sets import LabelSets, as_sets
-from deadheat.inputs.samples import open_labels, open_pair
+from deadheat.inputs.samples import open_labels, open_pair, open_rows
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int64, offsets_of
 from deadheat.support.floats import plain_floats
@@ -54,8 +54,11 @@ def profile_neighbors(
     there = item_ids.filled(rows, counts, "counts")
     returned = rows.take(there)
     n_query, exact = len(rows.lengths), None
+    remarks: list[str] = []
     if embeddings is not None:
-        exact = distance_registry.make(distance, embeddings, gallery, True)
+        sources = open_rows(embeddings, "embeddings"), open_rows(gallery, "gallery")
+        exact = distance_registry.make(distance, *sources, True)
+        remarks += codes.remarks(exact.name, *sources)
         if exact.n_query != n_query:
             rule = f"must have a row for each row of ids, but have {exact.n_query} for {n_query}"
             raise InvalidValueError("embeddings", rule)
@@ -83,7 +86,7 @@ def profile_neighbors(
     found = known.unmatched
     if found is not None and names is not None:
         found = found._replace(query=names[found.query])
-    remarks = [] if found is None else [found.sentence("ids", "relevant")]
+    remarks += [] if found is None else [found.sentence("ids", "relevant")]
     return _profile(returned, keys, known, cut_ties, names), known.labels, remarks
 
 
@@ -127,7 +130,19 @@ def _profile(
         raise InvalidValueError("n_gallery", f"must be the number of items there are, but {came}")
     whole = _with_rest(ordered, rest, rest_by_grade, judged.n_ranked)
     profile = assemble([whole], grade_values, judged.relevant, names, judged.gains)
-    return replace(profile, n_ordered=judged.n_ranked - rest) if rest.any() else profile
+    if not rest.any():
+        return profile
+    returned_by_grade = _returned(query[ranked], judged.grades[ranked], judged) if in_rest.any() else None
+    return replace(profile, n_ordered=judged.n_ranked - rest, returned=returned_by_grade)
+
+
+def _returned(query: Int64, grades: Int64, judged: _Known) -> Int64:
+    """Count the returned items of each query, and by grade the relevant ones, (n_query, 1 + n_grade)."""
+    counts = np.zeros((len(judged.n_ranked), 1 + len(judged.grade_values)), dtype=np.int64)
+    np.add.at(counts[:, 0], query, 1)
+    relevant = grades > 0
+    np.add.at(counts, (query[relevant], 1 + np.searchsorted(judged.grade_values, grades[relevant])), 1)
+    return counts
 
 
 def _with_rest(ordered: KeyedGroups, rest: Int64, rest_by_grade: Int64, n_ranked: Int64) -> KeyedGroups:
@@ -189,7 +204,7 @@ class _Gallery(NamedTuple):
 
 def _n_row(values: Any, name: str) -> int:
     """Return the number of entries; refuse an iterator."""
-    with suppress(TypeError):
+    with suppress(TypeError), conversion.converting(values, name):
         return int(values.shape[0]) if hasattr(values, "tocsr") else len(values)
     raise InvalidTypeError(name, f"must be a sequence of integers or strings, but is {checks.shown(values)}")
 
@@ -220,7 +235,7 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     else:
         parts = [(returned.values, "ids"), (listed.values, "relevant"), (itself.values, "exclude")]
         codes, of_listed, of_own = item_ids.numbered(parts)
-    found = unmatched.of_ids(returned, codes, listed, of_listed)
+    every_listed = of_listed
     query, of_query, n_query = returned.row, listed.row, len(returned.lengths)
     own = np.full(n_query, -1)
     own[itself.row] = of_own
@@ -237,6 +252,7 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     pairs = of_query[known] * n_code + of_listed[known]
     grades = looked_up(pairs, grade[known], query * n_code + codes, 0)
     grades[codes == own[query]] = _JUNK
+    found = unmatched.of_ids(returned, codes, listed, every_listed, grades > 0)
     return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains, unmatched=found)
 
 

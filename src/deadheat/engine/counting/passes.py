@@ -7,7 +7,6 @@ checkpoint lacks, the number of threads, a callback for progress, and the arrays
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,10 +15,11 @@ from deadheat.engine.counting.candidates import Relevance, Sharing
 from deadheat.engine.counting.layout import ColumnRange, Layout, mirrored
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.profiles.profile import CompactGroups, TieProfile
+from deadheat.engine.profiles.packed import PackedGroups
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Exact, Ties
-from deadheat.support import scratch
-from deadheat.support.arrays import Int64, offsets_of, slices, spread
+from deadheat.support.arrays import Int64, slices
+from deadheat.support.caching import cached_property
 from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, Reporting, raise_if_cancelled
 
@@ -44,21 +44,9 @@ class Assembly:
         if queries is not None:
             most = np.zeros_like(most)
             most[queries] = problem.most_groups[queries]
-        offsets = offsets_of(most)
-        (self._closer,) = scratch.arrays(1, int(offsets[-1]), np.int32)
-        self._starts, self._others = offsets[:-1], [np.empty((3, 0), dtype=np.int64)]
-        self.n_group, self.n_relevant = np.zeros((2, problem.relevance.candidates.n_query), dtype=np.int64)
-        # what the core fills in
-        self.room = self._starts, self._closer, self.n_group, self.n_relevant, scratch.descriptor_of(self._closer)
-
-    def add(self, others: Int64) -> None:
-        """Add the `others` of the groups that the core has filled in."""
-        self._others.append(others)
-        self.let_go()
-
-    def let_go(self) -> None:
-        """Free the memory of groups that are on disk."""
-        scratch.let_go(self._closer)
+        candidates, self._bounds_only = problem.relevance.candidates, problem.rule.bounds_only
+        self._n_ranked = candidates.n_ranked
+        self.groups = PackedGroups.with_room(most, len(candidates.ranked), self._bounds_only)  # the core fills it in
 
     def save(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> None:
         """Save the groups of a shard's queries to the checkpoint, if there is one."""
@@ -68,7 +56,8 @@ class Assembly:
     def of(self, queries: Int64) -> dict[str, Int64]:
         """Return the groups and counts of some queries, one after another."""
         groups = {f"groups_{k}": array for k, array in enumerate(self.groups.arrays(queries))}
-        return {"queries": queries, "n_group": self.n_group[queries], "n_relevant": self.n_relevant[queries], **groups}
+        n_group, n_relevant = self.groups.n_group[queries], self.groups.n_relevant[queries]
+        return {"queries": queries, "n_group": n_group, "n_relevant": n_relevant, **groups}
 
     def load(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> bool:
         """Load the groups of a shard's queries from the checkpoint; return whether it has them."""
@@ -76,22 +65,11 @@ class Assembly:
         queries = np.concatenate(blocks)
         if shard is None or not np.array_equal(shard["queries"], queries):  # that is cut up in another way
             return False
-        self.n_group[queries], self.n_relevant[queries] = shard["n_group"], shard["n_relevant"]
-        places = spread(self._starts[queries], self.n_group[queries])
-        self._closer[places] = shard["groups_0"]
-        self._others.append(CompactGroups.others_of(places, shard["groups_2"], shard["groups_3"]))
+        self.groups.pack(queries, shard["n_group"], *(shard[f"groups_{k}"] for k in (0, 2, 3)))
         return True
 
-    @property
-    def groups(self) -> CompactGroups:
-        others = np.concatenate(self._others, axis=1)
-        others = others.take(np.argsort(others[0]), axis=1)
-        self._others = [others]
-        return CompactGroups(self._starts, self.n_group, self._closer, others)
-
-    def profile(self, problem: RankingProblem) -> TieProfile:
-        n_ranked = problem.relevance.candidates.n_ranked()
-        return TieProfile.of_compact(self.groups, n_ranked, self.n_relevant, problem.rule.bounds_only)
+    def profile(self) -> TieProfile:
+        return TieProfile.of_packed(self.groups, self._n_ranked(), self._bounds_only)
 
 
 class Section(NamedTuple):
@@ -145,7 +123,7 @@ class CountingPass:
                     for number in together:
                         assembly.save(checkpoint, number, [blocks[b] for b in shards[number]])
                     n_kept += len(together)
-            return assembly.profile(self.problem)
+            return assembly.profile()
         except KeyboardInterrupt:
             raise KeyboardInterrupt(checkpoints.what_is_kept(checkpoint, n_kept, len(shards), "shards")) from None
 
@@ -166,7 +144,8 @@ class CountingPass:
     def streams(self, n_shard: int) -> bool:
         """Return whether blocks are made, counted along all columns and freed, one by one."""
         of_row = self.distance.dim * np.dtype(self.distance.levels[0].row_dtype).itemsize
-        return n_shard >= STREAMED_SHARDS and 2 * self.problem.n_column * of_row <= STREAMED_BYTES
+        few = n_shard >= STREAMED_SHARDS and not self.layout.long_rows
+        return few and 2 * self.problem.n_column * of_row <= STREAMED_BYTES
 
     def count_shards(
         self, shards: list[Shard], assembly: Assembly, threads: int, report: Callable[[int], None], *,
@@ -182,26 +161,23 @@ class CountingPass:
             joined = [_numbers_of(self.layout.joined(section.ranges, queries)) for section in sections]
             numbers = [np.array([*section.blocks], dtype=np.int64) for section in sections]
             described.append((queries, [*zip(joined, numbers, strict=True)]))
-        with Polling(self.core, assembly, report) as poll:
-            assembly.add(self.core.count(described, outside_tiles, assembly.room, threads, poll))
+        with Polling(self.core, report) as poll:
+            self.core.count(described, outside_tiles, assembly.groups, threads, poll)
 
     def _along(
         self, work: Any, queries: dict[int, Int64], assembly: Assembly, threads: int, report: Callable[[int], None]
     ) -> None:  # fmt: skip
         """Count or sort some queries along all columns."""
         ranges = _numbers_of(self.layout.long_ranges())
-        with Polling(self.core, assembly, report) as poll:
-            assembly.add(work(queries, ranges, assembly.room, threads, poll))
+        with Polling(self.core, report) as poll:
+            work(queries, ranges, assembly.groups, threads, poll)
 
 
 class Polling:
-    """Callback of the core while it counts: reports the progress since the last call, and raises if cancelled.
+    """Callback of the core while it counts: reports the progress since the last call, and raises if cancelled."""
 
-    The memory of groups that are on disk is freed.
-    """
-
-    def __init__(self, core: Any, assembly: Assembly, report: Callable[[int], None]) -> None:
-        self._pass, self._assembly, self._report, self._done = core, assembly, report, 0
+    def __init__(self, core: Any, report: Callable[[int], None]) -> None:
+        self._pass, self._report, self._done = core, report, 0
 
     def __enter__(self) -> Callable[[int], None]:
         self._pass.done = self._done = 0
@@ -213,7 +189,6 @@ class Polling:
 
     def _poll(self, done: int) -> None:
         raise_if_cancelled()
-        self._assembly.let_go()
         more, self._done = done - self._done, done
         self._report(more)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +15,7 @@ from deadheat.engine.descriptions import PassDescription
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.ties.rule import Exact, RelevantItems, Ties
 from deadheat.support.arrays import Int64, offsets_of
+from deadheat.support.caching import cached_property
 from deadheat.support.lazy import hashlib
 
 LEAST_FOR_INT8 = 1 << 22  # pairs of queries and columns, for which it pays to look whether the int8 filter leaves few

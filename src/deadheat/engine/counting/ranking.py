@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from deadheat.errors import InvalidValueError
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, slices, spread
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Workers, raise_if_cancelled
 

@@ -19,6 +19,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
+from deadheat.inputs.arrays import least_gain
 from deadheat.inputs.trec import Checked, Path, Table
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
@@ -39,9 +40,7 @@ class RunOptions(NamedTuple):
     def checked(cls, rel: Any, judged_only: Any, complete: Any, ties: Any = EQUAL, max_docs: Any = None) -> RunOptions:
         only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
-        if rel is not None and checks.real_number(rel, "rel") <= 0:
-            raise InvalidValueError("rel", f"must be above 0, but is {rel}")
-        level = int(rel) if rel is not None and rel == int(rel) else rel
+        level = None if rel is None else least_gain(rel, "rel")
         if (rule := ScoreTies.checked(ties)).bounds_only and most is not None:
             raise InvalidValueError("max_docs", f"must be left out with a tolerance, which has no cut, but is {most}")
         return cls(level, only, whole, rule, most)

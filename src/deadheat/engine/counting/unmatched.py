@@ -1,4 +1,4 @@
-"""Remarks on ids that do not meet: returned documents that nothing judges, and queries that are ranked for themselves.
+"""Remarks on ids that do not match: returned documents that nothing judges, and queries that are ranked for themselves.
 
 A value of 0 says nothing about a ranking whose ids are those of chunks, or are spelled in another way.
 
@@ -18,7 +18,7 @@ from deadheat.inputs.trec import Checked
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
 
-CHUNKS = "If they are ids of chunks, documents= (--documents) gives the document of each."
+CHUNKS = "Ids must be spelled alike in both; for ids of chunks, documents= (--documents) gives the document of each."
 SPELLING = "Ids must be spelled alike in both."
 
 
@@ -120,17 +120,20 @@ def of_gallery(judged: Checked, query_ids: Sequence[str], gallery_ids: Sequence[
     return [found.sentence("gallery_ids")]
 
 
-def of_ids(returned: Rows, codes: Int64, listed: Rows, of_listed: Int64) -> Unmatched | None:
+def of_ids(returned: Rows, codes: Int64, listed: Rows, of_listed: Int64, hits: Bool) -> Unmatched | None:
     """Return the queries of which no returned id is listed, if they are all, or most and no query lists their ids.
 
-    Codes are numbers of ids, equal where ids are, and -1 for a listed id that nothing can return.
+    Codes are numbers of ids, equal where ids are, and -1 for a listed id that nothing can return; `hits` marks returned
+    ids that are relevant.
     """
     n_query, n_code = len(returned.lengths), int(max(codes.max(initial=-1), of_listed.max(initial=-1))) + 1
+    counted = (returned.lengths > 0) & (listed.lengths > 0)
+    if 2 * np.count_nonzero(counted & (np.bincount(returned.row[hits], minlength=n_query) > 0)) > counted.sum():
+        return None  # as mostly, without a search
     pairs = returned.row * n_code + codes, (listed.row * n_code + of_listed)[of_listed >= 0]
     matched, known = (
         np.bincount(returned.row[np.isin(*each)], minlength=n_query) > 0 for each in (pairs, (codes, of_listed))
     )
-    counted = (returned.lengths > 0) & (listed.lengths > 0)
     lacking = _most(counted, matched, known)
     if not len(lacking):
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from deadheat.engine.distances.patterns import Patterns
 from deadheat.engine.distances.scaling import Rows
 from deadheat.inputs.source import Source, fingerprint
 from deadheat.support.arrays import Float64
+from deadheat.support.caching import cached_property
 
 _Result = TypeVar("_Result")
 

@@ -23,7 +23,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from copy import copy
-from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -36,6 +35,7 @@ from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.patterns import Patterns
 from deadheat.engine.exact import Roots
 from deadheat.support.arrays import Float64, Int64, slices
+from deadheat.support.caching import cached_property
 from deadheat.support.lazy import fractions
 
 CHUNK = 128  # dimensions whose products are added up before their sum is added to the others,

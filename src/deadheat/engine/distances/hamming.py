@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from deadheat.engine.exact import Roots
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.source import Array, fingerprint
 from deadheat.support.arrays import Int64
+from deadheat.support.caching import cached_property
 from deadheat.support.lazy import fractions
 
 

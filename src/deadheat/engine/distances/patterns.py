@@ -8,7 +8,6 @@ Sparse rows: products of rows with disjoint support are 0. Both are found by cou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 import deadheat._core as _core
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Float64, Int32, slices
+from deadheat.support.caching import cached_property
 
 _SAMPLE = 256  # rows that show whether it is worth looking at all of them
 _ELEMENTS = 1 << 22  # looked at in one call

@@ -3,44 +3,64 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import DeadheatError, FileError
-from deadheat.support import checks, scratch
-from deadheat.support.arrays import slices
+from deadheat.support import checks
+from deadheat.support.arrays import Array, slices
 from deadheat.support.atomic import replacing
 from deadheat.support.lazy import lazy
 
 numpy_files: Any = lazy("deadheat.inputs.formats.numpy_files")
 
-_AT_ONCE = 1 << 20  # entries
+_AT_ONCE = 1 << 18  # entries
 _FORMAT = "deadheat.TieProfile 1"
 
 
-def canonical(arrays: Mapping[str, NDArray[Any]], bounds_only: bool) -> Iterator[bytes]:
+class Column(NamedTuple):
+    """An array of a profile, in pieces that are the same for equal profiles."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    pieces: Callable[[], Iterable[Array]]
+
+    @classmethod
+    def of(cls, array: Array) -> Column:
+        return cls(array.shape, array.dtype, lambda: (array[some] for some in slices(len(array), _AT_ONCE)))
+
+
+def canonical(columns: Mapping[str, Column], bounds_only: bool) -> Iterator[bytes]:
     """Yield the bytes that `TieProfile.digest` describes, in pieces that are the same for equal profiles."""
     yield f"{_FORMAT}\n{'bounds' if bounds_only else 'exact'}\n".encode()
-    for name, array in arrays.items():
-        yield f"{name} {' '.join(map(str, array.shape))}\n".encode()
-        for some in slices(len(array), _AT_ONCE):
-            yield array[some].astype(f"<{array.dtype.kind}8").tobytes()
-            scratch.let_go(array)
+    for name, column in columns.items():
+        yield f"{name} {' '.join(map(str, column.shape))}\n".encode()
+        for piece in column.pieces():
+            yield piece.astype(f"<{column.dtype.kind}8").tobytes()
         yield b"\n"
 
 
-def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    with replacing(path) as file:
-        np.savez_compressed(file, allow_pickle=False, format=_FORMAT, bounds_only=bounds_only, digest=digest, **arrays)
-    scratch.let_go(*arrays.values())
+def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, columns: Mapping[str, Column]) -> None:
+    """Write an archive as `numpy.savez_compressed` does, but of columns in pieces."""
+    texts = {"format": _FORMAT, "bounds_only": bounds_only, "digest": digest}
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in texts.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, np.array(value), allow_pickle=False)
+        for name, (shape, dtype, pieces) in columns.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(member, header)
+                for piece in pieces():
+                    member.write(np.ascontiguousarray(piece).tobytes())
 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """Return the digest, and all else that `write` was given."""
-    checks.without_nul(path)
+    checks.path(path)
     try:
         with numpy_files.NPZ.opened(path) as archive:
             content: dict[str, Any] = {name: archive.labels(name) for name in archive.shapes}

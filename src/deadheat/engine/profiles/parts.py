@@ -53,20 +53,20 @@ def _runs(profile: TieProfile, most: int) -> list[slice]:
 
 def _memory(profile: TieProfile, runs: list[slice]) -> Int64 | None:
     """Return room for the groups of any of the runs, if they have to be written out."""
-    if profile.compact is None:
+    if profile.packed is None:
         return None
     return np.empty((4, max(int(np.subtract(*profile.offsets[[run.stop, run.start]])) for run in runs)), dtype=np.int64)
 
 
 def _part(profile: TieProfile, queries: slice, memory: Int64 | None) -> TieProfile:
-    if profile.compact is None and queries == slice(0, profile.n_query):
+    if profile.packed is None and queries == slice(0, profile.n_query):
         return profile
     offsets = profile.offsets[queries.start : queries.stop + 1]
     groups = slice(offsets[0], offsets[-1])
-    if profile.compact is None:
+    if profile.packed is None:
         of_groups = [getattr(profile, name)[groups] for name in OF_GROUPS]
     else:
-        of_groups = list(profile.compact.arrays(queries, memory))
+        of_groups = list(profile.packed.arrays(queries, memory))
     changed: dict[str, Any] = dict(zip(OF_GROUPS, of_groups, strict=True)) | profile.taken(OF_EACH_QUERY, queries)
     changed |= profile.taken(("tied_by_grade",), groups)
     return replace(profile, offsets=offsets - offsets[0], **changed, query_ids=None, check=False)
@@ -74,10 +74,8 @@ def _part(profile: TieProfile, queries: slice, memory: Int64 | None) -> TieProfi
 
 def _let_go(profile: TieProfile, queries: slice) -> None:
     """Free the memory of the groups of some queries that are on disk."""
-    if profile.compact is not None:
-        starts, lengths = profile.compact.starts[queries], profile.compact.lengths[queries]
-        if len(starts):
-            scratch.let_go(profile.compact.closer[starts[0] : starts[-1] + lengths[-1]])
+    if profile.packed is not None:
+        profile.packed.let_go(queries)
         return
     groups = slice(profile.offsets[queries.start], profile.offsets[queries.stop])
     scratch.let_go(*(getattr(profile, name)[groups] for name in OF_GROUPS))
@@ -95,12 +93,15 @@ def relevant_first(profile: TieProfile) -> TieProfile:
     by_grade, of_queries = profile.counts_by_grade
     found = np.zeros_like(of_queries)
     np.add.at(found, profile.query_of_group, by_grade)
+    n_returned, _ = profile.returned_set
+    best = np.diff(np.minimum(np.cumsum(found[:, ::-1], axis=1), n_returned[:, None]), axis=1, prepend=0)[:, ::-1]
     some = np.flatnonzero(found.any(axis=1))
     zero = np.zeros(len(some), dtype=np.int64)
     unordered = replace(
         profile, offsets=np.searchsorted(some, np.arange(profile.n_query + 1)), closer=zero, closer_relevant=zero,
         tied=profile.n_ranked[some], tied_relevant=found[some].sum(axis=1), bounds_only=False, check=False,
         tied_by_grade=None if profile.tied_by_grade is None else found[some], n_ordered=np.zeros_like(profile.n_ranked),
+        returned=np.column_stack([n_returned, best]),
     )  # fmt: skip
     return unordered.best_completed()
 
@@ -127,6 +128,10 @@ def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
     running = offsets_of(tied_relevant)
     before = running[:-1] - running[profile.offsets[profile.query_of_group]]
     some, real = len(grades) > 0, profile.gains is not None
+    returned = profile.returned
+    if returned is not None:
+        of_level = returned[:, 1 + grades] * counted if some else np.zeros_like(returned[:, :1])
+        returned = np.column_stack([returned[:, 0], of_level])
     graded = len(grades) > real  # a single real gain has the grade 1
     return replace(
         profile,
@@ -140,6 +145,7 @@ def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
         tied_by_grade=of_groups[kept] if graded else None,
         relevant_by_grade=of_queries if graded else None,
         gains=profile.gain_table[:, grades] * counted if real and some else None,
+        returned=returned,
         check=False,
     )
 

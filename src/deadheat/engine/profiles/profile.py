@@ -8,16 +8,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from functools import cached_property
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-import deadheat._core as _core
+from deadheat.engine.profiles.packed import AT_ONCE, PackedGroups
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
+from deadheat.inputs.conversion import plain
 from deadheat.support import checks, scratch
-from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, spread
+from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, spread
+from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import hashlib, lazy
 
@@ -29,8 +31,8 @@ else:
 OF_GROUPS, OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
 _ARRAYS = ("offsets", *OF_GROUPS, *OF_QUERIES, "grades")
 _GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
-_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered", "gains")
-OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered", "gains")
+_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered", "gains", "returned")
+OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered", "gains", "returned")
 
 Arrays = Mapping[str, Any]  # those of a profile that are not None: int64, and gains float64
 
@@ -55,6 +57,8 @@ def _rules(arrays: Arrays, query_ids: tuple[str, ...] | None, bounds_only: bool)
     yield from _rules_of_grades(arrays)
     if "n_ordered" in arrays:
         yield from _rules_of_cut_rankings(arrays, query)
+    if "returned" in arrays:
+        yield from _rules_of_returned_items(arrays, query)
 
 
 def _rules_of_groups(arrays: Arrays, query: Int64, bounds_only: bool) -> Rules:
@@ -101,51 +105,14 @@ def _rules_of_cut_rankings(arrays: Arrays, query: Int64) -> Rules:
     yield possible, "n_ordered must be the end of one group, from which on all ranked items are in the next"
 
 
-class CompactGroups(NamedTuple):
-    """The tie groups of many queries in few bytes: nearly all are single relevant items, for which `closer` suffices.
-
-    The groups of query i, nearest first, are the lengths[i] entries from starts[i] on. The four arrays of a profile,
-    32 bytes per group, are written out only for the queries that are asked for.
-
-    Examples
-    --------
-    Two queries with two groups each; the first group of the second one is two relevant items among three:
-
-    >>> closer, others = np.array([0, 3, 1, 4], dtype=np.int32), np.array([[2], [3], [2]])
-    >>> groups = CompactGroups(np.array([0, 2]), np.array([2, 2]), closer, others)
-    >>> closer, closer_relevant, tied, tied_relevant = groups.arrays(slice(1, 2))
-    >>> closer, closer_relevant, tied, tied_relevant
-    (array([1, 4]), array([0, 2]), array([3, 1]), array([2, 1]))
-    >>> groups.ties(), groups._replace(others=np.array([[0, 1], [3, 2], [2, 1]])).ties()
-    ((1, 1, 3), (2, 1, 3))
-    """
-
-    starts: Int64
-    lengths: Int64
-    closer: Int32
-    others: Int64  # (3, n), of groups that are more than a relevant item: places, ascending, tied and tied_relevant
-
-    def arrays(self, queries: slice | Int64, out: Int64 | None = None) -> Int64:
-        """Return closer, closer_relevant, tied and tied_relevant of some queries, (4, n_group); in `out` if given."""
-        n_group = int(self.lengths[queries].sum())
-        out = np.empty((4, n_group), dtype=np.int64) if out is None else out[:, :n_group]
-        self.write(queries, out)
-        return out
-
-    def write(self, queries: slice | Int64, arrays: Sequence[Int64] | Int64) -> None:
-        _core.expand_groups(self.starts[queries], self.lengths[queries], self.closer, self.others, tuple(arrays))
-
-    def ties(self) -> tuple[int, int, int]:
-        """Count the mixed groups, the queries that have one, and the items in the largest."""
-        places, tied, _ = self.others[:, self.others[1] != self.others[2]]
-        queries = np.searchsorted(self.starts, places, side="right") - 1
-        return len(places), int(np.count_nonzero(np.bincount(queries))), int(tied.max(initial=0))
-
-    @classmethod
-    def others_of(cls, places: Int64, tied: Int64, tied_relevant: Int64) -> Int64:
-        """Return the `others` among some groups at ascending places."""
-        more = (tied != 1) | (tied_relevant != 1)
-        return np.stack([places[more], tied[more], tied_relevant[more]])
+def _rules_of_returned_items(arrays: Arrays, query: Int64) -> Rules:
+    returned, of_groups = arrays["returned"], arrays.get("tied_by_grade", arrays["tied_relevant"][:, None])
+    ranked = np.zeros((len(arrays["n_ranked"]), of_groups.shape[1]), dtype=np.int64)
+    np.add.at(ranked, query, of_groups)
+    yield returned.shape == (len(ranked), 1 + ranked.shape[1]), "returned must be (n_query, 1 + n_grade)"
+    there = np.column_stack([arrays["n_ranked"], ranked])
+    yield np.all((returned >= 0) & (returned <= there)), "returned must not be more than is ranked"
+    yield np.all(returned[:, 1:].sum(axis=1) <= returned[:, 0]), "returned must not have more relevant items than items"
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +150,9 @@ class TieProfile:
     gains : (n_query, n_grade) float64, optional
         For real-valued gains, such as 0.25, the gain that each grade stands for in a query, ascending, and 0 for a
         grade that it does not have; the grades are then 1 to n_grade. None where the gains are the grades.
+    returned : (n_query, 1 + n_grade), optional
+        For rankings that were cut, the items that were returned: all, and by grade the relevant ones, which no order
+        changes. None where these are the first `n_ordered` items, or all that are ranked.
     check : bool
         Check that the arrays agree with each other.
 
@@ -218,15 +188,18 @@ class TieProfile:
     query_ids: tuple[str, ...] | None = None
     n_ordered: Int64 | None = field(default=None, kw_only=True)
     gains: Float64 | None = field(default=None, kw_only=True)
+    returned: Int64 | None = field(default=None, kw_only=True)
     check: InitVar[bool] = True
 
-    compact: ClassVar[CompactGroups | None] = None  # the groups as they are kept, where arrays are made when asked for
+    packed: ClassVar[PackedGroups | None] = None  # the groups as they are kept, where arrays are made when asked for
 
     def __post_init__(self, check: bool) -> None:
         for name in _ARRAYS + _OPTIONAL:
             array = getattr(self, name)
-            if array is not None:
+            if array is not None or name in _ARRAYS:
                 object.__setattr__(self, name, (_reals if name == "gains" else _integers)(array, name))
+        if self.query_ids is not None:
+            checks.listed(self.query_ids, "query_ids", "names of queries")
         if checks.flag(check, "check"):
             checks.flag(self.bounds_only, "bounds_only")
             for holds, rule in _rules(self._arrays, self.query_ids, self.bounds_only):
@@ -238,6 +211,26 @@ class TieProfile:
         """The arrays that are not None, in the order of the digest."""
         named = {name: getattr(self, name) for name in _ARRAYS + _OPTIONAL}
         return {name: array for name, array in named.items() if array is not None}
+
+    def _columns(self) -> dict[str, archive.Column]:
+        """Return the same in pieces, without writing out packed groups."""
+        columns: dict[str, archive.Column] = {}
+        for name in _ARRAYS + _OPTIONAL:
+            if name in OF_GROUPS:
+                columns[name] = archive.Column((self.n_group,), np.dtype(np.int64), partial(self._of_groups, name))
+            elif (array := getattr(self, name)) is not None:
+                columns[name] = archive.Column.of(array)
+        return columns
+
+    def _of_groups(self, name: str) -> Iterator[Array]:
+        if self.packed is not None:
+            yield from self.packed.column(OF_GROUPS.index(name))
+            return
+        array = getattr(self, name)
+        for queries in pieces(np.diff(self.offsets), AT_ONCE):
+            piece = array[self.offsets[queries.start] : self.offsets[queries.stop]]
+            yield piece
+            scratch.let_go(piece)
 
     @classmethod
     @plain_floats
@@ -265,22 +258,22 @@ class TieProfile:
         )  # fmt: skip
 
     @classmethod
-    def of_compact(cls, groups: CompactGroups, n_ranked: Int64, n_relevant: Int64, bounds_only: bool) -> TieProfile:
+    def of_packed(cls, groups: PackedGroups, n_ranked: Int64, bounds_only: bool) -> TieProfile:
         """Return a profile whose arrays of groups are written out when they are asked for."""
         profile = object.__new__(cls)
-        of_queries = {"offsets": offsets_of(groups.lengths), "n_ranked": n_ranked, "n_relevant": n_relevant}
+        of_queries = {"offsets": offsets_of(groups.n_group), "n_ranked": n_ranked, "n_relevant": groups.n_relevant}
         nothing = dict.fromkeys((*_OPTIONAL, "query_ids"))
         grades = np.ones(1, dtype=np.int64)
-        vars(profile).update(**of_queries, **nothing, grades=grades, bounds_only=bounds_only, compact=groups)
+        vars(profile).update(**of_queries, **nothing, grades=grades, bounds_only=bounds_only, packed=groups)
         return profile
 
     def __getattr__(self, name: str) -> Any:
-        """Write out the arrays of compact groups, the only attributes that are made when they are asked for."""
-        groups = self.compact
+        """Write out the arrays of packed groups, the only attributes that are made when they are asked for."""
+        groups = self.packed
         if groups is None or name not in OF_GROUPS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         arrays = scratch.arrays(len(OF_GROUPS), self.n_group)
-        groups.write(slice(None), arrays)
+        groups.unpack(slice(None), arrays)
         vars(self).update(zip(OF_GROUPS, arrays, strict=True))
         scratch.let_go(*arrays)
         return vars(self)[name]
@@ -297,6 +290,10 @@ class TieProfile:
         >>> TieProfile.joined([one, one]).closer
         array([0, 0])
         """
+        profiles = checks.listed(profiles, "profiles", "a list of profiles")
+        odd = next((each for each in profiles if not isinstance(each, TieProfile)), None)
+        if odd is not None or not profiles:
+            raise InvalidTypeError("profiles", f"must be at least one TieProfile, but has {checks.shown(odd)}")
         if any(profile.gains is not None for profile in profiles):
             profiles = _of_like_grades(profiles)
         arrays: dict[str, Any] = {
@@ -338,8 +335,8 @@ class TieProfile:
         if self.n_ordered is not None:
             return self.best_completed().ties
         found = Ties(0, 0, 0)
-        if (groups := self.compact) is not None:
-            return Ties(*groups.ties())
+        if self.packed is not None:
+            return Ties(*self.packed.ties())
         for queries in pieces(np.diff(self.offsets)):
             first, last = self.offsets[[queries.start, queries.stop]]
             large = first + np.flatnonzero(self.tied[first:last] > 1)
@@ -352,9 +349,20 @@ class TieProfile:
 
     def __getitem__(self, queries: Any) -> TieProfile:
         """Return the profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
-        chosen = np.atleast_1d(np.arange(self.n_query)[queries])
+        try:
+            chosen = np.atleast_1d(np.arange(self.n_query)[queries])
+        except IndexError:  # which ends a loop over a profile
+            raise
+        except Exception as error:
+            rule = "must be an integer, a slice, a mask or an integer array"
+            raise InvalidTypeError("queries", f"{rule}, but is {checks.shown(queries)}") from error
+        if chosen.ndim != 1:
+            raise InvalidValueError("queries", f"must be one-dimensional, but has shape {chosen.shape}")
         lengths = np.diff(self.offsets)[chosen]
-        arrays = self.taken((*OF_GROUPS, "tied_by_grade"), spread(self.offsets[chosen], lengths))
+        if self.packed is not None:
+            arrays: dict[str, Any] = dict(zip(OF_GROUPS, self.packed.arrays(chosen), strict=True))
+        else:
+            arrays = self.taken((*OF_GROUPS, "tied_by_grade"), spread(self.offsets[chosen], lengths))
         arrays |= self.taken(OF_EACH_QUERY, chosen)
         ids = None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen)
         return replace(self, offsets=offsets_of(lengths), query_ids=ids, **arrays)
@@ -377,9 +385,21 @@ class TieProfile:
         return self.tied_by_grade, self.relevant_by_grade
 
     @property
+    def returned_set(self) -> tuple[Int64, Int64]:
+        """The number of items that were returned for each query, and by grade of the relevant ones among them."""
+        if self.returned is not None:
+            return self.returned[:, 0], self.returned[:, 1:]
+        by_grade, of_queries = self.counts_by_grade
+        found = np.zeros_like(of_queries)
+        ordered = slice(None) if self.n_ordered is None else ~self.is_cut
+        np.add.at(found, self.query_of_group[ordered], by_grade[ordered])
+        return self.n_ranked if self.n_ordered is None else self.n_ordered, found
+
+    @property
     def is_cut(self) -> Bool:
         """True for groups that are the unordered rest of a ranking that was cut, (n_group,)."""
-        assert self.n_ordered is not None
+        if self.n_ordered is None:
+            return np.zeros(self.n_group, dtype=np.bool_)
         return np.asarray(self.closer >= self.n_ordered[self.query_of_group])
 
     def best_completed(self) -> TieProfile:
@@ -444,8 +464,9 @@ class TieProfile:
         The canonical bytes are, each ended by a newline: the text ``deadheat.TieProfile 1``, then ``exact`` or
         ``bounds`` (a tolerance), then for each array, in the order offsets, closer, closer_relevant, tied,
         tied_relevant, n_ranked, n_relevant, grades, where relevance is graded tied_by_grade and relevant_by_grade,
-        where rankings were cut n_ordered, and where gains are real gains, its name, its shape as decimal numbers
-        separated by spaces, and its values as little-endian int64, gains as float64, in C order.
+        where rankings were cut n_ordered, where gains are real gains, and where it is given returned, its name, its
+        shape as decimal numbers separated by spaces, and its values as little-endian int64, gains as float64, in C
+        order.
         """
         digest = hashlib.sha256()
         for piece in self._canonical():
@@ -453,7 +474,7 @@ class TieProfile:
         return digest.hexdigest()
 
     def _canonical(self) -> Iterator[bytes]:
-        return archive.canonical(self._arrays, self.bounds_only)
+        return archive.canonical(self._columns(), self.bounds_only)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the profile as a compressed NumPy archive (``.npz``), whole or not at all.
@@ -463,8 +484,10 @@ class TieProfile:
         OSError
             If `path` cannot be written.
         """
-        ids = {} if self.query_ids is None else {"query_ids": np.array(self.query_ids, dtype=np.str_)}
-        archive.write(path, self.bounds_only, self.digest(), {**self._arrays, **ids})
+        columns, digest = self._columns(), self.digest()
+        if self.query_ids is not None:
+            columns["query_ids"] = archive.Column.of(np.array(self.query_ids, dtype=np.str_))
+        archive.write(path, self.bounds_only, digest, columns)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TieProfile:
@@ -515,19 +538,19 @@ def _counts(values: Any, name: str) -> Int64:
 
 def _integers(values: Any, name: str) -> Int64:
     """Convert an argument of a profile to int64, if that changes no value."""
-    array = np.asarray(values)
+    array = plain(values, name)
     if array.dtype.kind not in "iu" and array.size:
         raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
     if array.dtype == np.uint64 and array.max(initial=0) > 2**63 - 1:
         raise InvalidValueError(name, f"must be below 2^63, but holds {array.max()}")
-    if array.ndim != (2 if name in _GRADED_ARRAYS else 1):
+    if array.ndim != (2 if name in (*_GRADED_ARRAYS, "returned") else 1):
         raise InvalidValueError(name, f"must not have shape {array.shape}")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def _reals(values: Any, name: str) -> Float64:
     """Convert the gains of a profile to float64."""
-    array = np.asarray(values)
+    array = plain(values, name)
     if array.dtype.kind not in "iuf" or array.ndim != 2:
         raise InvalidTypeError(name, f"must hold numbers, (n_query, n_grade), but are {array.dtype} of {array.shape}")
     return np.ascontiguousarray(array, dtype=np.float64)

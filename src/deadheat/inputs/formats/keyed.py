@@ -244,7 +244,7 @@ def _opened_safetensors(path: Path) -> Iterator[Arrays]:
         yield Arrays(
             shapes,
             lambda key: _tensor_embeddings(path, raw, key, opened.get_slice(key).get_dtype()),
-            lambda key: np.array(_mapped_tensor(path, raw, key, opened.get_slice(key).get_dtype())),
+            lambda key: _read(_mapped_tensor(path, raw, key, opened.get_slice(key).get_dtype())),
         )
 
 
@@ -277,11 +277,22 @@ def _mapped_tensor(path: Path, raw: IO[bytes], key: str, kind: str) -> Array:
     return np.memmap(raw, dtype, "r", 8 + length + entry["data_offsets"][0], shape)
 
 
+def _read(array: Any, rows: slice = slice(None)) -> Array:
+    """Read some rows of a mapped tensor: where the file was cut off, a map would end the process."""
+    part = array[rows] if array.ndim else array
+    if part.ndim == 0 or not part.size:
+        return np.array(part)
+    begin = array.offset + rows.indices(len(array))[0] * array.strides[0]
+    content = np.fromfile(array.filename, np.uint8, part.nbytes, offset=begin)
+    found: Array = content.view(array.dtype).reshape(part.shape)
+    return found
+
+
 def _widened(array: Array) -> Iterator[Array]:
     """Yield numbers of a type that NumPy does not have as float32, which holds them, a few rows at a time."""
     for rows in strips(array.shape, 4):
         with np.errstate(invalid="ignore"):
-            yield np.asarray(array[rows]).astype(np.float32)
+            yield _read(array, rows).astype(np.float32)
 
 
 HDF5, SAFETENSORS = Reader(_opened_h5), Reader(_opened_safetensors)

@@ -149,14 +149,15 @@ def _opened(path: Path) -> Iterator[Arrays]:
 def _sparse(archive: Any, path: Path) -> Any:
     """Return a sparse matrix, after its arrays and its shape have been compared with what the file holds."""
     scipy = require("scipy.sparse", "stats", f"{path}: reading a sparse matrix")
-    headers = {key: _header(archive, key, path) for key in archive.files}
+    headers, n_byte = {key: _header(archive, key, path) for key in archive.files}, 0
     for key, found in headers.items():
         _require_entry(archive, path, key, found)
+        n_byte += 0 if found is None else found.n_byte
     if headers["shape"] is None or headers["shape"].shape != (2,):
         raise FileError(path, " must hold a sparse matrix of two dimensions")
     n_row, n_column = map(int, _array(archive, path, "shape"))
     limits.require_columns(path, "", n_column)
-    limits.require_bytes(path, "", 8 * n_row, limits.bytes_held(archive.zip.fp))
+    limits.require_bytes(path, "", n_byte + 8 * n_row, limits.bytes_held(archive.zip.fp))
     with reading(path):
         archive.zip.fp.seek(0)
         matrix = scipy.load_npz(archive.zip.fp)
@@ -188,9 +189,15 @@ def _embeddings(archive: Any, path: Path, key: str) -> Content:
     found = _header(archive, key, path)
     _require_entry(archive, path, key, found)
     in_rows = found is not None and not found.by_column and len(found.shape) == 2 and 0 not in found.shape
-    if found is not None and in_rows and SHARE * found.n_byte > scratch.available_memory():
+    if found is not None and in_rows and _is_large(found.n_byte, _entry(archive, key).compress_size):
         return _pieces(path, key)
     return _array(archive, path, key)
+
+
+def _is_large(n_byte: int, n_held: int) -> bool:
+    """Return whether an array takes much of the memory, or far more than it has in the archive."""
+    is_thin = n_byte > max(scratch.WORTH_A_FILE, limits.current().ratio * n_held)
+    return is_thin or n_byte * SHARE > scratch.available_memory()
 
 
 def _array(archive: Any, path: Path, key: str) -> Array:

@@ -30,9 +30,9 @@ from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
 
 if TYPE_CHECKING:
-    from deadheat.plots import style
+    from deadheat.plots import layout, style
 else:
-    style = lazy("deadheat.plots.style")
+    layout, style = map(lazy, ("deadheat.plots.layout", "deadheat.plots.style"))
 
 Gather = Callable[[Tensor], list[Tensor]]
 
@@ -211,12 +211,11 @@ def draw(val: Any, ax: Any) -> tuple[Any, Any]:
     ax = style.quiet(style.axes(ax), grid="x" if len(steps) == 1 else "y")
     if len(steps) == 1:
         style.ends(ax, 100 * np.concatenate(list(values.values()), axis=1), 6)
-        style.rows(ax, list(values))
         ax.set_xlim(-2, 102)
         ax.set_xlabel("value (%)")
     else:
         _draw_steps(ax, values)
-    style.legend_above(ax)
+    layout.finish(ax, rows=list(values) if len(steps) == 1 else ())
     return ax.get_figure(), ax
 
 

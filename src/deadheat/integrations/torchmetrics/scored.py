@@ -23,6 +23,7 @@ from deadheat.measures.names import parse, parse_all
 from deadheat.reports.report import Report
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
+from deadheat.support.means import all_or_none
 from deadheat.support.triple import Triple
 
 STATES = ("indexes", "preds", "target")
@@ -87,8 +88,9 @@ class ScoredRetrieval(RowMetric):
 
     Differences from torchmetrics, other than ties: an item counts whatever the sign of its score (`RetrievalMAP`,
     `RetrievalMRR`, `RetrievalPrecision` and `RetrievalRecall` treat relevant items with a score of 0 or less as
-    irrelevant); mAP@k divides by all relevant items, not by those found; gains of nDCG are not negative; a query
-    without an irrelevant item has no AUC and is excluded, where torchmetrics gives 0.
+    irrelevant); gains of nDCG are not negative; a query without an irrelevant item has no AUC and is excluded, where
+    torchmetrics gives 0. mAP@k divides by all relevant items; ``RetrievalMAP`` with `top_k` divides by those found, as
+    there, and is ``mAP(over='hits')@k``. `RetrievalAUROC` takes no `top_k`.
 
     Examples
     --------
@@ -159,7 +161,8 @@ class ScoredRetrieval(RowMetric):
             return self.undefined("there is no query with a relevant item")
         if self.aggregation == "mean":
             return self.answer({name: report[name] for name in report})
-        return self.answer({name: Triple(*map(self._aggregated, report[name].per_query)) for name in report})
+        values = {name: all_or_none(report[name].per_query) for name in report}
+        return self.answer({name: Triple(*map(self._aggregated, each)) for name, each in values.items()})
 
     def report(self) -> Report:
         """Return the whole report: tables, values of queries, intervals. Every process has to call this.

@@ -27,7 +27,8 @@ from deadheat.reports.tables import Table, notebook
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.lazy import require
-from deadheat.support.means import exact_mean
+from deadheat.support.means import all_or_none, exact_mean
+from deadheat.support.triple import Triple
 
 BOOTSTRAP = ("percentile", "BCa")  # as SciPy names them
 METHODS = (*BOOTSTRAP, "t")
@@ -126,9 +127,12 @@ class Intervals:
         ends = {name: getattr(self, name).per_cent() for name in ("lower", "expected", "upper")}
         if len(set(ends.values())) == 1:
             ends = {"interval": ends["lower"]}
-        kind = f"{100 * self.confidence_level:g} % {'intervals' if len(ends) > 1 else 'interval'} (%)"
-        about = f"{kind}: {self.method}, over {counted(self.n, self.unit)}."
-        return ends, [about, *self.notes]
+        return ends, self.about(f"{'intervals' if len(ends) > 1 else 'interval'} (%)")
+
+    def about(self, kind: str = "intervals") -> list[str]:
+        """Return the method and the units in a sentence, and the notes."""
+        level, units = f"{100 * self.confidence_level:g} %", counted(self.n, self.unit)
+        return [f"{level} {kind}: {self.method}, over {units}.", *self.notes]
 
 
 class Settings(NamedTuple):
@@ -290,7 +294,7 @@ def mean_intervals(
         raise InvalidValueError("lower, expected and upper", f"must be of one length, but have {lengths}")
     rows = np.stack([vector(lower, "lower"), vector(expected, "expected"), vector(upper, "upper")])
     keep = ~np.isnan(rows[0]) & ~np.isnan(rows[2])
-    rows, weights = rows[:, keep], None
+    rows, weights = np.stack(all_or_none(Triple(*rows[:, keep]))), None
     if classes is not None:
         rows, sizes = class_sums(rows, np.asarray(classes)[keep])
         rows, weights = (rows, sizes) if average == "query" else (rows / sizes, None)

@@ -34,6 +34,7 @@ from deadheat.reports.result import results_of
 from deadheat.reports.tables import has_ties
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.trust.audits import thresholds
+from deadheat.trust.audits.file_order import Nearness, nearness, row_numbers, taken
 
 DTYPES = ("float32", "float16", "bfloat16")  # of scores, as systems serve them
 _SAMPLED, _SHUFFLED = 3, 4  # streams of random numbers, other than those of `deadheat.exploit`
@@ -153,6 +154,8 @@ class Evidence:
     sorts: PlainSorts | None  # what the order of the samples makes of the measures, where a tie affects any of them
     zero_sorts: PlainSorts | None  # what it makes of embeddings that are all zero, where labels are in some order
     runs: Runs  # how the labels of what is ranked follow each other in the file
+    numbered: Report | None = field(repr=False)  # on row numbers as embeddings, where labels are in some order
+    nearness: Nearness | None  # of neighbouring rows there
     parts: dict[str, Rows] = field(repr=False)  # "embeddings" and, where there is one, "gallery"
 
     @property
@@ -196,6 +199,10 @@ def collect(task: Task, summary: SummaryOptions, seed: int) -> Evidence:
         sorts=plain_sorts(task, report, summary, seed) if affected else None,
         zero_sorts=plain_sorts_of_zeros(task, chance, summary, seed) if runs.found else None,
         runs=runs,
+        numbered=report_with(row_numbers(task).profile) if runs.found else None,
+        nearness=nearness(gallery.embeddings, _classes(gallery), cast(DistanceName, distance), task.threads)
+        if runs.found
+        else None,
         parts=parts,
     )
 
@@ -254,7 +261,7 @@ def plain_sorts(task: Task, report: Report, summary: SummaryOptions, seed: int) 
     if junk is not None and junk.ndim == 2:
         junk = junk[np.ix_(queries, np.arange(n_gallery))]
     own_options = replace(options, junk=junk, exclude=own)
-    rankings = Rankings(_taken(pair.query.embeddings, queries), items.embeddings, own_options)
+    rankings = Rankings(taken(pair.query.embeddings, queries), items.embeddings, own_options)
     labels = pair.query.labels[queries]
     shuffled = map(np.argsort, random_orders(n_gallery, thresholds.SHUFFLES, seed, _SHUFFLED))
     places = [np.arange(n_gallery), np.arange(n_gallery)[::-1], *shuffled]
@@ -323,12 +330,6 @@ def _without_ties(relevant: Bool, ranked: Bool) -> TieProfile:
     one = np.ones(len(rank), dtype=np.int64)
     before = np.arange(len(rank)) - offsets[query]
     return TieProfile(offsets, rank, before, one, one, ranked.sum(axis=1), n_relevant, check=False)
-
-
-def _taken(source: Source, queries: Int64) -> NDArray[np.generic]:
-    """Return some rows, in the type in which they are stored: binary codes stay binary codes."""
-    rows = source.take(queries)
-    return rows if source.stored.kind == "f" else rows.astype(source.stored)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 
 from deadheat.errors import printable
 from deadheat.reports.report import Report
-from deadheat.reports.tables import TabularResult, count, plain
+from deadheat.reports.tables import TabularResult, count, markdown_text, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.lazy import json
@@ -90,22 +90,21 @@ class Audited(TabularResult):
         return len(self.findings)
 
     def __getitem__(self, name: str) -> Finding:
-        """Return the first finding of a name; raises KeyError where there is none."""
-        found = next((each for each in self.findings if each.name == name), None)
-        if found is None:
-            raise KeyError(name)
-        return found
+        """Return the first finding of a name; raises ValueError where there is none."""
+        return checks.part({each.name: each for each in reversed(self.findings)}, name)
 
     def __contains__(self, name: object) -> bool:
-        return any(each.name == name for each in self.findings)
+        return isinstance(name, str) and any(each.name == name for each in self.findings)
 
     def of(self, severity: str) -> tuple[Finding, ...]:
         """Return the findings of one severity: "serious", "warning" or "note"."""
+        checks.choice(severity, SEVERITIES, "severity")
         return tuple(each for each in self.findings if each.severity == severity)
 
     def passes(self, *, strict: bool = False) -> bool:
         """Return whether there is no serious finding and, if `strict`, no warning either."""
-        return not (self.of("serious") or (strict and self.of("warning")))
+        refused = ("serious", "warning") if checks.flag(strict, "strict") else ("serious",)
+        return not any(map(self.of, refused))
 
     def counts(self) -> dict[str, int]:
         """Count the findings of each severity."""
@@ -135,8 +134,8 @@ class Audited(TabularResult):
     def to_markdown(self, **options: Any) -> str:
         """Return the verdict, the table and a list of the findings, in Markdown."""
         tables = [table.to_markdown() for table in self.tables(**options)]
-        listed = "\n".join(self._listed("- **{}** {}"))
-        return "\n\n".join([f"**{self.verdict()}**", *tables, listed]).rstrip() + "\n"
+        listed = "\n".join(self._listed("- **{}** {}", markdown_text))
+        return "\n\n".join([f"**{markdown_text(self.verdict())}**", *tables, listed]).rstrip() + "\n"
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the findings as columns, a row each; their figures as JSON."""

@@ -20,6 +20,7 @@ from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plai
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
+from deadheat.support.means import all_or_none
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.evidence import Evidence, Rows, collect
 from deadheat.trust.audits.findings import (
@@ -59,8 +60,8 @@ def audit(
 
     It checks how far the score moves with the way of breaking ties, with the type of the scores, and with the order of
     the samples under a plain sort; zero, constant and repeated embeddings; dead and saturated dimensions, and few
-    levels; near ties that float32 cannot distinguish; labels in order, queries with nothing to find, unequal classes;
-    and whether the score is above that of embeddings without information.
+    levels; near ties that float32 cannot distinguish; labels in order, and embeddings that know that order; queries
+    with nothing to find, unequal classes; and whether the score is above that of embeddings without information.
 
     Parameters
     ----------
@@ -445,10 +446,34 @@ def _of_rows(which: Int64, rows: Rows, part: str, name: str, most: str, what: st
     return Finding(name, severity, f"{subject} {what}", figures, advice)
 
 
+def file_order(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a finding on embeddings that are close because their rows are, where row numbers alone score."""
+    numbered, near, name = evidence.numbered, evidence.nearness, evidence.headline
+    if numbered is None or near is None or not near.found:
+        return
+    alone, nothing = numbered[name].expected, evidence.chance[name].expected
+    if not alone - nothing >= thresholds.CLAIMED:
+        return
+    pairs = count(near.n, "pair", "pairs")
+    where = f"at {pairs} of rows where the class changes" if near.across else f"in {pairs} of rows inside classes"
+    yield Finding(
+        "file order",
+        "serious" if near.across else "warning",
+        f"Neighbouring rows are close because they are neighbours: {where}, a row is farther from "
+        f"{percent(near.share)} of the class of the next one, where labels explain 50 %. Row numbers alone get {name} "
+        f"{percent(alone)} in this order, and this submission {percent(evidence.report[name].lower)}.",
+        {
+            "measure": name, "lower": evidence.report[name].lower, "row_numbers": bounds(numbered),
+            "pairs": near.n, "of_different_classes": near.across, "share": near.share, "std": near.std,
+        },
+        "Shuffle the samples and have them embedded again; the score may be of the order and not of the items.",
+    )  # fmt: skip
+
+
 def in_runs(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding on classes that come one after the other in the file."""
     runs, sorts, name = evidence.runs, evidence.zero_sorts, evidence.headline
-    if not runs.found or sorts is None:
+    if evidence.numbered is None or sorts is None:
         return
     nothing = evidence.chance[name].expected
     moved = max(result.upper - result.lower for result in evidence.report.values())
@@ -457,12 +482,14 @@ def in_runs(evidence: Evidence) -> Iterator[Finding]:
         "warning" if moved >= thresholds.PRINTED else "note",
         f"The labels come in {count(runs.n_run, 'run', 'runs')} of one class each, for {runs.n_class} classes; "
         f"a random order has about {runs.likely:.0f}. In this order a plain stable sort gives all-zero embeddings "
-        f"{name} {percent(sorts.file[name])}, where knowing nothing gets {percent(nothing)}.",
+        f"{name} {percent(sorts.file[name])}, and row numbers alone get {percent(evidence.numbered[name].expected)}, "
+        f"where knowing nothing gets {percent(nothing)}.",
         {
             "runs": runs.n_run, "classes": runs.n_class, "likely": runs.likely, "order": runs.order,
             "all_zero": {"file": sorts.file, "reversed": sorts.backwards, "expected": nothing},
+            "row_numbers": bounds(evidence.numbered),
         },
-        "Shuffle the samples, so that no sort profits from the order of the labels.",
+        "Shuffle the samples, so that neither a sort nor an embedding profits from the order of the labels.",
     )  # fmt: skip
 
 
@@ -485,7 +512,7 @@ def imbalance(evidence: Evidence) -> Iterator[Finding]:
     report, name = evidence.report, evidence.headline
     if report.classes is None:  # rows have several labels
         return
-    values = report[name].per_query.expected
+    values = all_or_none(report[name].per_query).expected
     sizes = np.bincount(report.classes[~np.isnan(values)])
     sizes = np.sort(sizes[sizes > 0])[::-1]
     n_class, total = len(sizes), int(sizes.sum())
@@ -513,8 +540,8 @@ def imbalance(evidence: Evidence) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
-    ties, sample_order, dtypes, near_ties, noise, chance, undefined, queries_in_gallery, rows, in_runs,
-    without_relevant, imbalance,
+    ties, sample_order, dtypes, near_ties, noise, chance, undefined, queries_in_gallery, rows, file_order,
+    in_runs, without_relevant, imbalance,
 )  # fmt: skip
 
 

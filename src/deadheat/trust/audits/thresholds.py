@@ -45,6 +45,12 @@ PRECISION = 2.0**-23
 # in 30 000.
 IN_RUNS, RUNS_BEYOND_CHANCE = 0.5, 4.0
 
+# Neighbouring rows are closer than three quarters of the class: an embedding of the row number has nearly all of them,
+# one of the items alone a half; four deviations, as above. As many pairs are compared as one pass of so many items
+# allows, but enough for chance to be small.
+NEARER_ROWS, BEYOND_ORDERS = 0.75, 4.0
+PAIRS_OF_ROWS, FEWEST_PAIRS = 1 << 24, 64
+
 # Half of the queries have nothing to find, or half of those that count are of one class: the mean is about the others.
 MANY_SINGLETONS, DOMINANT_CLASS = 0.5, 0.5
 # The mean over queries and the mean over classes: where they differ by five points, they answer different questions.

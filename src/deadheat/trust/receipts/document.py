@@ -62,12 +62,17 @@ class Receipt:
     content: Mapping[str, Any]
     name: str = field(default="receipt", compare=False)
 
+    def __post_init__(self) -> None:
+        checks.mapping(self.content, "content", "a dictionary")
+        checks.text(self.name, "name")
+
     def __hash__(self) -> int:
         return hash(_digest(self.content))
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Self:
         """Return a receipt with this content and its digest."""
+        checks.mapping(content, "content", "a dictionary")
         return cls({**content, DIGEST: _digest(content)})
 
     @property
@@ -77,8 +82,9 @@ class Receipt:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the receipt as JSON, completely or not at all."""
+        text = _json(self.content, indent=2)
         with replacing(path) as file:
-            file.write(f"{json.dumps(self.content, indent=2)}\n".encode())
+            file.write(f"{text}\n".encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -93,15 +99,15 @@ class Receipt:
         MissingPackageError
             Without jsonschema, which the extra ``files`` brings.
         """
-        if not isinstance(path, (str, os.PathLike)):
-            raise InvalidTypeError("receipt", f"must be a path, but is {type(path).__name__}")
-        checks.without_nul(path, "receipt")
+        checks.path(path, "receipt")
         with limits.opened(path) as file:
             text = file.read(MOST_BYTES + 1)
         try:
             if len(text) > MOST_BYTES:
                 raise ValueError(f"it has over {MOST_BYTES >> 20} MB")
             content = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+            if not isinstance(content, dict):
+                raise ValueError("it is no dictionary")
         except (ValueError, RecursionError) as error:
             raise FileError(path, f" is not a receipt: {reason(error) or 'nested too deeply'}") from None
         made = cls(content, Path(path).name)
@@ -138,18 +144,25 @@ class Receipt:
 
     def __getitem__(self, measure: str) -> Triple[float]:
         """Return lower, expected and upper of a measure, by its name in the receipt."""
-        values = self.content["measures"][measure]
+        values = checks.part(self.content["measures"], measure, "measure")  # as `require_form` has it
         return Triple(*(float.fromhex(values[name]["hex"]) for name in Triple._fields))
 
     def __repr__(self) -> str:
-        return printable(f"Receipt({', '.join(self.content['measures'])}; {self.content[DIGEST][:12]})", MOST)
+        measures, digest = self.content.get("measures", ()), self.content.get(DIGEST, "")
+        return printable(f"Receipt({', '.join(map(str, measures))}; {str(digest)[:12]})", MOST)
 
 
 def _digest(content: Mapping[str, Any]) -> str:
     """Return the SHA-256 of all but the digest, as sorted JSON in ASCII without blanks."""
     kept = {name: part for name, part in content.items() if name != DIGEST}
-    text = json.dumps(kept, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_json(kept, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()).hexdigest()
+
+
+def _json(content: Mapping[str, Any], **options: Any) -> str:
+    try:
+        return json.dumps(content, **options)
+    except Exception as error:
+        raise InvalidTypeError("content", f"must hold what JSON can, but raised {checks.cause(error)}") from error
 
 
 def _refuse_constant(text: str) -> NoReturn:

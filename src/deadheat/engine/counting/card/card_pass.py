@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from deadheat.engine.counting.layout import ColumnRange
 from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Section, Shard
 from deadheat.engine.distances.distance import Distance
 from deadheat.support.arrays import Int64, slices
+from deadheat.support.caching import cached_property
 from deadheat.support.progress import Workers, raise_if_cancelled
 
 MANY_OPEN = 1 / 64  # share of a tile in float32 beyond which a product in float64 is cheaper than single pairs
@@ -101,7 +101,7 @@ class CardPass(CountingPass):
         self, queries: dict[int, Int64], sections: list[Section], assembly: Assembly, threads: int,
         report: Callable[[int], None], outside_tiles: bool,
     ) -> None:  # fmt: skip
-        with Polling(self.core, assembly, report) as poll:
+        with Polling(self.core, report) as poll:
             made = self.core.make(queries, threads, poll)
         blocks, tiles = dict(zip(sorted(queries), made, strict=True)), []
         for section in sections:
@@ -110,7 +110,7 @@ class CardPass(CountingPass):
         with Workers(threads) as workers:
             workers.each(lambda tile: self._count(*tile, report), tiles)
         self._let_go()
-        assembly.add(made.collect(outside_tiles, assembly.room))
+        made.collect(outside_tiles, assembly.groups)
 
     def _count(self, columns: ColumnRange, block: Any, report: Callable[[int], None]) -> None:
         """Count a tile on the card; then the core decides what that leaves open."""

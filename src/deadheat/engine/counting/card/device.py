@@ -23,6 +23,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.lazy import require
+from deadheat.support.locks import process_lock
 
 Tensor = Any  # torch.Tensor
 
@@ -35,7 +36,7 @@ class Card:
     """A PyTorch device that counts; `wide` says that its float64 products are about as fast as those of float32."""
 
     def __init__(self, torch: Any, where: Any) -> None:
-        self.torch, self.where, self.turn, self.checked = torch, where, RLock(), set[str]()
+        self.torch, self.where, self.turn, self.checked = torch, where, process_lock(RLock), set[str]()
         self.wide = where.type == "cpu" or torch.cuda.get_device_capability(where) in _FAST_FLOAT64
 
     @contextmanager

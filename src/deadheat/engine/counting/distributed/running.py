@@ -30,6 +30,7 @@ from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Chosen, fingerprint
 from deadheat.support import scratch
 from deadheat.support.arrays import Array, Int64, offsets_of, spread
+from deadheat.support.checks import cause
 from deadheat.support.progress import Progress, Reporting
 
 _PAIRS = 1 << 20  # in a task, about, where there are few: some hundredths of a second
@@ -73,9 +74,8 @@ class Dispatch:
         while waiting or self._handed:
             try:
                 while waiting:
-                    future = self._executor.submit(work, *tasks[waiting[0]])
+                    future = self._submitted(work, tasks[waiting[0]])
                     self._handed[future] = waiting.popleft()
-                    future.add_done_callback(self._done.put)
                 future = self._done.get()
                 if future not in self._handed:  # of an executor that is broken
                     continue
@@ -95,11 +95,21 @@ class Dispatch:
                 waiting.extendleft(sorted(self._handed.values(), reverse=True))
                 self._handed.clear()
 
+    def _submitted(self, work: Callable[..., Any], task: tuple[Any, ...]) -> Future[Any]:
+        try:
+            future = self._executor.submit(work, *task)
+            future.add_done_callback(self._done.put)
+        except (DeadheatError, BrokenExecutor):
+            raise
+        except Exception as error:  # such as one that was shut down
+            raise ClusterError(f"the executor takes no task: {cause(error)}") from error
+        return future
+
     def _failed(self, number: int, error: BaseException) -> None:
         self._failures[number] += 1
         self.retries += 1
         if self._failures[number] > self._cluster.retries:
-            failed = f"{self._failures[number]} times, at last with {type(error).__name__}: {error}"
+            failed = f"{self._failures[number]} times, at last with {cause(error)}"
             raise ClusterError(f"a task has failed {failed}") from error
 
     def _renew(self, broken: BaseException, n_done: int, n_task: int) -> None:
@@ -154,7 +164,10 @@ def run(
         dispatch = Dispatch(cluster)
         try:
             for number, arrays in dispatch.answers(work, left):
-                settle(number, arrays)
+                try:
+                    settle(number, arrays)
+                except (LookupError, TypeError, ValueError) as error:
+                    raise ClusterError(f"the answer of a worker does not fit its task: {cause(error)}") from error
                 if kept is not None:
                     kept.save(number, arrays)
                 n_done += 1
@@ -187,6 +200,14 @@ class Sums:
             group["tied"] += tied
             if f"{name}.n_group" in counts:
                 group |= {what: counts[f"{name}.{what}"].astype(np.int64) for what in _OF_FIRST}
+
+    def require_whole(self, asking: Int64) -> None:
+        """Refuse answers that lack groups, or all queries: then an executor has not returned what its tasks did."""
+        groups = self._groups.values()
+        sizes = ((group.get("n_group", group["queries"][:0]), group) for group in groups)
+        fit = all(len(n) == len(group["queries"]) and n.sum() == len(group["closer"]) for n, group in sizes)
+        if not fit or (len(asking) and not groups):
+            raise ClusterError("workers must count every group of every query, but their answers lack some")
 
     def profile(self, candidates: Candidates, bounds_only: bool) -> TieProfile:
         n_group, n_relevant = np.zeros((2, candidates.n_query), dtype=np.int64)
@@ -248,7 +269,9 @@ def profiles_on(
             sums[tasks[number][0].number].add(counts)
 
         run(cluster, worker.count, tasks, add, n_pair, options.progress, kept=kept)
-    both = zip(sums, relevances, strict=True)
+    both = list(zip(sums, relevances, strict=True))
+    for each, relevance in both:
+        each.require_whole(relevance.asking())
     return [each.profile(relevance.candidates, options.rule.bounds_only) for each, relevance in both]
 
 

@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
-from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
@@ -41,6 +40,7 @@ from deadheat.inputs.source import Source
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy, tempfile
+from deadheat.support.locks import process_lock
 from deadheat.support.scratch import PREFIX, opened_folder
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def _grouped(sizes: list[int], n_group: int) -> list[list[int]]:
     return [np.flatnonzero(group == number).tolist() for number in range(n_group)]
 
 
-_turn = Lock()
+_turn = process_lock()
 _open: dict[tuple[str, int], Any] = {}  # the problem that is open in this process: at most one
 
 

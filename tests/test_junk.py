@@ -1,0 +1,469 @@
+"""Random calls of every public function and method with junk: a result, or an error of deadheat in one line.
+
+A call is a valid one in which one or two arguments, or all, are replaced by values that they should not have, or are
+damaged (`junk.py`). Its number is its seed. `DEADHEAT_JUNK=200000 pytest -m slow tests/test_junk.py` makes more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import inspect
+import io
+import os
+import pickle
+import random
+import signal
+import traceback
+import types
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from junk import EXECUTORS, BrokenError, broken, catalogue, damaged
+from scipy import sparse
+from test_public_functions import GOOD, REPORT, ROWS, TASK
+
+import deadheat as dh
+from deadheat.errors import ClusterError, DeadheatError, InvalidTypeError, QueryInGalleryWarning
+
+# Others own these; the list ends empty
+NOT_YET = {"dh.measures", "dh.plots"}
+LONG_WORK = {"draws", "tries", "n_resamples", "dim"}  # large numbers are as good as small ones, and take hours
+NOT_YET_TITLES = {"fspath raises", "fspath is int", repr("a\ud800.npy")}
+NOT_YET_PATHS = {"path", "file", "checkpoint", "scratch"}  # of which `checks.path` is to refuse what is no path
+
+LONGEST, SECONDS = 1000, 30
+KINDS = {  # of the arguments of a name: kinds of junk that reach farther than others
+    "executors": "executor",
+    "paths": "path checkpoint scratch receipt run qrels embeddings labels gallery directory",
+    "strings": "measure measures distance ties method singletons average order by base format formats alternative",
+    "arrays": "embeddings labels gallery scores relevant junk exclude ids",
+    "scipy": "embeddings gallery labels relevant scores",
+    "torch": "embeddings gallery labels scores",
+    "pandas": "embeddings labels metadata run qrels scores",
+    "polars": "embeddings labels metadata run qrels scores",
+    "pyarrow": "embeddings labels metadata run qrels scores",
+}
+
+
+class Called(NamedTuple):
+    title: str
+    function: Callable[..., Any]
+    good: dict[str, Any]
+    names: list[str]
+    follow: bool = True
+
+
+class TooLongError(BaseException):
+    """A call takes too long."""
+
+
+# What is called ------------------------------------------------------------------------------------------------------
+
+
+def parameters(function: Callable[..., Any]) -> list[str]:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return []
+    kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY)
+    return [each.name for each in signature.parameters.values() if each.kind not in kinds]
+
+
+def is_ours(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "deadheat" and not isinstance(value, types.FunctionType)
+
+
+def results() -> dict[type, Any]:
+    """Return one instance of every class of deadheat that a public function returns, or that is a part of one."""
+    found: dict[type, Any] = {}
+    waiting: list[Any] = [TASK, REPORT, REPORT.profile, REPORT["mAP"], *others()]
+    for function, given in GOOD.items():
+        with contextlib.suppress(OSError):
+            waiting.append(function(**given))
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        if isinstance(value, (list, tuple)):
+            waiting.extend(value[:3])
+        if not is_ours(value) or type(value) in found:
+            continue
+        found[type(value)] = value
+        for name in dir(type(value)):
+            if not name.startswith("_") and not inspect.isroutine(getattr(type(value), name)):
+                with contextlib.suppress(DeadheatError, AssertionError):
+                    waiting.append(getattr(value, name))
+    return found
+
+
+def others() -> list[Any]:
+    """Results that the valid calls do not return."""
+    graded = dh.Task.from_run({"q": {"a": 0.5, "b": 0.5}}, {"q": {"a": 1, "b": 0.25}})
+    return [graded.profile, dh.evaluate(graded), dh.collisions(TASK, distances=["cosine", "euclidean"])]
+
+
+INTERNAL = {  # methods that take or return parts of a counting pass; no page names them
+    "Task": "of_pair with_rows pair options require_rows",
+    "TieProfile": "of_compact compact taken",
+    "Rounded": "check cuts group",
+    "Tolerance": "check cuts group",
+    "Report": "averaging",
+}
+SPECIAL = (
+    "__getitem__",
+    "__contains__",
+    "__eq__",
+    "__add__",
+    "__format__",
+    "__call__",
+    "__iter__",
+    "__len__",
+    "__lt__",
+)
+
+
+def methods(value: Any) -> Iterator[Called]:
+    kind = type(value)
+    hidden = INTERNAL.get(kind.__name__, "").split()
+    for name in dir(kind):
+        if name in hidden or (name.startswith("_") and name not in SPECIAL):
+            continue
+        member = inspect.getattr_static(kind, name)
+        if isinstance(member, (classmethod, staticmethod)):
+            member = member.__func__
+        if not callable(member) or getattr(member, "__module__", "").partition(".")[0] != "deadheat":
+            continue
+        method = getattr(value, name)
+        if method in GOOD:
+            continue
+        yield Called(f"{kind.__name__}.{name}", method, VALID.get(f"{kind.__name__}.{name}", {}), parameters(method))
+
+
+VALID: dict[str, dict[str, Any]] = {
+    "Receipt.load": {"path": "receipt.json"},
+    "Receipt.save": {"path": "saved.json"},
+    "Receipt.of": {"value": dh.receipt(TASK)},
+    "TieProfile.save": {"path": "profile.npz"},
+    "TieProfile.load": {"path": "profile.npz"},
+    "TieProfile.joined": {"profiles": [REPORT.profile, REPORT.profile]},
+    "TieProfile.__getitem__": {"queries": [0, 1]},
+    "TieProfile.__add__": {"other": REPORT.profile},
+    "Report.get": {"measure": "mAP"},
+    "Report.compute": {"measures": "mAP"},
+    "Report.interval": {"measure": "mAP", "n_resamples": 20},
+    "Report.__getitem__": {"measure": "mAP"},
+    "Result.interval": {"n_resamples": 20},
+    "Task.replace": {"distance": "euclidean", "ties": "exact", "threads": 1, "progress": False, "executor": None},
+}
+MADE_BY_HAND = ("TieProfile", "Receipt")  # classes whose constructors check
+
+
+def constructor(value: Any) -> Iterator[Called]:
+    kind = type(value)
+    if dataclasses.is_dataclass(value) and kind not in GOOD:
+        good = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}
+        yield Called(kind.__name__, kind, good, parameters(kind), kind.__name__ in MADE_BY_HAND)
+
+
+@cache
+def called() -> list[Called]:
+    """Return everything that is called: functions, classes, and methods of their results."""
+    listed = [Called(function.__qualname__, function, good, parameters(function)) for function, good in GOOD.items()]
+    listed.append(Called("dh.evaluate", dh.evaluate, {}, ["task", "measures", "singletons", "average"]))
+    for name in ("measures", "plots"):
+        if f"dh.{name}" not in NOT_YET:
+            module = getattr(dh, name)
+            functions = {each: getattr(module, each) for each in module.__all__ if callable(getattr(module, each))}
+            listed += [Called(f"dh.{name}.{each}", f, {}, parameters(f)) for each, f in functions.items()]
+    for value in results().values():
+        listed += [*methods(value), *constructor(value)]
+    return listed
+
+
+@cache
+def often() -> list[Called]:
+    """Return what is called more often: functions, and what people make or hold most."""
+    held = {"Task", "TieProfile", "Report", "Result", "Receipt"}
+    functions = {function.__qualname__ for function in GOOD} | {"dh.evaluate"}
+    return [each for each in called() if each.title in functions or each.title.partition(".")[0] in held]
+
+
+# One call ------------------------------------------------------------------------------------------------------------
+
+
+class Caller:
+    """Makes the calls of some numbers, and keeps what is wrong with them."""
+
+    def __init__(self, libraries: Iterable[str] = ()) -> None:
+        self.kinds = catalogue(set(libraries))
+        self.found: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self.shown: dict[tuple[str, ...], str] = {}
+        self.outcomes: Counter[str] = Counter()
+
+    def junk(self, draw: random.Random, name: str) -> Any:
+        likely = [kind for kind, names in KINDS.items() if kind in self.kinds and name in names.split()]
+        while True:
+            kind = draw.choice(likely if likely and draw.random() < 0.5 else list(self.kinds))
+            title, make = draw.choice([*self.kinds[kind].items()])
+            if title in NOT_YET_TITLES:
+                continue
+            value = draw.choice(instances()) if draw.random() < 0.04 else make()
+            is_large = name in LONG_WORK and isinstance(value, (int, np.integer)) and abs(value) > 1000
+            if not (is_large or (name in NOT_YET_PATHS and not isinstance(value, (str, Path)))):
+                self.titles.append(f"{name}: {title}")
+                return value
+
+    def arguments(self, draw: random.Random, each: Called) -> tuple[list[Any], dict[str, Any]]:
+        self.titles: list[str] = []
+        names = each.names
+        chance = draw.random()
+        if chance < 0.03:
+            return [self.junk(draw, name) for name in [*names, "", ""][: draw.randrange(5)]], {}
+        if chance < 0.05:
+            return [], each.good | {draw.choice(["junks", "metric", "n_jobs", "\udcff", "x" * 5000]): 1}
+        if not names:
+            return [], {}
+        if chance < 0.13:
+            return [], {name: self.junk(draw, name) for name in names}
+        chosen = draw.sample(names, min(len(names), 1 if draw.random() < 0.7 else 2))
+        changes = {}
+        for name in chosen:
+            if name in each.good and name not in NOT_YET_PATHS and draw.random() < 0.4:
+                self.titles.append(f"{name}: damaged")
+                changes[name] = damaged(each.good[name], draw, lambda name=name: self.junk(draw, name))
+            else:
+                changes[name] = self.junk(draw, name)
+        return [], each.good | changes
+
+    def call(self, number: int) -> None:
+        """Make the call of a number."""
+        draw = random.Random(number)
+        each = draw.choice(called() if draw.random() < 0.4 else often())
+        try:
+            self.make(number, draw, each)
+            self.outcomes["a result"] += 1
+        except DeadheatError as error:
+            self.outcomes["an error of deadheat"] += 1
+            said = str(error)
+            if len(said) > LONGEST:
+                self.keep(number, each, "long message", error)
+            if not said.isprintable():
+                self.keep(number, each, "message not printable", error)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            if is_refusal_of_python(error, each):
+                self.outcomes["an error of Python about the call or a file"] += 1
+            else:
+                self.keep(number, each, type(error).__name__, error)
+
+    def make(self, number: int, draw: random.Random, each: Called) -> None:
+        args, given = self.arguments(draw, each)
+        with guarded(), warnings.catch_warnings(record=True) as warned, contextlib.redirect_stderr(io.StringIO()):
+            warnings.simplefilter("always")
+            warnings.simplefilter("ignore", QueryInGalleryWarning)
+            try:
+                result = each.function(*args, **given)
+                if each.follow:
+                    follow(result, draw)
+            finally:
+                for warning in warned:
+                    self.keep_warning(number, each, warning)
+
+    def keep(self, number: int, each: Called, kind: str, error: BaseException) -> None:
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [frame for frame in frames if "/deadheat/" in frame.filename]
+        place = f"{ours[-1].filename.partition('/deadheat/')[2]}:{ours[-1].lineno}" if ours else "-"
+        key = (kind, place, each.title)
+        self.found[key].append(number)
+        try:
+            said = str(error)
+        except BrokenError:
+            said = "?"
+        self.shown.setdefault(key, f"{'; '.join(self.titles[:3])} -> {said!r:.150}")
+
+    def keep_warning(self, number: int, each: Called, warning: warnings.WarningMessage) -> None:
+        if Path(warning.filename).name != "junk.py":
+            place = f"{Path(warning.filename).name}:{warning.lineno}"
+            key = (warning.category.__name__, place, each.title)
+            self.found[key].append(number)
+            self.shown.setdefault(key, f"{'; '.join(self.titles[:3])} -> {warning.message!s:.150}")
+
+    def __str__(self) -> str:
+        rows = sorted(self.found.items(), key=lambda item: -len(item[1]))
+        return "\n".join(f"{len(n)} × {' '.join(key)} (call {n[0]}): {self.shown[key]}" for key, n in rows)
+
+
+@cache
+def instances() -> list[Any]:
+    return list(results().values())
+
+
+def follow(result: Any, draw: random.Random) -> None:
+    """Ask for the rest of what a call has begun."""
+    if isinstance(result, types.GeneratorType):
+        list(islice(result, 1000))
+    if not is_ours(result):
+        return
+    str(result)
+    if isinstance(result, dh.Task):
+        str(result.profile)
+    names = [name for name in dir(type(result)) if not name.startswith("_") and name not in str(INTERNAL)]
+    for name in draw.sample(names, min(2, len(names))):
+        if not inspect.isroutine(inspect.getattr_static(type(result), name)):
+            getattr(result, name)
+
+
+def is_refusal_of_python(error: BaseException, each: Called) -> bool:
+    """Return whether it is a wrong keyword or number of arguments, or an error of the system about a file.
+
+    Errors of a function that was given to be called, such as one of progress, are those of the caller.
+    """
+    if isinstance(error, OSError):
+        return True
+    if isinstance(error, IndexError) and each.title == "TieProfile.__getitem__":  # which ends a loop over it
+        return True
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    inside = [frame for frame in frames if frame.f_code.co_name != "in_plain_mode"]
+    callers = {"cluster.py", "progress.py"}
+    if isinstance(error, BrokenError) and any(Path(frame.f_code.co_filename).name in callers for frame in frames):
+        return True
+    return isinstance(error, TypeError) and inside[-1].f_code is Caller.make.__code__
+
+
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
+    """End a call that takes too long."""
+
+    def stop(*_: Any) -> None:
+        raise TooLongError
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def state() -> bytes:
+    """Return what no call may change."""
+    kept = [ROWS.tobytes(), REPORT.to_json(), REPORT.profile.digest(), TASK.profile.digest()]
+    return pickle.dumps(kept + [repr(value) for value in instances()])
+
+
+def made(numbers: Iterable[int], libraries: Iterable[str]) -> Caller:
+    """Make calls in the directory of today, which they may fill with files."""
+    dh.receipt(TASK).save("receipt.json")
+    REPORT.profile.save("profile.npz")
+    before, caller = state(), Caller(libraries)
+    for number in numbers:
+        caller.call(number)
+    assert state() == before
+    return caller
+
+
+@pytest.mark.parametrize("name", EXECUTORS)
+@pytest.mark.parametrize("question", [dh.Task, dh.index_recall], ids=lambda each: each.__name__)
+def test_executors_that_answer_with_something_else_are_named(
+    name: str, question: Any, request: pytest.FixtureRequest
+) -> None:
+    if question is dh.Task and name == "other counts":
+        request.applymarker(pytest.mark.xfail(reason="a query less in an answer is not noticed", strict=True))
+    allowed = BrokenError if name == "makes nothing" else (ClusterError, InvalidTypeError)
+    with pytest.raises(allowed):
+        str(getattr(question(**GOOD[question], executor=EXECUTORS[name]()), "profile", None))
+
+
+LONG = 100_000 * "x"
+MATRIX = sparse.csr_matrix(np.eye(8, 3))
+NAMED: dict[str, tuple[Callable[[], Any], str]] = {
+    "std": (lambda: REPORT.to_dict(std="no"), "std must be True or False, but is 'no'"),
+    "strict": (lambda: dh.audit_run(**GOOD[dh.audit_run]).passes(strict=1), "strict must be True or False, but is 1"),
+    "junk of sets": (lambda: dh.Task(ROWS, np.arange(8), junk=[set()] * 8), "junk must be bool, but has dtype object"),
+    "repr raises": (lambda: dh.Task(ROWS, np.arange(8), threads=broken("__repr__")), "threads must be an integer, but"),
+    "long measure": (lambda: dh.evaluate(TASK, LONG), "a measure's name must have at most 200 characters"),
+    "long argument": (lambda: dh.evaluate(TASK, **{LONG: 1}), "xxx"),
+    "surrogates": (lambda: dh.evaluate(TASK, 190 * "\ud800"), r"unknown measure '\ud800"),
+    "memoryview 2-D": (lambda: dh.evaluate(TASK, memoryview(ROWS)), "measures must be names"),
+    "ragged profile": (lambda: dh.TieProfile([[0], [1, 1]], [0], [0], [1], [1], [1], [1]), "offsets must be a matrix"),
+    "profiles": (lambda: dh.TieProfile.joined([3]), "profiles must be at least one TieProfile, but has 3"),
+    "part": (lambda: dh.audit(TASK)["x"], "name must be one of "),
+    "repeat": (lambda: dh.grouped(TASK, group_size=2).group_labels(1), "repeat must be at most 0, but is 1"),
+    "progress": (lambda: dh.Task(ROWS, np.arange(8), progress=dict), "progress must be True, False or a"),
+    "receipt": (lambda: dh.Receipt({"a": {1, 2}}).is_whole, "content must hold what JSON can, but raised TypeError"),
+    "wide": (lambda: dh.Task(sparse.coo_matrix((12, 2**62)), np.arange(12)), "embeddings must have at most 2"),
+    **{
+        f"{name} of sparse rows": (
+            lambda name=name, value=value: dh.Task(broken_rows(name, value), np.arange(8)),
+            "embeddings must be readable, but this csr_matrix raised ValueError",
+        )
+        for name, value in (("indices", [0, -1, 2]), ("indices", [0, 3, 2]), ("indptr", [0, 2, 1, 3, 3, 3, 3, 3, 3]))
+    },
+}  # fmt: skip
+
+
+def broken_rows(name: str, value: list[int]) -> Any:
+    rows = MATRIX.copy()
+    setattr(rows, name, np.array(value, dtype=np.int32))
+    return rows
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_kinds_that_were_not_refused(name: str) -> None:
+    call, begin = NAMED[name]
+    with pytest.raises(DeadheatError) as caught:
+        call()
+    assert str(caught.value).startswith(begin)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) <= LONGEST
+
+
+def test_a_sparse_matrix_of_the_caller_stays_as_it_is() -> None:
+    rows = sparse.csr_matrix(([1.0, 2.0, 3.0], [1, 0, 1], [0, 3]), shape=(1, 2))  # an entry is given twice
+    before = rows.copy()
+    dh.confidence.norms(rows)
+    assert vars(rows).keys() == vars(before).keys()
+    np.testing.assert_array_equal(rows.indices, before.indices)
+
+
+def test_lazy_frames_are_refused_without_a_warning() -> None:
+    polars = pytest.importorskip("polars")
+    for call in (lambda lazy: dh.Task.from_run(lazy, {"q": {"a": 1}}), lambda lazy: dh.confidence.norms(lazy)):
+        with pytest.raises(InvalidTypeError, match=r"is a LazyFrame: give frame\.collect\(\)$"):
+            call(polars.LazyFrame({"a": [1]}))
+
+
+@pytest.mark.slow
+def test_tensors_whose_signs_are_open_are_converted() -> None:
+    torch = pytest.importorskip("torch")
+    numbers = torch.tensor([[3.0 + 4.0j]]).conj()
+    assert dh.confidence.norms(numbers.imag) == 4.0
+    with pytest.raises(InvalidTypeError, match="must hold real numbers"):
+        dh.confidence.norms(numbers)
+
+
+def test_junk_is_refused_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert str(made(range(1000), ())) == ""
+
+
+@pytest.mark.slow
+def test_junk_is_refused_in_one_line_in_a_large_number_of_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    numbers = range(10**6, 10**6 + int(os.environ.get("DEADHEAT_JUNK", "15000")))
+    assert str(made(numbers, ("scipy", "pandas", "polars", "pyarrow", "torch"))) == ""
