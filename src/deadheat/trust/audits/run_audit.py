@@ -206,7 +206,9 @@ def _precision(numbers: Float64) -> tuple[str, Callable[[Float64], Int64], int]:
         digits, most = round(math.log10(scale)), 2.0**62  # far beyond numbers that have decimals
         name = "1 decimal" if digits == 1 else f"{digits} decimals"
         return name, lambda values: np.rint(np.clip(values * scale, -most, most)).astype(np.int64), 1
-    wide = any(float(f"{number:.9g}") != number for number in broken[broken != exact.round_to(broken, "float32")].tolist())
+    wide = any(
+        float(f"{number:.9g}") != number for number in broken[broken != exact.round_to(broken, "float32")].tolist()
+    )
     return "float64" if wide else "float32", exact.by_size, 1 << 29  # of the 52 bits, those that float32 does not have
 
 
