@@ -311,7 +311,7 @@ def _listed(text: str) -> list[str]:
         words = re.split(r"\s+(?![^()]*\))", part.strip())
         whole = len(words) < 2 or _is_name(part) or _is_name(f"{part}@1")  # "hit rate" for top_k
         whole |= not any("@" in word or _is_name(word) for word in words)  # "normalized recall" is one unknown name
-        names += [part] if whole else words
+        names += [part.strip()] if whole else words
     return names
 
 

@@ -100,8 +100,8 @@ def evaluate(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or no query has a relevant item. Names of measures, `singletons` and
-        `average` are checked before the work begins.
+        If an argument is not as described, or no query has a relevant item and `singletons` is ``"skip"``. Names of
+        measures, `singletons` and `average` are checked before the work begins.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **o
 
     `origin` has the labels, distance, tie_rule and other fields of the report.
     """
-    if not profile.n_relevant.any():
+    if options.singletons == "skip" and not profile.n_relevant.any():
         raise UndefinedError(
             f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "
             "each without a ranked item of its own label"

@@ -212,10 +212,10 @@ class Report(TabularResult, ByName[Result]):
 
     @property
     def n_class(self) -> int | None:
-        """The number of classes with a query that has a relevant item; None unless the average is over classes."""
+        """The number of classes with a query that counts; None unless the average is over classes."""
         if self.average != "class" or self.classes is None:
             return None
-        return len(np.unique(self.classes[self.profile.n_relevant > 0]))
+        return len(np.unique(self.classes[(self.profile.n_relevant > 0) | (self.singletons != "skip")]))
 
     @property
     def ties(self) -> TieCounts:
