@@ -261,7 +261,7 @@ class Rounding:
         if len(above) == 2:
             return ()
         where = "below" if above == {True} else "at or above"
-        return (f"1 bit: no number is {where} the threshold, so that all vectors are one; threshold= moves it.",)
+        return (f"1 bit: no number is {where} the threshold, so that all vectors are one: choose another.",)
 
     def _largest(self, values: Float64, row: Format) -> Float64:
         """Return the numbers that become 127, in a shape that fits the embeddings."""

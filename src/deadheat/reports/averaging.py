@@ -20,7 +20,7 @@ from deadheat.support.means import all_or_none, exact_mean, exact_total
 from deadheat.support.triple import Triple
 
 NO_LABELS = (
-    "No labels are known, so each query counts as independent; where queries come in classes, give labels=, one each."
+    "No labels are known, so each query counts as independent; where queries come in classes, give their labels."
 )
 
 

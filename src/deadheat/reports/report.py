@@ -402,8 +402,9 @@ class Report(TabularResult, ByName[Result]):
 
     def __about_gallery(self) -> list[str]:
         """Return sentences on queries that are in the gallery themselves; mostly none."""
+        left_out = "exclude= (--exclude) leaves it out"
         what_of_them = {
-            "as an equal row with their label, and ranked against it: exclude= leaves it out": self.n_in_gallery,
+            f"as an equal row with their label, and ranked against it: {left_out}": self.n_in_gallery,
             "and not ranked against their own row": self.n_excluded,
         }
         return [
