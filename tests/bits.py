@@ -1,8 +1,8 @@
 """The bits of results on the data of the benchmarks and on random small data, to be compared with recorded ones.
 
 In comes a folder of the shared data, or none; out comes a dictionary of texts: for each case the digest of its profile
-and the hexadecimal bits of every mean. ``PYTHONPATH=tests python -m tests.bits`` writes them to ``tests/bits.json``. They
-are facts about the data, so only a mended defect may change them, and the changelog then says which.
+and the hexadecimal bits of every mean. ``PYTHONPATH=tests python -m tests.bits`` writes them to ``tests/bits.json``.
+They are facts about the data, so only a mended defect may change them, and the changelog then says which.
 """
 
 from __future__ import annotations
