@@ -201,7 +201,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"labels": [1, 1]}, "labels must hold 0 and 1 … and both, but holds [1]"),
         ({"labels": [1, 2]}, "but holds [1, 2]"),
         ({"labels": [b"0", b"1"]}, "labels must be bool, or integers 0 and 1, but has dtype |S1", TypeError),
-        ({"labels": ["a", "1"]}, "labels must hold two classes in a known spelling, … but holds 2 ('1', "),
+        ({"labels": ["a", "1"]}, "labels must hold two classes in a known spelling, such as 0 and 1, but holds 2"),
         ({"labels": [0.5, 1.0]}, "labels must hold 0 and 1 … and both, but holds [0.5, 1.0]"),
         ({"labels": [0, 1, 1]}, "labels must have one entry per score, but has shape (3,) for 2"),
         ({"scores": [1.0, NAN]}, "scores must be finite, but holds nan in entry 1"),
