@@ -203,7 +203,7 @@ def test_sparse_relevance_with_zeros_and_repeats_or_wrong_numbers() -> None:
             "relevant must be bool, or gains of at most 64 bits, but has dtype <U1",
         ),
         *(
-            ([[1, 2]], [[odd, 0.5]], {}, ValueError, f"relevant must hold gains of 0, or from .*ideal, but holds {odd}")
+            ([[1, 2]], [[odd, 0.5]], {}, ValueError, f"relevant must hold gains of 0, or from .*, but holds {odd}")
             for odd in (-0.5, np.nan, np.inf)
         ),
         ([[1, 2]], [[1, -1]], {}, ValueError, "relevant must hold grades of 0 and more, but holds -1"),
