@@ -387,8 +387,44 @@ def _with_torch() -> dict[str, Maker]:
     }
 
 
+def _with_matplotlib() -> dict[str, Maker]:
+    from matplotlib.figure import Figure
+
+    def axes(**options: Any) -> Any:
+        return Figure().subplots(**options)
+
+    def removed() -> Any:
+        ax = axes()
+        ax.remove()
+        return ax
+
+    def filled() -> Any:
+        ax = axes()
+        ax.plot([1, 2], [3, 4], label="a")
+        ax.set(xlim=(5, 5.5), title="a")
+        return ax
+
+    return {
+        "axes": axes,
+        "axes of a grid": lambda: axes(nrows=2)[0],
+        "array of axes": lambda: axes(nrows=2),
+        "polar axes": lambda: axes(subplot_kw={"projection": "polar"}),
+        "3-D axes": lambda: axes(subplot_kw={"projection": "3d"}),
+        "placed axes": lambda: Figure().add_axes((0.1, 0.1, 0.01, 0.01)),
+        "inset axes": lambda: axes().inset_axes((0.5, 0.5, 0.4, 0.4)),
+        "twin axes": lambda: axes().twinx(),
+        "axes of a subfigure": lambda: Figure().subfigures().subplots(),
+        "axes removed": removed,
+        "axes with a plot": filled,
+        "figure": Figure,
+        "subfigure": lambda: Figure().subfigures(),
+        "small figure": lambda: Figure(figsize=(0.1, 0.1)).subplots(),
+        "line": lambda: axes().plot([1, 2])[0],
+    }
+
+
 _LIBRARIES = {
-    "scipy": _with_scipy, "pandas": _with_pandas, "polars": _with_polars, "pyarrow": _with_pyarrow,
+    "matplotlib": _with_matplotlib, "scipy": _with_scipy, "pandas": _with_pandas, "polars": _with_polars, "pyarrow": _with_pyarrow,
     "torch": _with_torch,
 }  # fmt: skip
 

@@ -139,14 +139,16 @@ def path(value: Any, name: str = "path") -> str:
     --------
     >>> path(1)
     Traceback (most recent call last):
-    deadheat.errors.InvalidTypeError: path must be a path, a string or a path object, but is 1
+    deadheat.errors.InvalidTypeError: path must be a path (a string or a path object), but is 1
     >>> path("a\\0.npy", "labels")
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: labels must be a path without a NUL character, but is 'a\\x00.npy'
     """
-    text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    text = None
+    with suppress(Exception):  # an `__fspath__` of somebody else may raise anything
+        text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(text, str):
-        raise InvalidTypeError(name, f"must be a path, a string or a path object, but is {shown(value)}")
+        raise InvalidTypeError(name, f"must be a path (a string or a path object), but is {shown(value)}")
     try:
         encoded = os.fsencode(text)
     except UnicodeEncodeError:
