@@ -5,6 +5,7 @@ A value is made anew for each call, since some can be used once: `JUNK` has a fu
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import datetime
 import importlib.util
@@ -424,8 +425,8 @@ def _with_matplotlib() -> dict[str, Maker]:
 
 
 _LIBRARIES = {
-    "matplotlib": _with_matplotlib, "scipy": _with_scipy, "pandas": _with_pandas, "polars": _with_polars, "pyarrow": _with_pyarrow,
-    "torch": _with_torch,
+    "matplotlib": _with_matplotlib, "scipy": _with_scipy, "pandas": _with_pandas, "polars": _with_polars,
+    "pyarrow": _with_pyarrow, "torch": _with_torch,
 }  # fmt: skip
 
 
@@ -468,8 +469,10 @@ def damaged(value: Any, draw: random.Random, junk: Callable[[], Any], depth: int
             case 1:
                 return value | {key: junk()}
             case 2:
-                with_junk = junk()
-                return value | ({with_junk: value[key]} if type(with_junk).__hash__ not in (None, _raises) else {})
+                other = junk()
+                with contextlib.suppress(Exception):  # it cannot be hashed
+                    return value | {other: value[key]}
+                return value | {"": value[key]}
             case 3:
                 return list(value.items())
             case _:

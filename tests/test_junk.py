@@ -111,7 +111,7 @@ def others() -> list[Any]:
 
 INTERNAL = {  # methods that take or return parts of a counting pass; no page names them
     "Task": "of_pair with_rows pair options require_rows",
-    "TieProfile": "of_compact compact taken",
+    "TieProfile": "of_compact of_packed compact taken",
     "Rounded": "check cuts group",
     "Tolerance": "check cuts group",
     "Report": "averaging",
@@ -212,6 +212,10 @@ PLOTS: dict[str, dict[str, Any]] = {
 }
 
 
+def gives(value: Any) -> Callable[..., Any]:
+    return lambda *_: value
+
+
 def drawn(name: str) -> Callable[..., Any]:
     """Return a function that draws a plot, closes its figure, and writes one of four of them."""
 
@@ -242,7 +246,8 @@ def called() -> list[Called]:
     listed = [Called(function.__qualname__, function, good, parameters(function)) for function, good in GOOD.items()]
     listed.append(Called("dh.evaluate", dh.evaluate, {}, ["task", "measures", "singletons", "average"]))
     listed += [Called(f"dh.measures.{f.__name__}", f, good, parameters(f)) for f, good in MEASURES.items()]
-    listed += [Called(f"dh.plots.{each}", drawn(each), good, parameters(getattr(dh.plots, each))) for each, good in PLOTS.items()]
+    for name, good in PLOTS.items():
+        listed.append(Called(f"dh.plots.{name}", drawn(name), good, parameters(getattr(dh.plots, name))))
     for value in results().values():
         listed += [*methods(value), *constructor(value)]
     return listed
@@ -277,7 +282,7 @@ class Caller:
             value = draw.choice(instances()) if draw.random() < 0.04 else make()
             if not (name in LONG_WORK and isinstance(value, (int, np.integer)) and abs(value) > 1000):
                 self.titles.append(f"{name}: {title}")
-                return (lambda *_: value) if name == "discount" and draw.random() < 0.6 else value
+                return gives(value) if name == "discount" and draw.random() < 0.6 else value
 
     def arguments(self, draw: random.Random, each: Called) -> tuple[list[Any], dict[str, Any]]:
         self.titles: list[str] = []

@@ -51,7 +51,22 @@ def several(values: Any, kind: type[T], name: str, alone: str = "") -> dict[str,
         if not isinstance(value, kind):
             came = f"{checks.shown(key)} is of type {type(value).__name__}"
             raise InvalidTypeError(name, f"must map names to type {kind.__name__}, but {came}")
-    return {str(key): value for key, value in values.items()}
+    return {drawable(key): value for key, value in values.items()}
+
+
+def drawable(name: Any) -> str:
+    """Return a name as text, with surrogates escaped: no font has them, and Matplotlib raises an error.
+
+    Examples
+    --------
+    >>> drawable("caf\\udce9"), drawable(3)
+    ('caf\\\\udce9', '3')
+    """
+    try:
+        text = str(name)
+    except Exception:  # of an object of somebody else
+        text = checks.shown(name)
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def cutoffs(k: Any, n_step: int) -> list[int]:
@@ -63,7 +78,11 @@ def cutoffs(k: Any, n_step: int) -> list[int]:
     ([1, 5], [1, 2, 3, 4, 5, 6, 7], [1, 50, 100, 150, 199])
     """
     if isinstance(k, Iterable) and not isinstance(k, (str, bytes)):
-        each = [checks.positive_integer(one, "k") for one in islice(k, _MOST_CUTOFFS + 1)]
+        try:
+            given = list(islice(k, _MOST_CUTOFFS + 1))
+        except Exception as error:  # of an iterator of somebody else
+            raise InvalidTypeError("k", f"must be cutoffs, but is {checks.shown(k)}") from error
+        each = [checks.positive_integer(one, "k") for one in given]
         if not 0 < len(each) <= _MOST_CUTOFFS:
             came = "none" if not each else "more"
             raise InvalidValueError("k", f"must hold from 1 to {_MOST_CUTOFFS} cutoffs, but holds {came}")

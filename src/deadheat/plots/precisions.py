@@ -155,7 +155,7 @@ def measure_against_bytes(found: FormatComparison, measure: str | None = None, *
     """
     arguments.one(found, FormatComparison, "found")
     ax = style.quiet(style.axes(ax, (6.4, 4.0)))
-    measure = found[found.base][measure or found.measures[0]].name
+    measure = found[found.base][found.measures[0] if measure is None else measure].name
     sizes = {name: found.bytes_per_vector(name) for name in found}
     strips = [[name for name in found if sizes[name] == size] for size in sorted(set(sizes.values()))]
     ends = np.cumsum([0, *(len(strip) + 1 for strip in strips)])

@@ -298,7 +298,7 @@ def whole_number(value: Any, name: str, least: int = 0, most: int | None = None)
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
-        number = operator.index(value)
+        number = int(operator.index(value))  # not of a class of somebody else
     except Exception:  # an `__index__` of somebody else may raise anything
         raise InvalidTypeError(name, f"must be an integer, but is {shown(value)}") from None
     if number < least:
