@@ -130,7 +130,7 @@ STRINGS: dict[str, Maker] = {
         "\x1b[2J", "\u202eabc", "é", "e\u0301", "日本", "😀", "x" * 100_000, "mAP " * 3000, "a," * 300, "%s%n{0}", "..",
         "mAP", "mAP@0", "mAP@-1", "mAP@1e9", "mAP@99999999999999999999", "Hit@1", "Hit@1.5", "nDCG@10", "AP(rel=nan)",
         "mAP(rel=", "std", "cosine", "hamming", "exact", "float16", "float64", "descending", "lower", "query", "class",
-        "skip", "zero", "percentile", "bca", "two-sided", "int8", "1 bit", "median", "cuda", "cpu", "cuda:99", "meta",
+        "skip", "zero", "percentile", "bca", "two-sided", "int8", "mAP-", "median", "cuda", "cpu", "cuda:99", "meta",
         "s3://bucket/x.npy", "http://", "file://x", "*.npy", "[", "nowhere/at-all.npy", "nowhere.npz", "nowhere.csv",
     )
 }  # fmt: skip
@@ -151,6 +151,8 @@ CONTAINERS: dict[str, Maker] = {
     "{'q': {'a': 10**400}}": lambda: {"q": {"a": 10**400}}, "{'q': {'': 1}}": lambda: {"q": {"": 1}},
     "{'q': {1: 1}}": lambda: {"q": {1: 1}}, "{'q': []}": lambda: {"q": []}, "{'\\udcff': 1}": lambda: {"\udcff": 1},
     "{'q': {surrogate}}": lambda: {"q": {"\udcff": 1.0}}, "{(1,): 1}": lambda: {(1,): 1},
+    "{1: {2: 3}}": lambda: {1: {2: 3}}, "{'q': {'a': 'x'}}": lambda: {"q": {"a": "x"}}, "{'q': 5}": lambda: {"q": 5},
+    "{'q': {}}": lambda: {"q": {}}, "range(10**4)": lambda: range(10**4), "thousands of digits": lambda: 10**5000,
     "iterator": lambda: iter([1, 2]), "generator": lambda: numbers(3), "map": lambda: map(str, [1]),
     "failing generator": failing, "zip": lambda: zip([1], [2], strict=True), "dict view": lambda: {"a": 1}.keys(),
     "long": lambda: list(range(100_000)), "long strings": lambda: ["x" * 10_000] * 100,
@@ -419,7 +421,7 @@ def _with_matplotlib() -> dict[str, Maker]:
         "axes with a plot": filled,
         "figure": Figure,
         "subfigure": lambda: Figure().subfigures(),
-        "small figure": lambda: Figure(figsize=(0.1, 0.1)).subplots(),
+        "small figure": lambda: Figure(figsize=(0.5, 0.5)).subplots(),
         "line": lambda: axes().plot([1, 2])[0],
     }
 

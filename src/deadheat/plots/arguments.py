@@ -45,7 +45,7 @@ def several(values: Any, kind: type[T], name: str, alone: str = "") -> dict[str,
         rule = f"{f'be of type {kind.__name__}, or ' if alone else ''}map names to type {kind.__name__}"
         hint = "; draw its reports" if isinstance(getattr(values, "reports", None), Mapping) else ""
         raise InvalidTypeError(name, f"must {rule}, but is of type {type(values).__name__}{hint}")
-    if not values:
+    if not len(values):
         raise InvalidValueError(name, f"must hold at least one {name.removesuffix('s')}, but is empty")
     for key, value in values.items():
         if not isinstance(value, kind):

@@ -259,7 +259,7 @@ def no_number(value: Any, came: str | None = None) -> str:
     rule = f"must be a number, but is {came}"
     if isinstance(value, numbers.Real) and not isinstance(value, bool):  # a Fraction
         return f"must be an integer or a float, but is {came}: float() makes one of it"
-    with suppress(ValueError):
+    with suppress(Exception):  # whose text of somebody else may raise anything
         if isinstance(value, str) and "_" not in value and math.isfinite(float(value)):
             return f"{rule}, which is text: float() makes a number of it"
     return rule
