@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from junk import EXECUTORS, BrokenError, broken, catalogue, damaged
+from junk import EXECUTORS, OBJECTS, BrokenError, broken, catalogue, damaged
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 from scipy import sparse
@@ -472,6 +472,18 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
     "progress": (lambda: dh.Task(ROWS, np.arange(8), progress=dict), "progress must be True, False or a"),
     "receipt": (lambda: dh.Receipt({"a": {1, 2}}).is_whole, "content must hold what JSON can, but raised TypeError"),
     "wide": (lambda: dh.Task(sparse.coo_matrix((12, 2**62)), np.arange(12)), "embeddings must have at most 2"),
+    "fspath raises": (lambda: dh.read(broken("__fspath__")), "path must be a path (a string or a path object)"),
+    "fspath is int": (lambda: dh.read(broken(__fspath__=lambda self: 3)), "path must be a path (a string or a path o"),
+    "polar": (lambda: dh.plots.cmc(REPORT, ax=axes("polar axes")), "ax must be rectilinear axes, but is of type"),
+    "removed": (lambda: dh.plots.cmc(REPORT, ax=axes("axes removed")), "ax must be axes of a figure, but was"),
+    "cutoffs": (lambda: dh.plots.cmc(REPORT, k=OBJECTS["released memoryview"]()), "k must be cutoffs, but is <released"),
+    "profiles of a plot": (lambda: dh.plots.tie_sizes(sparse.dok_matrix(ROWS)), "profiles must map names to type TiePr"),
+    "base": (lambda: dh.plots.format_changes(NAMED_REPORTS, base=["a"]), "base must be one of a, b, but is ['a']"),
+    "amplify": (lambda: dh.plots.collision_image(dh.collisions(TASK), amplify=1000), "amplify must be at most 8, b"),
+    "measure": (
+        lambda: dh.plots.measure_against_bytes(**PLOTS["measure_against_bytes"], measure=np.zeros(8)),
+        "a measure must be given by its name",
+    ),
     **{
         f"{name} of sparse rows": (
             lambda name=name, value=value: dh.Task(broken_rows(name, value), np.arange(8)),
@@ -480,6 +492,10 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
         for name, value in (("indices", [0, -1, 2]), ("indices", [0, 3, 2]), ("indptr", [0, 2, 1, 3, 3, 3, 3, 3, 3]))
     },
 }  # fmt: skip
+
+
+def axes(name: str) -> Any:
+    return catalogue({"matplotlib"})["matplotlib"][name]()
 
 
 def broken_rows(name: str, value: list[int]) -> Any:
@@ -504,6 +520,22 @@ def test_a_sparse_matrix_of_the_caller_stays_as_it_is() -> None:
     dh.confidence.norms(rows)
     assert vars(rows).keys() == vars(before).keys()
     np.testing.assert_array_equal(rows.indices, before.indices)
+
+
+def test_names_that_no_font_has_and_figures_that_hold_no_legend_are_drawn() -> None:
+    for ax in (axes("axes"), axes("small figure")):
+        dh.plots.cmc({"caf\udce9": REPORT, "b": REPORT}, ax=ax)
+        assert ax.get_legend().get_texts()[0].get_text() == r"caf\udce9"
+    labels = ["a", "b", "a", "b", "\udce9", "\udce9", "c", "c"]
+    assert r"\udce9" in [row.get_text() for row in dh.plots.per_class(dh.evaluate(ROWS, labels)).get_yticklabels()]
+    assert dh.plots.error_reject(CURVE, label="\udce9").get_legend() is not None
+
+
+def test_numbers_of_a_class_of_the_caller_become_plain() -> None:
+    value = OBJECTS["int with repr"]()
+    (measure,) = dh.measures.parse_all("P", top_k=value, rel=value)
+    assert measure.name == "P(rel=3)@3"
+    assert type(measure.rel) is type(measure.cutoff) is int
 
 
 def test_lazy_frames_are_refused_without_a_warning() -> None:
