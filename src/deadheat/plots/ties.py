@@ -166,7 +166,8 @@ def collision_image(
     Raises
     ------
     TypeError, ValueError
-        If `amplify` is not an integer, negative or above the picture's size, `rows` is not a slice without a step, or there is no rank to draw.
+        If `amplify` is not an integer, negative or above the picture's size, `rows` is not a slice without a step, or
+        there is no rank to draw.
 
     Examples
     --------

@@ -257,7 +257,7 @@ def no_number(value: Any, came: str | None = None) -> str:
     """
     came = came or shown(value)
     rule = f"must be a number, but is {came}"
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):  # a Fraction
+    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.timedelta64)):  # a Fraction
         return f"must be an integer or a float, but is {came}: float() makes one of it"
     with suppress(Exception):  # whose text of somebody else may raise anything
         if isinstance(value, str) and "_" not in value and math.isfinite(float(value)):
@@ -274,7 +274,8 @@ def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: eps must be finite and not negative, but is -0.5
     """
-    if isinstance(value, (bool, np.bool_, str)) or not isinstance(value, (int, float, np.integer, np.floating)):
+    is_odd = isinstance(value, (bool, np.bool_, str, np.timedelta64))  # a duration is a number to NumPy
+    if is_odd or not isinstance(value, (int, float, np.integer, np.floating)):
         raise InvalidTypeError(name, no_number(value))
     try:
         number = float(value)
