@@ -478,8 +478,8 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
     "fspath is int": (lambda: dh.read(broken(__fspath__=lambda self: 3)), "path must be a path (a string or a path o"),
     "polar": (lambda: dh.plots.cmc(REPORT, ax=axes("polar axes")), "ax must be rectilinear axes, b"),
     "removed": (lambda: dh.plots.cmc(REPORT, ax=axes("axes removed")), "ax must be axes of a figure"),
-    "cutoffs": (lambda: dh.plots.cmc(REPORT, k=OBJECTS["released memoryview"]()), "k must be cutoffs, but is <released"),
-    "profiles of a plot": (lambda: dh.plots.tie_sizes(sparse.dok_matrix(ROWS)), "profiles must map names to type TiePr"),
+    "cutoffs": (lambda: dh.plots.cmc(REPORT, k=OBJECTS["released memoryview"]()), "k must be cutoffs, but is <rel"),
+    "profiles of a plot": (lambda: dh.plots.tie_sizes(sparse.dok_matrix(ROWS)), "profiles must map names to type"),
     "base": (lambda: dh.plots.format_changes(NAMED_REPORTS, base=["a"]), "base must be one of a, b, but is ['a']"),
     "amplify": (lambda: dh.plots.collision_image(dh.collisions(TASK), amplify=1000), "amplify must be at most 8, b"),
     "measure": (
