@@ -303,7 +303,7 @@ class Caller:
         chosen = draw.sample(names, min(len(names), 1 if draw.random() < 0.7 else 2))
         changes = {}
         for name in chosen:
-            if name in each.good and draw.random() < 0.4:
+            if name in each.good and name not in LONG_WORK and draw.random() < 0.4:
                 self.titles.append(f"{name}: damaged")
                 changes[name] = damaged(each.good[name], draw, lambda name=name: self.junk(draw, name))
             else:
@@ -470,6 +470,10 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
     "sparse entry": (
         lambda: dh.Task.from_neighbors([[0]], [[1.0]], relevant=[sparse.dia_matrix(np.eye(2))], n_gallery=2),
         "relevant must be a collection of ids for each query, but is <",
+    ),
+    "sparse indexes": (
+        lambda: dh.index_recall_of_truth(sparse.dok_matrix(ROWS), [[0]], [[1.0]], k=1),
+        "returned must have names that are not empty, but has (0, 1)",
     ),
     "no profile": (lambda: dh.TieProfile.joined([None]), "profiles must be at least one TieProfile, but has None"),
     "duration": (lambda: dh.Tolerance(np.timedelta64(1, "D")), "eps must be a number, but is "),
