@@ -473,7 +473,7 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "sparse indexes": (
         lambda: dh.index_recall_of_truth(sparse.dok_matrix(ROWS), [[0]], [[1.0]], k=1),
-        "returned must have names that are not empty, but has (0, 1)",
+        "returned must have names that are not empty, but has (",
     ),
     "no profile": (lambda: dh.TieProfile.joined([None]), "profiles must be at least one TieProfile, but has None"),
     "duration": (lambda: dh.Tolerance(np.timedelta64(1, "D")), "eps must be a number, but is "),
