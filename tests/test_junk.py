@@ -31,7 +31,7 @@ from junk import EXECUTORS, OBJECTS, BrokenError, broken, catalogue, damaged
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 from scipy import sparse
-from test_public_functions import GOOD, MARKS, REPORT, ROWS, SCORES, TASK
+from test_public_functions import GOOD, JUDGED, MARKS, REPORT, ROWS, SCORES, TASK
 
 import deadheat as dh
 from deadheat.errors import ClusterError, DeadheatError, InvalidTypeError, QueryInGalleryWarning
@@ -473,8 +473,9 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "sparse indexes": (
         lambda: dh.index_recall_of_truth(sparse.dok_matrix(ROWS), [[0]], [[1.0]], k=1),
-        "returned must have names that are not empty, but has (",
+        "returned must have names that are not empty, but has",
     ),
+    "module": (lambda: dh.audit_collection(ROWS[:2], np, JUDGED["qrels"]), "gallery_ids must "),
     "no profile": (lambda: dh.TieProfile.joined([None]), "profiles must be at least one TieProfile, but has None"),
     "duration": (lambda: dh.Tolerance(np.timedelta64(1, "D")), "eps must be a number, but is "),
     "part": (lambda: dh.audit(TASK)["x"], "name must be one of "),
