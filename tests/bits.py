@@ -1,8 +1,8 @@
 """The bits of results on the data of the benchmarks and on random small data, to be compared with recorded ones.
 
 In comes a folder of the shared data, or none; out comes a dictionary of texts: for each case the digest of its profile
-and the hexadecimal bits of every mean. ``python -m tests.bits`` writes them to ``tests/bits.json``. They are facts
-about the data, so only a mended defect may change them, and the changelog then says which.
+and the hexadecimal bits of every mean. ``PYTHONPATH=tests python -m tests.bits`` writes them to ``tests/bits.json``.
+They are facts about the data, so only a mended defect may change them, and the changelog then says which.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
+from graded_queries import ALL_NAMES, GAIN_NAMES, INTERPOLATED_NAMES, NAMES, OVER_NAMES, SET_NAMES
 
 import deadheat as dh
 from benchmarks import cases, cliffs, data
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.measures import DEFAULT_MEASURES, per_query, std
 
 RECORDED = Path(__file__).with_name("bits.json")
 MEASURES = (
@@ -50,8 +53,44 @@ def of_values(results) -> list[str]:
 
 def everything(*, real: bool) -> dict[str, list[str]]:
     """All cases; `real` says whether George Washington is among them."""
-    parts = (_benchmarks(), _cliffs(), _small(), _scored(), _analyses(), *([george_washington()] if real else []))
+    parts = (
+        _measures(),
+        _benchmarks(),
+        _cliffs(),
+        _small(),
+        _scored(),
+        _analyses(),
+        *([george_washington()] if real else []),
+    )
     return {name: bits for part in parts for name, bits in part}
+
+
+def a_fixed_profile() -> TieProfile:
+    """Groups from a linear congruential generator, so that they are the same for ever."""
+    state = 12345
+    queries, n_ranked = [], []
+    for _ in range(40):
+        groups, closer, seen = [], 0, 0
+        for _ in range(12):
+            draws = []
+            for _ in range(4):
+                state = (1103515245 * state + 12345) % 2**31
+                draws.append(state >> 8)
+            m = 1 + draws[1] % (100 if draws[3] % 3 == 0 else 3)
+            tied = m + draws[2] % (200 if draws[3] % 5 == 0 else 2)
+            closer += draws[0] % (5 * len(groups) + 1)
+            groups.append((closer, seen, tied, m))
+            closer, seen = closer + tied, seen + m
+        queries.append(groups)
+        n_ranked.append(closer + 7)
+    return TieProfile.from_groups(queries, n_ranked)
+
+
+def _measures() -> Iterator[tuple[str, list[str]]]:
+    """Every measure of the tests on one profile, a digest for each name, so that a new one changes no other."""
+    profile, names = a_fixed_profile(), [*NAMES, *GAIN_NAMES, *OVER_NAMES, *INTERPOLATED_NAMES, *ALL_NAMES, *SET_NAMES]
+    for name in dict.fromkeys([*names, *DEFAULT_MEASURES]):
+        yield f"measure {name}", of_arrays(*(a.astype("<f8") for a in (*per_query(profile, name), std(profile, name))))
 
 
 def _benchmarks() -> Iterator[tuple[str, list[str]]]:

@@ -21,14 +21,14 @@ def computed() -> dict[str, list[str]]:
 
 def test_results_on_benchmark_data_and_on_random_small_data_have_the_bits_recorded(recorded, computed) -> None:
     assert len(computed) > 1200
-    assert [name for name in computed if computed[name] != recorded[name]] == []
+    assert [name for name in computed if computed[name] != recorded.get(name)] == []
 
 
 def test_results_on_real_data_have_the_bits_recorded(recorded) -> None:
     data_file("phocnet_gw.npz")
     computed = dict(bits.george_washington())
     assert len(computed) > 10
-    assert [name for name in computed if computed[name] != recorded[name]] == []
+    assert [name for name in computed if computed[name] != recorded.get(name)] == []
 
 
 def test_nothing_recorded_is_left_uncompared(recorded, computed) -> None:

@@ -153,3 +153,38 @@ def test_what_is_refused_is_refused_in_one_line(
         said = refusal(function, GOOD[function] | {name: value})
         assert said.isprintable()
         assert len(said) < 600
+
+
+@pytest.mark.parametrize("function", [each for each in GOOD if each is not evaluate], ids=lambda each: each.__name__)
+def test_too_many_arguments_by_position_are_refused_with_those_that_go_by_name(function: Callable[..., Any]) -> None:
+    given = inspect.signature(function).parameters.values()
+    by_name = [each.name for each in given if each.kind == each.KEYWORD_ONLY]
+    n = len(given) - len(by_name) - any(each.kind == each.VAR_KEYWORD for each in given)
+    with pytest.raises(DeadheatError) as caught:
+        function(*[object()] * (n + 1))
+    message = str(caught.value)
+    assert f" takes {n} argument" in message
+    assert f"but got {n + 1}" in message
+    assert not by_name or message.endswith(f"{by_name[-1]}=")
+
+
+def test_arguments_by_position_name_the_task_or_the_keyword() -> None:
+    with pytest.raises(
+        DeadheatError,
+        match=r"^audit takes 1 argument by position \(task\), but got 2; of rows and labels "
+        r"make a task, dh.Task\(embeddings, labels\); by name it takes measures=, ",
+    ):
+        dh.audit(ROWS, LABELS)
+    for method in (REPORT.by_class, REPORT.worst):
+        with pytest.raises(DeadheatError, match=r"^n must be an integer, but is 'mAP'; did you mean measures=[?]$"):
+            method("mAP")
+    with pytest.raises(
+        DeadheatError, match=r"^by_query takes 0 arguments by position, but got 1; by name it takes measures=$"
+    ):
+        REPORT.by_query("mAP")
+
+
+@pytest.mark.parametrize("function", [dh.exploit, dh.audit, dh.collisions, dh.grouped, dh.hash_lookup, dh.evaluate])
+def test_a_setting_of_a_task_belongs_to_the_task(function: Callable[..., Any]) -> None:
+    with pytest.raises(DeadheatError, match=r"^ties belongs to the task: give it to dh.Task, or take task.replace"):
+        function(TASK, ties="float16")

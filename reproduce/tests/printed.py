@@ -121,6 +121,8 @@ def _axes(ax: Axes) -> dict[str, Any]:
     fixed = [axis for axis in (ax.xaxis, ax.yaxis) if isinstance(axis.get_major_formatter(), FixedFormatter)]
     ticks = [label.get_text() for axis in fixed for label in axis.get_ticklabels()]
     texts = [*titles, ax.get_xlabel(), ax.get_ylabel(), *(text.get_text() for text in [*ax.texts, *legend]), *ticks]
+    for column in ax.child_axes:  # on the right
+        texts += [column.get_ylabel(), *(label.get_text() for label in column.get_yticklabels())]
     drawn = [np.transpose(line.get_data()) for line in ax.lines]
     drawn += [np.ma.filled(each.get_offsets(), 0) for each in ax.collections]
     drawn += [np.concatenate([np.empty((0, 2)), *(p.vertices for p in each.get_paths())]) for each in ax.collections]
@@ -128,7 +130,7 @@ def _axes(ax: Axes) -> dict[str, Any]:
     drawn += [np.ma.filled(image.get_array(), 0).reshape(-1, 1) for image in ax.images]
     columns = [np.asarray(values, dtype=np.float64).T for values in drawn]
     return {
-        "texts": [text for text in texts if text],
+        "texts": [text.replace("\n", " ") for text in texts if text],  # where text is folded depends on fonts
         "limits": [float(f"{end:.6g}") for end in (*ax.get_xlim(), *ax.get_ylim())],
         "sums": [[float(f"{math.fsum(c[np.isfinite(c)]):.9g}") for c in each] for each in columns],
     }

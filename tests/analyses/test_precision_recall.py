@@ -104,6 +104,6 @@ def test_the_plot_draws_the_band_and_the_line() -> None:
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), 100 * curve.expected)
     band = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert (band.min(), band.max()) == (100 * curve.lower.min(), 100 * curve.upper.max())
-    assert ax.get_ylabel() == "interpolated precision (%)"
+    assert ax.get_ylabel().replace("\n", " ") == "interpolated precision (%)"
     with pytest.raises(InvalidValueError, match="at least one curve"):
         dh.plots.precision_recall({})

@@ -250,7 +250,7 @@ def test_float_queries_against_bits():
 
 
 def test_bits_that_distinguish_nothing_are_said_so():
-    said = "1 bit: no number is below the threshold, so that all vectors are one; threshold= moves it."
+    said = "1 bit: no number is below the threshold, so that all vectors are one: choose another."
     for points, formats, is_said in (
         (np.abs(POINTS), "binary", True), (np.abs(POINTS), "int8", False), (POINTS, "binary", False),
     ):  # fmt: skip

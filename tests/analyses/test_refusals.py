@@ -160,6 +160,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     ]),
     (dh.index_recall_of_truth, TRUTH, [
         ({"distances": [[0.0, 2.0, 1.0]]}, DISORDERED),
+        ({"distances": [[0.9, 0.9, 0.8]]}, f"{DISORDERED}; of similarities, which descend, give the negatives"),
         ({"distances": [[0.0, 1.0, NAN]]}, DISORDERED),
         ({"distances": [[0.0, 1.0]]}, "distances must have a score for each id, but got 2 scores for 3 ids of query 0"),
         ({"ids": [[0, 1, 1]]}, "ids must be distinct in a row, but query 0 has 1 twice"),
@@ -199,7 +200,8 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     (dh.classification, {"scores": [1.0, 2.0], "labels": [0, 1]}, [
         ({"labels": [1, 1]}, "labels must hold 0 and 1 … and both, but holds [1]"),
         ({"labels": [1, 2]}, "but holds [1, 2]"),
-        ({"labels": ["0", "1"]}, "labels must be bool, or integers 0 and 1, but has dtype <U1", TypeError),
+        ({"labels": [b"0", b"1"]}, "labels must be bool, or integers 0 and 1, but has dtype |S1", TypeError),
+        ({"labels": ["a", "1"]}, "labels must hold two classes in a known spelling, … but holds 2 ('1', "),
         ({"labels": [0.5, 1.0]}, "labels must hold 0 and 1 … and both, but holds [0.5, 1.0]"),
         ({"labels": [0, 1, 1]}, "labels must have one entry per score, but has shape (3,) for 2"),
         ({"scores": [1.0, NAN]}, "scores must be finite, but holds nan in entry 1"),

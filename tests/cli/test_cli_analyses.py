@@ -129,7 +129,7 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
          "all.npz has no array 'tau', only 'embeddings', 'labels', 'sigma', 'blur'"),
         ("confidence all.npz --confidence none.txt", "none.txt: No such file or directory"),
         ("confidence all.npz --confidence words.txt",
-         "words.txt must hold a number for each query: could not convert string to float: 'sure'"),
+         "words.txt must hold a number for each query, but entry 0 is no number"),
         ("confidence all.npz --confidence short.txt",
          "confidence must have one entry per query, but short.txt has 1 for 40 queries"),
         ("confidence all.npz --confidence-key sigma --target short.txt",
@@ -231,6 +231,40 @@ def test_classify_prints_what_python_prints() -> None:
     found = dh.classification([1, 2, 2], [1, 0, 1], order="ascending")
     assert passed("classify", "words.tsv", *asked) == f"{found}\n"
     assert passed("classify", "words.tsv", *asked[:4], "--ascending") == f"{found}\n"  # yes needs no --positive
+
+
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        ("{mark} id10270/x.wav  id10300/y.wav\t{score} ", ["--labels", "0", "--scores", "3"]),
+        ("{score} {word}", ["--labels", "1", "--scores", "0"]),
+        ("  {mark}\t{score}", ["--labels", "0", "--scores", "1"]),
+    ],
+)
+def test_classify_reads_columns_between_blanks(line: str, options: list[str], tmp_path: Path) -> None:
+    """Lists of trials, as of VoxCeleb, and lines of a label and a score."""
+    marks, scores = [0, 1, 1, 0, 1], [1.5, 4, 1.5, 0.5, 2]
+    words = ["nontarget", "target"]
+    lines = [line.format(mark=m, word=words[m], score=s) for m, s in zip(marks, scores, strict=True)]
+    path = tmp_path / "trials.txt"
+    path.write_text("\n".join(lines) + "\n\n")
+    assert passed("classify", path, *options) == f"{dh.classification(scores, marks)}\n"
+    path.write_text("label score\n" + "\n".join(f"{m} {s}" for m, s in zip(marks, scores, strict=True)))
+    assert passed("classify", path) == f"{dh.classification(scores, marks)}\n"
+
+
+def test_classify_names_what_is_no_table_between_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "trials.txt"
+    for text, said in (
+        ("1 0.5\n0\n", ", line 2: 1 columns, but line 1 has 2"),
+        ("1 0.5\n0 0.25\n", " has no column 'score': it has 2 columns and has no names of columns"),
+        ("label score\n1 0.5\n0 1_0\n", " must hold a number for each item, but entry 1 is no number"),
+        ("0 1\n1 2\n", ", line 1 may be names or data; say which (--header/--no-header)"),
+    ):
+        path.write_text(text)
+        assert reason("classify", path) == f"{path}{said}"
+    places = ("--labels", "0", "--scores", "1")
+    assert passed("classify", path, *places, "--no-header") == f"{dh.classification([1, 2], [0, 1])}\n"
 
 
 # collisions ----------------------------------------------------------------------------------------------------------

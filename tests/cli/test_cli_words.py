@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -55,3 +56,31 @@ def test_warnings_name_options_too() -> None:
     assert "leave out the gallery, or give --exclude, the row of the gallery" in done.stderr
     with pytest.warns(dh.errors.QueryInGalleryWarning, match="or give exclude=, the row"):
         dh.collisions(dh.Task("a.npz", gallery="a.npz"))
+
+
+@pytest.mark.filterwarnings("ignore::deadheat.errors.QueryInGalleryWarning")
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("evaluate a.npz --gallery a.npz", "exclude= (--exclude)"),
+        ("audit sorted.npz", "(deadheat exploit)"),
+        ("audit sorted.npz", 'average="class" (--average class)'),
+        ("audit halves.npz", "ties='float16' (--ties float16)"),
+        ("audit-run low.run --qrels q.qrels", "in Python, dh.low_precision"),
+        ("compare low.run other.run --qrels q.qrels", "give their labels."),
+        ("leaderboard low.run other.run --qrels q.qrels --explain", "(`deadheat compare A B`)"),
+    ],
+)
+def test_what_is_printed_names_options_next_to_arguments(line: str, words: str) -> None:
+    rng = np.random.default_rng(0)
+    np.savez("sorted.npz", embeddings=rng.integers(0, 2, (60, 2)) + 0.5, labels=np.repeat([0, 1, 2, 3], [30, 20, 8, 2]))
+    np.savez("halves.npz", embeddings=1 + rng.normal(size=(60, 3)) / 1000, labels=np.arange(60) % 4)
+    for name in ("low", "other"):
+        scores = rng.integers(1, 2000, (9, 20)) / 4096
+        lines = (f"q{q} Q0 d{d} 1 {score} t\n" for q, row in enumerate(scores) for d, score in enumerate(row))
+        Path(f"{name}.run").write_text("".join(lines))
+    Path("q.qrels").write_text("".join(f"q{q} 0 d{q} 1\n" for q in range(9)))
+    printed = " ".join(run(*line.split()).stdout.split())
+    assert words in printed
+    for argument in re.finditer(r"(?<!--ties )\b[a-z_]+=\S* |\bdeadheat\.[a-z_]+ ", printed):
+        assert printed[argument.end() :].startswith("(--"), argument[0]

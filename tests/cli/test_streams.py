@@ -14,6 +14,7 @@ import pytest
 from cli.calling import passed, refused, shell
 
 import deadheat as dh
+from deadheat.inputs.formats.registry import FORMATS
 from deadheat.support.atomic import replacing
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the shell here is that of Unix")
@@ -186,22 +187,20 @@ def test_an_error_of_writing_names_the_file_that_was_meant(tmp_path: Path) -> No
 # Options ------------------------------------------------------------------------------------------------------------
 
 
-BY_KEY = ".npz, .parquet, .safetensors, .h5, .hdf5"
-
-
 @pytest.mark.parametrize(
-    ("args", "name", "endings"),
+    ("args", "name", "field"),
     [
-        (["p.npz", "--label-column", "label"], "--label-column", ".csv, .tsv, .parquet"),
-        (["p.npz", "--header"], "--header/--no-header", ".csv, .tsv"),
-        (["p.csv", "--labels-key", "y"], "--labels-key", ".npz, .safetensors, .h5, .hdf5"),
-        (["p.npy", "--labels", "labels.txt", "--embeddings-key", "x"], "--embeddings-key", BY_KEY),
-        (["p.parquet", "--no-header"], "--header/--no-header", ".csv, .tsv"),
+        (["p.npz", "--label-column", "label"], "--label-column", "label_column"),
+        (["p.npz", "--header"], "--header/--no-header", "header"),
+        (["p.csv", "--labels-key", "y"], "--labels-key", "labels_key"),
+        (["p.npy", "--labels", "labels.txt", "--embeddings-key", "x"], "--embeddings-key", "embeddings_key"),
+        (["p.parquet", "--no-header"], "--header/--no-header", "header"),
     ],
 )
-def test_an_option_of_no_file_is_not_ignored(folder: Path, args: list[str], name: str, endings: str) -> None:
+def test_an_option_of_no_file_is_not_ignored(folder: Path, args: list[str], name: str, field: str) -> None:
     args = [str(folder / arg) if arg.startswith(("p.", "labels.")) else arg for arg in args]
-    said = f"{name} must be left out unless a file that it is for is read: {endings}"
+    users = [end for end, row in FORMATS.items() if field in (*row.embeddings_options, *row.labels_options)]
+    said = f"{name} must be left out unless a file that it is for is read: {', '.join(users)}"
     assert said in refused("evaluate", *args)
 
 

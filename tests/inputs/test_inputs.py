@@ -292,6 +292,9 @@ def test_bytes_with_strings_are_text_in_utf_8():
 
 def test_bytes_are_no_integers_and_labels_among_themselves():
     assert "of the same kind" in refusal(TypeError, label_codes, np.array([b"1"]), np.array([1]))
+    for query, gallery, kinds in (([1, 2], ["1"], "integers and text"), (["1"], [2], "text and integers")):
+        said = f"must be of the same kind, but are {kinds}: str() makes text of integers"
+        assert said in refusal(TypeError, label_codes, *(np.array(side, object) for side in (query, gallery)))
     assert_array_equal(label_codes(np.array([b"\xe9", b"\xff", b"\xe9"]))[1], [0, 1, 0])
 
 

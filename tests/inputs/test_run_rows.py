@@ -85,7 +85,7 @@ def test_parquet_is_known_by_its_first_bytes(kind: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be read as Parquet"):
         read(path)
     parquet.write_table(pyarrow.table({"id": [1], "emb": [2.0]}), path)
-    with pytest.raises(InputError, match=rf"{kind} must have query_id, doc_id, .*, but has columns id, emb"):
+    with pytest.raises(FileError, match=rf"no-ending: {kind} must have .*, but has columns id, emb"):
         read(path)
 
 
@@ -220,6 +220,24 @@ def test_what_does_not_fit_is_refused_in_one_line(text: str, said: str, tmp_path
     path.write_text(text)
     with pytest.raises((FileError, InputError), match=re.escape(said)):
         trec.open_run(path)
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_a_table_of_unknown_columns_is_no_file_of_trec(delimiter: str, tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text(delimiter.join(("question", "answer", "mark")) + "\n" + delimiter.join(("q", "a", "0.5")) + "\n")
+    for read, needed in ((trec.open_run, "run must have query_id, doc_id, score"),
+                         (trec.open_qrels, "qrels must have query_id, doc_id, relevance")):  # fmt: skip
+        with pytest.raises(FileError, match=rf"answers\.csv: {needed}, but has columns question, answer, mark$"):
+            read(path)
+
+
+def test_commas_and_tabs_in_files_of_trec_are_no_columns(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text("q\tQ0\td,1\t1\t2\tt,u\n")
+    assert trec.open_run(path) == {"q": {"d,1": 2.0}}
+    path.write_text("q d,x\n")  # of MS MARCO, without a number
+    assert trec.open_qrels(path) == {"q": {"d,x": 1}}
 
 
 def test_a_query_without_documents_is_a_query(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_arrays_of_labels_are_compared_as_what_they_are(side: str, tmp_path: Pat
     np.save(tmp_path / "numbers.npy", NUMBERS)
     query = NUMBERS if side in ("query", "both") else tmp_path / "numbers.npy"
     items = ["7", "x", "7", "x"] if side in ("gallery", "both") else tmp_path / "words.txt"
-    said = "labels and gallery_labels must be of the same kind, but have dtypes int64 and "
+    said = "labels and gallery_labels must be of the same kind, but are integers and text: str() makes text of integers"
     assert refusal(TypeError, dh.Task, POINTS, query, POINTS, items).startswith(said)
 
 

@@ -102,6 +102,8 @@ def test_fields() -> None:
     [
         ("nDGC@10", "unknown measure 'nDGC@10'; did you mean 'nDCG@10'?"),
         ("MAPP", "unknown measure 'MAPP'; did you mean 'mAP'?"),
+        ("normalized@10", "unknown measure 'normalized@10'; the measures are mAP"),
+        ("MR1", "'MR1' is a mean of ranks: dh.link_prediction has it; or ask for MRR"),
         ("precison", "unknown measure 'precison'; did you mean 'P@10'?"),
         ("", "unknown measure ''; the measures are mAP[@k], MAP@R, R-Precision, P@k, Recall@k"),
         ("xyzzy", "unknown measure 'xyzzy'; the measures are mAP"),
@@ -227,6 +229,8 @@ def test_one_cutoff_for_all_names() -> None:
         ([], ValueError, "measures must name at least one measure, but got none"),
         ("", ValueError, "unknown measure ''; the measures are mAP"),
         ("mAP,", ValueError, "unknown measure ''"),
+        ("mAP, normalized recall", ValueError, "unknown measure 'normalized recall'"),
+        ("mAP nDGC@10", ValueError, "unknown measure 'nDGC@10'; did you mean 'nDCG@10'?"),
         (5, TypeError, "measures must be names, such as 'mAP,Hit@1' or a list of them, but is 5"),
         (["mAP", 5], TypeError, "a measure must be given by its name, such as 'mAP' or 'P@10', but got 5"),
         ([["mAP"]], TypeError, "a measure must be given by its name"),

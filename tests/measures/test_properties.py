@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from graded_queries import ALL_NAMES, GAIN_NAMES, INTERPOLATED_NAMES, NAMES, OVER_NAMES, SET_NAMES
+from bits import a_fixed_profile
+from graded_queries import GAIN_NAMES, NAMES, OVER_NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -64,53 +64,6 @@ def test_a_deviation_is_at_most_half_the_width(profile: TieProfile) -> None:
         most = (upper - expected) * (expected - lower)
         assert (deviation**2 <= most * (1 + 1e-6) + 1e-15)[defined].all()
         assert (deviation[lower == upper] == 0).all()
-
-
-def a_fixed_profile() -> TieProfile:
-    """Groups from a linear congruential generator, so that they are the same for ever."""
-    state = 12345
-    queries, n_ranked = [], []
-    for _ in range(40):
-        groups, closer, seen = [], 0, 0
-        for _ in range(12):
-            draws = []
-            for _ in range(4):
-                state = (1103515245 * state + 12345) % 2**31
-                draws.append(state >> 8)
-            m = 1 + draws[1] % (100 if draws[3] % 3 == 0 else 3)
-            tied = m + draws[2] % (200 if draws[3] % 5 == 0 else 2)
-            closer += draws[0] % (5 * len(groups) + 1)
-            groups.append((closer, seen, tied, m))
-            closer, seen = closer + tied, seen + m
-        queries.append(groups)
-        n_ranked.append(closer + 7)
-    return TieProfile.from_groups(queries, n_ranked)
-
-
-OWN_DIGESTS = {*ALL_NAMES, *SET_NAMES}
-
-
-@pytest.mark.parametrize(
-    ("names", "known"),
-    [
-        (
-            [*(name for name in NAMES if name not in {*ALL_NAMES, *SET_NAMES}), *GAIN_NAMES, *DEFAULT_MEASURES],
-            "258e7fce71f7b81b",
-        ),
-        (ALL_NAMES, "6b0bc2011e2dc23a"),
-        (SET_NAMES, "03d7147a67128158"),
-        (INTERPOLATED_NAMES, "c8b8cc6e5f91c216"),
-        (OVER_NAMES, "d2f606f32b93a8e6"),
-    ],
-)
-def test_the_bits_are_the_same_everywhere(names: list[str], known: str) -> None:
-    """The digests were taken once; no machine, compiler or version of a library may change them."""
-    profile = a_fixed_profile()
-    digest = hashlib.sha256()
-    for name in names:
-        for each in (*per_query(profile, name), std(profile, name)):
-            digest.update(each.astype("<f8").tobytes())
-    assert digest.hexdigest()[:16] == known
 
 
 @pytest.mark.parametrize(("threads", "patches"), [

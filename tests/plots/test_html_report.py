@@ -224,14 +224,15 @@ def test_commands_write_pages(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     found = []
     for name in ("c.txt", "c.npy"):
-        done = run("evaluate", tmp_path / "a.npz", "--html", page, "--confidence", tmp_path / name, "--collisions", 3)
+        shown = ("--html", page, "--force", "--confidence", tmp_path / name, "--collisions", 3)
+        done = run("evaluate", tmp_path / "a.npz", *shown)
         assert (done.exit_code, done.stderr) == (0, "")
         found.append(page.read_text())
         page.unlink()
     assert found[0] == found[1]
     assert {"reject", "collisions"} <= set(ids(found[0]))
     assert all(row in text(found[0]) for row in (f"data set{tmp_path / 'a.npz'}", "commanddeadheat"))
-    assert run("compare", tmp_path / "a.npz", tmp_path / "b.npz", "--html", page).exit_code == 0
+    assert run("compare", tmp_path / "a.npz", tmp_path / "b.npz", "--html", page, "--force").exit_code == 0
     assert "a against b" in text(page.read_text())
 
 

@@ -25,7 +25,7 @@ from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import InvalidTypeError, InvalidValueError, UndefinedError
 from deadheat.measures import DEFAULT_MEASURES
 from deadheat.reports import export
-from deadheat.reports.averaging import Singletons
+from deadheat.reports.averaging import Average, Singletons
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
@@ -302,10 +302,22 @@ def test_bad_options_are_refused_before_the_work(
         evaluate(np.eye(3), [1, 1, 2], **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("singletons", ["skip", "zero", "one", "balanced"])
-def test_nothing_relevant_anywhere_is_refused(singletons: Singletons) -> None:
+def test_nothing_relevant_anywhere_is_refused() -> None:
     with pytest.raises(UndefinedError, match=r"^no query has a relevant item, .* but got 3 queries"):
-        evaluate(np.eye(3), [1, 2, 3], singletons=singletons)
+        evaluate(np.eye(3), [1, 2, 3])
+
+
+@pytest.mark.parametrize("average", ["query", "class"])
+@pytest.mark.parametrize(
+    ("singletons", "precision", "recall"), [("zero", 0.0, 0.0), ("one", 1.0, 1.0), ("balanced", 0.0, 1.0)]
+)
+def test_singletons_that_count_may_be_all_queries(
+    singletons: Singletons, precision: float, recall: float, average: Average
+) -> None:
+    report = evaluate(np.eye(3), [1, 2, 3], measures=["mAP", "Recall@1"], singletons=singletons, average=average)
+    assert [report[name].expected for name in report] == [precision, recall]
+    assert report.n_class == (3 if average == "class" else None)
+    assert "3 of them without a relevant item" in str(report)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class Comparison(TabularResult):
     <BLANKLINE>
     Per cent; expected [lower, upper] over all tie-breakings. 6 queries in pairs. Tests and intervals are over queries.
     A is ahead in mAP and Hit@1, but not for every tie-breaking (p < 0.05).
-    No labels are known, so each query counts as independent; where queries come in classes, give labels=, one each.
+    No labels are known, so each query counts as independent; where queries come in classes, give their labels.
     """
 
     a: Report

@@ -627,7 +627,9 @@ def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.Rows, Float64, Bo
     falls = (values[1:] < values[:-1]) & (true.row[1:] == true.row[:-1])
     wrong = np.concatenate([true.row[~np.isfinite(values)], true.row[1:][falls]])
     if len(wrong):
-        rule = f"must be finite and ascend in each row, but those of row {wrong.min()} do not"
+        rises = (values[1:] > values[:-1]) & (true.row[1:] == true.row[:-1])
+        hint = "" if rises.any() else "; of similarities, which descend, give the negatives: -similarities"
+        rule = f"must be finite and ascend in each row, but those of row {wrong.min()} do not{hint}"
         raise InvalidValueError("distances", rule)
     return true, true.matrix(values, np.inf), (true.lengths < rows.lengths) | (rows.lengths < k)
 

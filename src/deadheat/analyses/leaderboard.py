@@ -246,7 +246,8 @@ class Leaderboard(TabularResult):
             "Raised letters: paired permutation test of each pair, two-sided, with the worst-case p over all "
             "tie-breakings, adjusted after Holm for all pairs, for each measure by itself. The chance that any letter "
             f"of a column is false is at most {test.alpha:g}.",
-            "`board.comparison(a, b)` has the differences of a pair, their intervals and both p-values.",
+            "`board.comparison(a, b)` (`deadheat compare A B`) has the differences of a pair, their intervals and both "
+            "p-values.",
         ])  # fmt: skip
 
     def columns(self) -> dict[str, list[Any]]:

@@ -18,6 +18,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
+from deadheat.support.floats import plain_floats
 
 BITS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "int8": 8, "1 bit": 1}  # of a number
 SCALE_BYTES = 4  # the scale of a vector is a float32
@@ -125,6 +126,7 @@ _MIDDLES: dict[str, Callable[[Float64], Float64]] = {
 _DOUBT = 2.0**-40  # far more than two roundings of a number up to 127 can change it
 
 
+@plain_floats
 def quantized(embeddings: ArrayLike, format: str, *, threshold: ArrayLike | str = 0.0) -> NDArray[Any]:
     """Round embeddings to the numbers that a shorter format holds.
 
@@ -259,7 +261,7 @@ class Rounding:
         if len(above) == 2:
             return ()
         where = "below" if above == {True} else "at or above"
-        return (f"1 bit: no number is {where} the threshold, so that all vectors are one; threshold= moves it.",)
+        return (f"1 bit: no number is {where} the threshold, so that all vectors are one: choose another.",)
 
     def _largest(self, values: Float64, row: Format) -> Float64:
         """Return the numbers that become 127, in a shape that fits the embeddings."""

@@ -45,11 +45,13 @@ _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
 
 
 @click.command(cls=Command, example="classify pooled.csv")
-@click.argument("file", type=PATH)
+@click.argument("file", type=LINES)
 @with_options(
     [
-        option("Input", "--scores", default="score", metavar="COLUMN", help="Take these scores."),
+        option("Input", "--scores", default="score", metavar="COLUMN",
+            help="Take these scores: a name, or a place from 0."),
         option("Input", "--labels", default="label", metavar="COLUMN", help="Take these labels."),
+        shared.HEADER,
         option("Input", "--positive", metavar="LABEL",
             help="Take items of this label as positives, all others as negatives. Default: 1, true, yes or target."),
         option("Ranking", "--ascending", is_flag=True, help="Rank the lowest score first, as of distances."),
@@ -62,12 +64,19 @@ _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
 def classify(file: Path, **options: Any) -> None:
     """Measure the scores of positives and negatives in FILE as one ranking, with what ties leave open.
 
-    FILE is a table (.csv, .tsv, .parquet, ...) or holds named arrays (.npz, ...). A threshold accepts all items of one
-    score or none: best F1, accuracy and the equal error rate are those of thresholds that exist.
+    FILE is a table (.csv, .tsv, .parquet, ..., or .txt with blanks between its columns) or holds named arrays (.npz,
+    ...). A threshold accepts all items of one score or none: best F1, accuracy and the equal error rate are those of
+    thresholds that exist.
     """
+    scores, labels = (
+        Layout(
+            labels_key=options[name], label_column=options[name], header=options["header"], content=name, is_table=True
+        )
+        for name in ("scores", "labels")
+    )
     found = classification(
-        shared.read_numbers(file, "scores", options["scores"], "item"),
-        _classes(file, options["labels"], options["positive"]),
+        shared.numbers_in(file, scores, "item"),
+        _classes(file, labels, options["positive"]),
         order="ascending" if options["ascending"] else "descending",
         measures=options["measures"].split(","),
     )
@@ -79,9 +88,9 @@ def classify(file: Path, **options: Any) -> None:
     deliver(found, options)
 
 
-def _classes(file: Path, key: str, positive: str | None) -> NDArray[Any]:
+def _classes(file: Path, layout: Layout, positive: str | None) -> NDArray[Any]:
     """Return the labels in a file, or which of them are the positive one; a name that none has is refused."""
-    labels = np.asarray(open_labels(file, "labels", Layout(labels_key=key, label_column=key)))
+    labels = np.asarray(open_labels(file, "labels", layout))
     text = labels.astype(np.str_)
     found = checks.few(np.unique(text).tolist())
     if positive is not None and positive not in text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 from deadheat.cli import options as shared
 from deadheat.cli.files import FILE, INTEGER, LINES, PATH, Command, Output, option
 from deadheat.cli.options import about_page, deliver, with_options, write_page
+from deadheat.cli.shell import log_in_one_line
 from deadheat.reports.evaluating import report_of
 from deadheat.support import checks
 from deadheat.support.lazy import lazy
@@ -72,7 +74,8 @@ def evaluate(file: Path, **options: Any) -> None:
     settings = shared.task_settings(options, checkpoint=options["checkpoint"])
     summary = shared.summary_options(options)
     left_out = [] if path is None else shared.columns_of_numbers(file, options, ["confidence"])
-    with shared.opened(file, {**options, "left_out": left_out}, settings) as task:
+    said = nullcontext() if options["checkpoint"] is None else log_in_one_line()
+    with said, shared.opened(file, {**options, "left_out": left_out}, settings) as task:
         report = report_of(task, summary)
     shared.write_queries(options["per_query"], report)
     if profile is not None:

@@ -25,8 +25,9 @@ from deadheat.engine.task import Task
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
-from deadheat.errors import FileError, InputError, reason
+from deadheat.errors import FileError, InputError
 from deadheat.inputs.files import Layout, usual_names
+from deadheat.inputs.formats.tables import is_number
 from deadheat.inputs.labels import common_kind
 from deadheat.inputs.samples import Pair, open_labels, open_pair
 from deadheat.measures.names import FAMILIES
@@ -57,14 +58,17 @@ EXCLUDE = (
         help="Leave each query out of the gallery: the file has the row of the gallery that each query is, from 0, or "
         "-1 for none. Give it twice for files with the ids of queries and gallery."),
 )  # fmt: skip
+HEADER = option(
+    "Input", "--header/--no-header", default=None,
+    help="Say whether the first line of a table has names. Default: guess.",
+)  # fmt: skip
 LAYOUT = (
     option("Input", "--embeddings-key", metavar="NAME",
         help="Take the embeddings from this array (.npz, .safetensors, .h5) or column of lists."),
     option("Input", "--labels-key", metavar="NAME", help="Take the labels from this array of such a file."),
     option("Input", "--label-column", metavar="COLUMN",
         help="Take the labels from this column of a table: its name, or its place from 0."),
-    option("Input", "--header/--no-header", default=None,
-        help="Say whether the first line of a table has names. Default: guess."),
+    HEADER,
     option("Input", "--columns", multiple=True, metavar="PATTERN",
         help="Take these columns of a table as the embedding, such as 'dim_*'; can be repeated. Default: all others."),
     option("Input", "--drop", multiple=True, metavar="PATTERN",
@@ -231,13 +235,20 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
         raise FileError(path, f": {title} {rule}") from None
 
 
-def read_numbers(path: Path, name: str, key: str | None = None, of: str = "query") -> NDArray[Any]:
-    """Read a number for each query, or item, from a file: one a line, or an array or column that is not the labels."""
-    values = open_labels(path, name, Layout(labels_key=key, label_column=key, content=name))
-    try:
-        return np.asarray(values if values.dtype.kind in "biuf" else [float(value) for value in values.tolist()])
-    except (ValueError, TypeError) as error:
-        raise FileError(path, f" must hold a number for each {of}: {reason(error)}") from None
+def read_numbers(path: Path, name: str, key: str | None = None) -> NDArray[Any]:
+    """Read a number for each query from a file: one a line, or an array or column that is not the labels."""
+    return numbers_in(path, Layout(labels_key=key, label_column=key, content=name), "query")
+
+
+def numbers_in(path: Path, layout: Layout, of: str) -> NDArray[Any]:
+    """Return the numbers in a file, one for each query or item."""
+    values = np.asarray(open_labels(path, layout.content, layout))
+    if values.dtype.kind in "biuf":
+        return values
+    for row, value in enumerate(values.tolist()):
+        if not (isinstance(value, (str, bytes, int, float)) and is_number(value)):
+            raise FileError(path, f" must hold a number for each {of}, but entry {row} is no number")
+    return np.array(list(map(float, values.tolist())))
 
 
 def columns_of_numbers(file: Path, options: dict[str, Any], names: Sequence[str]) -> list[str]:

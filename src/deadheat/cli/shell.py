@@ -20,8 +20,10 @@ from click.shell_completion import CompletionItem
 
 from deadheat.errors import MOST, FileError, InputError, printable
 from deadheat.support.atomic import is_special, replacing
-from deadheat.support.lazy import difflib, tempfile
+from deadheat.support.lazy import difflib, lazy, tempfile
 from deadheat.support.progress import Bar
+
+logging: Any = lazy("logging")
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 STDIN = STDOUT = Path("-")
@@ -212,6 +214,25 @@ def _warnings_in_one_line() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: note(f"warning: {in_flags(str(message), _running())}")
         yield
+
+
+@contextmanager
+def log_in_one_line() -> Iterator[None]:
+    """Print the log of deadheat as notes."""
+    logger = logging.getLogger("deadheat")
+
+    def printed(record: Any) -> bool:
+        note(record.getMessage())
+        return False
+
+    level = logger.level
+    logger.setLevel("INFO")
+    logger.addFilter(printed)
+    try:
+        yield
+    finally:
+        logger.removeFilter(printed)
+        logger.setLevel(level)
 
 
 def _running() -> click.Command | None:

@@ -1032,9 +1032,7 @@ def _shape(source: Any) -> str:
 
 
 DATA = ("embeddings", "labels", "gallery", "gallery_labels")
-SETTINGS = (
-    "distance", "ties", "junk", "exclude", "threads", "progress", "checkpoint", "device", "executor", "relevance",
-)  # fmt: skip
+SETTINGS = checks.OF_TASK
 
 
 def require_known(names: Iterable[str], function: str, others: Sequence[str] = ()) -> None:

@@ -163,7 +163,14 @@ def relevance(values: Any, shape: tuple[int, ...]) -> Any:
     return matrix
 
 
-GAIN = "0, or from 1e-100 to 1e100, as nDCG with negative gains is no fraction of an ideal"
+GAIN = "0, or from 1e-100 to 1e100"
+
+
+def _no_gain(number: Any) -> str:
+    """Return the kind of a number that is no gain, without the number, which may come from a file."""
+    if number < 0:
+        return "a negative one, with which nDCG is no fraction of an ideal"
+    return "a smaller one" if number < 1 else "a larger one" if number > 1 else "NaN"
 
 
 def gains_allowed(values: Any) -> Any:
@@ -186,7 +193,7 @@ def gain(value: Any, name: str) -> float:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, float) and not gains_allowed(value):
-        raise InvalidValueError(name, f"must be an integer, or a gain of {GAIN}, but is another number")
+        raise InvalidValueError(name, f"must be an integer, or a gain of {GAIN}, but is {_no_gain(value)}")
     if value > np.iinfo(np.int64).max and isinstance(value, int):
         raise InvalidValueError(name, "must be below 2^63, but is larger")
     return value

@@ -33,6 +33,7 @@ class Layout(NamedTuple):
     `left_out` are columns of tables, by name or by place from 0, that are neither labels nor part of the embedding.
     `columns` are patterns of names; others are no part of the embedding. Nor are those that a pattern of `drop` fits.
     `content` names the numbers that are read in place of labels, such as a confidence; labels are never taken for them.
+    `is_table` says that ``.txt``, which else has a label on each line, has columns between blanks.
     """
 
     embeddings_key: str | None = None
@@ -43,6 +44,7 @@ class Layout(NamedTuple):
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] | None = None
     content: str = "labels"
+    is_table: bool = False
 
 
 LABELS = ("labels", "label", "class", "y")  # usual names, in lower case

@@ -84,7 +84,8 @@ def label_codes(query: Labels, gallery: Labels | None = None) -> tuple[NDArray[n
     if {bytes, str} == {type(name) for name in (*query_names[:1], *names[:1])}:
         query_names, names = _as_text(query_names, "labels"), _as_text(names, "gallery_labels")
     if query_names and names and type(query_names[0]) is not type(names[0]):
-        rule = f"must be of the same kind, but have dtypes {query.dtype} and {gallery.dtype}"
+        came = " and ".join("integers" if isinstance(side[0], int) else "text" for side in (query_names, names))
+        rule = f"must be of the same kind, but are {came}: str() makes text of integers"
         raise InvalidTypeError("labels and gallery_labels", rule)
     number = {name: code for code, name in enumerate(names)}
     gallery_code = np.array([number.get(name, -1) for name in query_names], dtype=np.int64)

@@ -46,6 +46,7 @@ NAMES = {
     "qrels": ("relevance", "rel", "label", "score", "rating", "grade"),
 }
 _BLANKS = re.compile(r"\s*")
+_NUMBER = re.compile(rb"[-+]?[0-9.]+([eE][-+]?[0-9]+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE)
 _ADVICE = "; give the id of each hit, or Task.from_run({query: {id: score}}, qrels) to rank by scores, which may tie"
 NO_DOCUMENT = object()  # the document of a query that has none
 
@@ -63,7 +64,7 @@ def _found(held: tuple[Any, ...], argument: str) -> list[Any]:
     return [next((spelled[_plain(name)] for name in NAMES[role] if _plain(name) in spelled), None) for role in roles]
 
 
-def _columns(held: Iterable[Any], argument: str, row: Any = None) -> list[Any]:
+def _columns(held: Iterable[Any], argument: str, row: Any = None, path: Path | None = None) -> list[Any]:
     """Return the names of the three columns; that of the number is None for qrels of the other two alone."""
     held = tuple(held)
     names = _found(held, argument)
@@ -72,7 +73,8 @@ def _columns(held: Iterable[Any], argument: str, row: Any = None) -> list[Any]:
         listed = ", ".join(map(str, held))
         kind = f"a {type(row).__name__}"
         came = f"columns {listed}" if row is None else f"{kind} of {listed}" if isinstance(row, Mapping) else kind
-        raise InvalidTypeError(argument, f"must have {needed}, but has {came}")
+        error = InvalidTypeError(argument, f"must have {needed}, but has {came}")
+        raise error if path is None else FileError(path, f": {error}")
     return names
 
 
@@ -225,14 +227,20 @@ def rows_in(path: Path, argument: str, parse: Callable[[str], Any]) -> tuple[Cal
         return partial(_rows_of_json, path, argument), "line"
     for delimiter in ("\t", ","):
         names = [name.strip(' "') for name in start.decode("utf-8", "replace").split(delimiter)]
-        if None not in _found(tuple(names), argument)[:2]:
+        if None not in _found(tuple(names), argument)[:2] or (len(names) > 1 and _has_names(start)):
             return partial(_rows_with_header, path, argument, delimiter, parse), "line"
     return None
 
 
+def _has_names(line: bytes) -> bool:
+    """Return whether a line of several cells cannot be one of TREC or MS MARCO, which has a number or two fields."""
+    fields = line.split()
+    return len(fields) == 1 or (len(fields) > 2 and not any(map(_NUMBER.fullmatch, fields)))
+
+
 def _rows_of_parquet(path: Path, argument: str) -> Iterator[Row]:
     def chosen(held: list[str]) -> list[str]:
-        return [name for name in _columns(held, argument) if name is not None]
+        return [name for name in _columns(held, argument, path=path) if name is not None]
 
     with unreadable(path, "Parquet"):
         yield from _rows_of_frame(read_columns(FilePath(path), chosen), argument)
@@ -247,7 +255,7 @@ def _rows_with_header(path: Path, argument: str, delimiter: str, parse: Callable
         try:
             held = [cell.strip() for cell in next(reader)]
             check_names(FilePath(path), held)
-            names = _columns(held, argument)
+            names = _columns(held, argument, path=path)
             places = [held.index(name) if name is not None else 0 for name in names]
             for cells in reader:
                 if len(cells) != len(held):

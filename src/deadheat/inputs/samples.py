@@ -35,6 +35,7 @@ from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.source import Array, Shards, Source
 from deadheat.inputs.sparse import is_sparse, sparse_rows
 from deadheat.support import checks, scratch
+from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
@@ -166,6 +167,7 @@ def open_pair(
     return pair._replace(query=query, gallery=items)
 
 
+@plain_floats
 def read(
     path: AnyPath,
     labels: AnyPath | None = None,

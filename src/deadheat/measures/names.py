@@ -123,6 +123,7 @@ NOT_HERE = {  # measures of other programs, and what to do instead
                     "is not computed; ask for P and Recall at the same cutoff"),
     "acg": "is a mean of grades, no fraction, and is not computed; ask for nDCG, for which grades are gains",
     "relstring": "is the order of the documents itself, which ties leave open",
+    **dict.fromkeys(("mr", "amr", "amri", "meanrank"), "is a mean of ranks: dh.link_prediction has it; or ask for MRR"),
     "unj": "counts documents without a judgement and is not computed",
     "numnonreljudgedret": "counts documents by their judgement and is not computed",
 }  # fmt: skip
@@ -309,7 +310,8 @@ def _listed(text: str) -> list[str]:
     for part in re.split(r",(?![^()]*\))", text):
         words = re.split(r"\s+(?![^()]*\))", part.strip())
         whole = len(words) < 2 or _is_name(part) or _is_name(f"{part}@1")  # "hit rate" for top_k
-        names += [part] if whole else words
+        whole |= not any("@" in word or _is_name(word) for word in words)  # "normalized recall" is one unknown name
+        names += [part.strip()] if whole else words
     return names
 
 
@@ -437,8 +439,9 @@ def _cutoff(row: Family, text: str | None, name: str) -> float | None:
 
 
 def _suggestion(base: str, cutoff: str | None) -> str:
-    """Suggest the nearest name or, if none is near, list all of them."""
-    close = difflib.get_close_matches(key(base), SPELLINGS, n=1)
+    """Suggest the nearest name of about this length or, if none is near, list all of them."""
+    as_long = [spelling for spelling in SPELLINGS if abs(len(spelling) - len(key(base))) <= 2]
+    close = difflib.get_close_matches(key(base), as_long, n=1, cutoff=0.7)
     if not close:
         ends = {"may": "[@k]", "must": "@k", "recall": "@r"}
         return f"the measures are {', '.join(row.name + ends.get(row.cutoff, '') for row in FAMILIES)}"

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from deadheat.errors import InvalidValueError
+from deadheat.errors import InputError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import QueryLabels, labels_of_queries
 from deadheat.measures import names as measures_names
@@ -20,7 +20,7 @@ from deadheat.support.means import all_or_none, exact_mean, exact_total
 from deadheat.support.triple import Triple
 
 NO_LABELS = (
-    "No labels are known, so each query counts as independent; where queries come in classes, give labels=, one each."
+    "No labels are known, so each query counts as independent; where queries come in classes, give their labels."
 )
 
 
@@ -72,6 +72,17 @@ class SummaryOptions(NamedTuple):
 def measure_names(measures: str | Iterable[str] | None, rel: float | None = None) -> tuple[str, ...]:
     """Return the canonical names, each once, where gains from `rel` on are relevant; the default ones for None."""
     return tuple(measure.name for measure in measures_names.parse_all(measures, rel=rel))
+
+
+def require_no_measures(value: Any, name: str, rule: str) -> None:
+    """Refuse names of measures in the place of another argument."""
+    first = value[0] if isinstance(value, list) and value else value
+    if isinstance(first, str):
+        try:
+            measure_names(value)
+        except InputError:  # names of files
+            return
+        raise InvalidTypeError(name, f"must be {rule}, but is {checks.shown(value)}; did you mean measures=?")
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, overload
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import DATA, SETTINGS, Task, require_known
-from deadheat.errors import InputError, InvalidTypeError, InvalidValueError, UndefinedError
+from deadheat.engine.task import DATA, Task, require_known
+from deadheat.errors import InvalidTypeError, InvalidValueError, UndefinedError
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, QueryLabels
-from deadheat.reports.averaging import Average, Singletons, SummaryOptions, measure_names
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions, require_no_measures
 from deadheat.reports.report import Report
+from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
 
@@ -99,8 +100,8 @@ def evaluate(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or no query has a relevant item. Names of measures, `singletons` and
-        `average` are checked before the work begins.
+        If an argument is not as described, or no query has a relevant item and `singletons` is ``"skip"``. Names of
+        measures, `singletons` and `average` are checked before the work begins.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def evaluate(
         measures = more[0] if more else measures
         summary = SummaryOptions.checked(_default(task, measures), singletons, average, rel=_level(task))
         return report_of(_as_task(task, settings), summary)
-    _require_no_measures(more[1] if len(more) > 1 else settings.get("gallery"))
+    require_no_measures(more[1] if len(more) > 1 else settings.get("gallery"), "gallery", "embeddings")
     summary = SummaryOptions.checked(measures, singletons, average)
     require_known(settings, "evaluate", _OTHERS)
     if task is None and "embeddings" not in settings:
@@ -149,20 +150,8 @@ def _as_task(task: Task | TieProfile, settings: dict[str, Any]) -> Task:
         if name == "labels" and not task.has_rows:
             by_source = {"a run": "from_run(run, qrels", "lists": "from_lists(ranked_ids, relevant_ids"}
             maker = f"Task.{by_source.get(task.source, 'from_profile(task.profile')}, labels=...)"
-        instead = f", or take task.replace({name}=...)" if name in SETTINGS and task.has_rows else ""
-        raise InvalidTypeError(name, f"belongs to the task: give it to dh.{maker}{instead}")
+        raise InvalidTypeError(name, checks.of_task(name, maker, replaced=task.has_rows))
     return task
-
-
-def _require_no_measures(gallery: Any) -> None:
-    """Refuse names of measures in the place of the gallery."""
-    first = gallery[0] if isinstance(gallery, list) and gallery else gallery
-    if isinstance(first, str):
-        try:
-            measure_names(gallery)
-        except InputError:  # names of files
-            return
-        raise InvalidTypeError("gallery", f"must be embeddings, but is {gallery!r}; did you mean measures=?")
 
 
 @plain_floats
@@ -200,7 +189,7 @@ def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **o
 
     `origin` has the labels, distance, tie_rule and other fields of the report.
     """
-    if not profile.n_relevant.any():
+    if options.singletons == "skip" and not profile.n_relevant.any():
         raise UndefinedError(
             f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "
             "each without a ranked item of its own label"

@@ -17,7 +17,7 @@ from deadheat.engine.profiles.profile import Ties as TieCounts
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import sentences
 from deadheat.measures import names as measures_names
-from deadheat.reports.averaging import Averaging, measure_names
+from deadheat.reports.averaging import Averaging, measure_names, require_no_measures
 from deadheat.reports.breakdown import Breakdown, by_class, every_query, worst_queries
 from deadheat.reports.result import Result, results_of
 from deadheat.reports.tables import (
@@ -212,10 +212,10 @@ class Report(TabularResult, ByName[Result]):
 
     @property
     def n_class(self) -> int | None:
-        """The number of classes with a query that has a relevant item; None unless the average is over classes."""
+        """The number of classes with a query that counts; None unless the average is over classes."""
         if self.average != "class" or self.classes is None:
             return None
-        return len(np.unique(self.classes[self.profile.n_relevant > 0]))
+        return len(np.unique(self.classes[(self.profile.n_relevant > 0) | (self.singletons != "skip")]))
 
     @property
     def ties(self) -> TieCounts:
@@ -272,7 +272,7 @@ class Report(TabularResult, ByName[Result]):
         """
         if self.classes is None:
             raise InvalidValueError("per_class", "needs the labels of the queries: evaluate(profile, labels=...)")
-        shown = None if n is None else checks.positive_integer(n, "n")
+        shown = None if n is None else _number(n)
         return by_class(self._asked(measures), self.classes, np.asarray(self.labels), shown)
 
     def worst(self, n: int = 10, *, measures: str | Iterable[str] | None = None) -> Breakdown:
@@ -304,7 +304,7 @@ class Report(TabularResult, ByName[Result]):
         <BLANKLINE>
         2 of 5 queries, worst mAP first; 1 without a value left out.
         """
-        return worst_queries(self._asked(measures), self.__about_queries(), checks.positive_integer(n, "n"))
+        return worst_queries(self._asked(measures), self.__about_queries(), _number(n))
 
     def by_query(self, *, measures: str | Iterable[str] | None = None) -> Breakdown:
         """Return the values of each query, in the order in which they came; NaN where a measure has no value.
@@ -402,8 +402,9 @@ class Report(TabularResult, ByName[Result]):
 
     def __about_gallery(self) -> list[str]:
         """Return sentences on queries that are in the gallery themselves; mostly none."""
+        left_out = "exclude= (--exclude) leaves it out"
         what_of_them = {
-            "as an equal row with their label, and ranked against it: exclude= leaves it out": self.n_in_gallery,
+            f"as an equal row with their label, and ranked against it: {left_out}": self.n_in_gallery,
             "and not ranked against their own row": self.n_excluded,
         }
         return [
@@ -485,3 +486,9 @@ def _columns(std: bool) -> tuple[str, ...]:
 
 def _queries(n: int) -> str:
     return count(n, "query", "queries")
+
+
+def _number(n: int) -> int:
+    """Return a number of rows to show, checked; measures in its place are refused by name."""
+    require_no_measures(n, "n", "an integer")
+    return checks.positive_integer(n, "n")

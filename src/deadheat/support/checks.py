@@ -6,6 +6,7 @@ import math
 import numbers
 import operator
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -60,24 +61,51 @@ def part(parts: Mapping[str, T], name: Any, argument: str = "name") -> T:
 
 _BOUND = ("self", "cls")
 _OTHER_NAMES = {"metric": "distance", "similarity": "distance", "metrics": "measures", "n_jobs": "threads"}
+OF_TASK = (
+    "distance", "ties", "junk", "exclude", "threads", "progress", "checkpoint", "device", "executor", "relevance",
+)  # fmt: skip
 
 
-def unknown_argument(function: Any, error: TypeError) -> InvalidTypeError | None:
-    """Return an error that suggests the argument that was meant, in place of Python's; None for any other error.
+def wrong_arguments(function: Any, error: TypeError) -> InvalidTypeError | None:
+    """Return an error that names the arguments of a function, in place of Python's; None for any other error.
+
+    It is for an unknown argument, of which it suggests the one that was meant, and for too many by position.
 
     Examples
     --------
-    >>> print(unknown_argument(choice, TypeError("choice() got an unexpected keyword argument 'alias'")))
+    >>> print(wrong_arguments(choice, TypeError("choice() got an unexpected keyword argument 'alias'")))
     alias is no argument of choice; did you mean aliases=?
-    >>> print(unknown_argument(choice, TypeError("choice() got an unexpected keyword argument 'tolerance'")))
+    >>> print(wrong_arguments(choice, TypeError("choice() got an unexpected keyword argument 'tolerance'")))
     tolerance is no argument of choice, which takes value, options, name, aliases
+    >>> print(wrong_arguments(thread_count, TypeError("thread_count() takes 1 positional argument but 3 were given")))
+    thread_count takes 1 argument by position (threads), but got 3
     """
+    came = _TOO_MANY.search(str(error))
     _, unexpected, name = str(error).partition("() got an unexpected keyword argument ")
-    if not unexpected:
+    if came is None and not unexpected:
         return None
     code, title = function.__code__, function.__name__
-    known = [each for each in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if each not in _BOUND]
-    return no_argument(name.split("'")[1], function.__qualname__.split(".")[0] if title == "__init__" else title, known)
+    title = function.__qualname__.split(".")[0] if title == "__init__" else title
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    known = [each for each in names if each not in _BOUND]
+    if came is None:
+        return no_argument(name.split("'")[1], title, known)
+    n_bound, n_by_name = len(names) - len(known), code.co_kwonlyargcount
+    n_place = len(known) - n_by_name
+    return _too_many(title, known[:n_place], known[n_place:], int(came[1]) - n_bound)
+
+
+_TOO_MANY = re.compile(r"\(\) takes .* positional arguments? but (\d+) ")
+
+
+def _too_many(function: str, by_place: Sequence[str], by_name: Sequence[str], n: int) -> InvalidTypeError:
+    """Return the error for too many arguments by position, with those that go by name."""
+    takes = f"{len(by_place)} argument{'s' * (len(by_place) != 1)} by position"
+    takes += f" ({', '.join(by_place)})" if by_place else ""
+    hint = f"; by name it takes {', '.join(f'{name}=' for name in by_name)}" if by_name else ""
+    if by_place == ["task"]:
+        hint = f"; of rows and labels make a task, dh.Task(embeddings, labels){hint}"
+    return InvalidTypeError(function, f"takes {takes}, but got {n}{hint}")
 
 
 def no_argument(name: str, function: str, known: Sequence[str]) -> InvalidTypeError:
@@ -88,10 +116,18 @@ def no_argument(name: str, function: str, known: Sequence[str]) -> InvalidTypeEr
     >>> print(no_argument("n_jobs", "evaluate", ["threads", "measures"]))
     n_jobs is no argument of evaluate; did you mean threads=?
     """
+    if "task" in known and name in OF_TASK:
+        return InvalidTypeError(name, of_task(name))
     near = [_OTHER_NAMES.get(name, name)]
     near = near if near[0] in known else difflib.get_close_matches(name, known, n=1, cutoff=0.7)
     hint = f"; did you mean {near[0]}=?" if near else f", which takes {', '.join(known)}"
     return InvalidTypeError(name, f"is no argument of {function}{hint}")
+
+
+def of_task(name: str, maker: str = "Task", *, replaced: bool = True) -> str:
+    """Return the rule for a setting of a task that is given to a function of the task."""
+    instead = f", or take task.replace({name}=...)" if replaced and name in OF_TASK else ""
+    return f"belongs to the task: give it to dh.{maker}{instead}"
 
 
 def shown(value: Any) -> str:

@@ -39,7 +39,7 @@ def plain_mode() -> Iterator[None]:
 
 
 def plain_floats(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Make a public function compute in the plain mode, and suggest an argument where one is misspelt."""
+    """Make a public function compute in the plain mode, and explain wrong arguments."""
 
     @wraps(function)
     def in_plain_mode(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
@@ -49,7 +49,7 @@ def plain_floats(function: Callable[_Parameters, _Result]) -> Callable[_Paramete
                 return function(*args, **kwargs)
         except TypeError as error:
             trace = error.__traceback__
-            meant = None if trace is None or trace.tb_next else checks.unknown_argument(function, error)
+            meant = None if trace is None or trace.tb_next else checks.wrong_arguments(function, error)
             if meant is None:
                 raise
             raise meant from None

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import deadheat as dh
 from deadheat.engine.counting import checkpoint
 from deadheat.engine.counting.checkpoint import Checkpoint
 from deadheat.support import atomic
@@ -381,3 +383,26 @@ def test_a_directory_that_is_gone(folder: Path) -> None:
         shutil.rmtree(folder)
         with pytest.raises(FileNotFoundError, match=f"cannot write checkpoint '{folder}': No such file or directory"):
             kept.save(2, arrays(2))
+
+
+@pytest.mark.parametrize(
+    "executor", [None, dh.Cluster(partial(ThreadPoolExecutor, 2), tasks=8)], ids=["threads", "tasks"]
+)
+def test_a_run_that_resumes_says_what_it_found(
+    executor: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    points, labels = np.random.default_rng(3).normal(size=(1200, 4)), np.arange(1200) % 40
+    caplog.set_level("INFO", "deadheat")
+    runs = [
+        dh.Task(points, labels, checkpoint=tmp_path / "kept", executor=executor, progress=bar) for bar in (False, True)
+    ]
+    whole = runs[0].profile
+    assert not caplog.messages  # nothing was there
+    shards = sorted((tmp_path / "kept").glob("shard-*.npz"))
+    for path in shards[2:]:
+        path.unlink()
+    assert runs[1].profile == whole
+    parts = "shards" if executor is None else "tasks"
+    said = f"resuming: 2 of {len(shards)} {parts} found in checkpoint '{tmp_path}/kept'"
+    assert caplog.messages == [said]
+    assert capsys.readouterr().err.startswith(f"{said}\n")

@@ -124,9 +124,14 @@ BAD_QRELS = [
     *(
         (
             f"q 0 a {odd}\n",
-            r"my\.qrels, line 1: rel must be an integer, or a gain of 0, or from 1e-100 .* but is another number",
+            rf"my\.qrels, line 1: rel must be an integer, or a gain of 0, or from 1e-100 to 1e100, but is {came}$",
         )
-        for odd in ("-1.5", "nan", "inf", "1e-101")
+        for odd, came in (
+            ("-1.5", "a negative one, with which nDCG is no fraction of an ideal"),
+            ("nan", "NaN"),
+            ("inf", "a larger one"),
+            ("1e-101", "a smaller one"),
+        )
     ),
     ("q 0 a yes\n", r"my\.qrels, line 1: rel must be a number, but is of type str"),
     ("q 0 a 9223372036854775808\n", r"my\.qrels, line 1: rel must be below 2\^63"),

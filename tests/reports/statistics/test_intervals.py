@@ -276,8 +276,7 @@ def test_classes_are_the_units_unless_there_is_a_separate_gallery() -> None:
     assert evaluate(alone.profile, "mAP", labels=labels).interval("mAP") == of_classes
     assert bare.interval("mAP", resample="query").notes == ()
     assert bare.interval("mAP").notes == (
-        "No labels are known, so each query counts as independent; "
-        "where queries come in classes, give labels=, one each.",
+        "No labels are known, so each query counts as independent; where queries come in classes, give their labels.",
     )
 
 

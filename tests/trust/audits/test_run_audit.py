@@ -103,6 +103,21 @@ def test_what_is_no_near_tie(score: float, of: float) -> None:
     assert "near ties" not in dh.audit_run(*just_below(score, of))
 
 
+def test_scores_that_differ_by_the_order_of_a_sum_are_not_said_to_be_float32() -> None:
+    run = {f"q{q}": {"a": 0.1 + 0.2, "b": 0.3, "c": 0.1} for q in range(10)}
+    found = dh.audit_run(run, {query: {"b": 1} for query in run}, measures="MRR")["near ties"]
+    assert found.figures["precision"] == "float64"
+    assert (
+        "scores of relevant and irrelevant documents differ only in digits that float32 does not have" in found.sentence
+    )
+    assert found.advice == "Rounding decides the order there: report these bounds, or round the scores."
+    short = {query: {name: float(np.float32(score)) for name, score in row.items()} for query, row in run.items()}
+    short = {query: row | {"a": float(np.nextafter(np.float32(0.3), np.float32(1)))} for query, row in short.items()}
+    found = dh.audit_run(short, {query: {"b": 1} for query in run}, measures="MRR")["near ties"]
+    assert "differ by one step of float32 at most" in found.sentence
+    assert "compute the scores in float64" in found.advice
+
+
 def test_near_ties_among_the_largest_numbers() -> None:
     largest = float(np.finfo(np.float64).max)
     run = {"q": {"a": largest, "b": largest * (1 - 2**-30), "c": 10**400, "d": 0.5}}

@@ -243,6 +243,7 @@ class CredibleRecall(TabularResult):
         return [f"{count(self.n_query, 'query', 'queries')}{left_out}.{on_end}"]
 
 
+@plain_floats
 def credible_recall(
     items: ArrayLike, draws: ArrayLike, relevant: Any, *, masses: ArrayLike = MASSES, junk: ArrayLike | None = None
 ) -> CredibleRecall:
@@ -335,6 +336,7 @@ def _shares(denser: Int64, reached: Int64, needed: int) -> tuple[float, float, f
     return certain / n, expected / (n * places), (certain + ends) / n
 
 
+@plain_floats
 def normal_credible_recall(
     embeddings: ArrayLike,
     sigma: ArrayLike,

@@ -281,6 +281,7 @@ class ConfidenceReport(TabularResult):
         return parts | {f"confidence against {_HIT}": self.accuracy.titled_values()}
 
 
+@plain_floats
 def confidence_report(report: Report, confidence: ArrayLike, target: ArrayLike | None = None) -> ConfidenceReport:
     """Return the error-reject curve of each measure, the accuracy of the confidence, and its correlation with a target.
 

@@ -94,6 +94,7 @@ def _bits(counts: Sequence[float]) -> float:
     return math.fsum(count / total * math.log2(total / count) for count in counts)
 
 
+@plain_floats
 def distribution_entropy(counts: ArrayLike, *, normalized: bool = False) -> Float64:
     """Return the entropy of the labels that each item was given, in bits: a target for its uncertainty [1]_.
 
@@ -138,6 +139,7 @@ def distribution_entropy(counts: ArrayLike, *, normalized: bool = False) -> Floa
     return _per_class(entropy, matrix.shape[1]) if checks.flag(normalized, "normalized") else entropy
 
 
+@plain_floats
 def annotation_entropy(annotations: ArrayLike, *, missing: Any = None, normalized: bool = False) -> Float64:
     """Return the entropy of the labels that annotators gave each item, in bits: a target for its uncertainty.
 

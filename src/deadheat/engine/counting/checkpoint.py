@@ -14,6 +14,7 @@ import errno
 import hashlib
 import io
 import json
+import logging
 import os
 import re
 import sys
@@ -229,3 +230,12 @@ def what_is_kept(checkpoint: Checkpoint | None, done: int, total: int, parts: st
     if checkpoint is None:
         return "nothing is kept: give a checkpoint to go on from where a run was interrupted"
     return f"{done} of {total} {parts} are kept in {checkpoint}"
+
+
+def report_found(checkpoint: Checkpoint, found: int, total: int, parts: str, progress: Any) -> None:
+    """Say how much of a run a checkpoint has: in the log of deadheat, and next to its own progress bar."""
+    if found:
+        text = f"resuming: {found} of {total} {parts} found in {checkpoint}"
+        logging.getLogger("deadheat").info(text)
+        if progress is True:
+            print(text, file=sys.stderr)

@@ -11,6 +11,7 @@ from typing import Any
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support import checks
+from deadheat.support.floats import plain_floats
 from deadheat.support.progress import rate_text
 
 _REMEDIES = {  # of what belongs to a library and is no executor: what to give in its place
@@ -91,6 +92,7 @@ class Cluster:
     (0.75, 3)
     """
 
+    @plain_floats
     def __init__(
         self,
         executor: Executor | Callable[[], Executor],

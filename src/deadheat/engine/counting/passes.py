@@ -106,6 +106,8 @@ class CountingPass:
         total = len(self.layout.active) * self.problem.n_column
         done = total - sum(len(blocks[b]) for k in left for b in shards[k]) * self.problem.n_column
         n_kept = len(shards) - len(left)
+        if checkpoint is not None:
+            checkpoints.report_found(checkpoint, n_kept, len(shards), "shards", progress)
         try:
             with Reporting(progress, total, done=done) as report:
                 at_once = max(1, self.LISTED // max(1, len(ranges))) if checkpoint is None else 1

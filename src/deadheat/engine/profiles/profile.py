@@ -20,6 +20,7 @@ from deadheat.inputs.conversion import plain
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, spread
 from deadheat.support.caching import cached_property
+from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import hashlib, lazy
 
 if TYPE_CHECKING:
@@ -232,6 +233,7 @@ class TieProfile:
             scratch.let_go(piece)
 
     @classmethod
+    @plain_floats
     def from_groups(
         cls,
         groups: list[list[tuple[int, int, int, int]]],

@@ -13,6 +13,7 @@ from deadheat.engine.ties.rule import Cuts, RelevantItems, TieGroups, Ties, grou
 from deadheat.errors import InvalidValueError
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, slices
+from deadheat.support.floats import plain_floats
 
 
 class Rounded(Ties):
@@ -34,6 +35,7 @@ class Rounded(Ties):
     ('float16 similarity', 'float16 distance')
     """
 
+    @plain_floats
     def __init__(self, dtype: str, of: str | None = None) -> None:
         self.dtype = exact.named(dtype, "dtype")
         self.of = None if of is None else checks.choice(of, ("similarity", "distance"), "of")

@@ -10,6 +10,7 @@ from deadheat.engine.exact import Roots
 from deadheat.engine.ties.rule import Cuts, RelevantItems, TieGroups, Ties, group_by_score
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
+from deadheat.support.floats import plain_floats
 
 
 class Tolerance(Ties):
@@ -30,6 +31,7 @@ class Tolerance(Ties):
 
     bounds_only = True
 
+    @plain_floats
     def __init__(self, eps: float) -> None:
         self.eps = checks.real_number(eps, "eps", least=0)
 

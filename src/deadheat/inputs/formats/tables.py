@@ -1,8 +1,8 @@
 """Tables: the choice of the columns of embedding and labels, their conversion to arrays, and the reading of text.
 
-Messages name the file and, for text, the line. Text is in UTF-8: columns between commas or tabs, with or without a
-first line of their names; or labels one a line. Blanks at the ends of a cell, or of a line with a label, do not count,
-unless the cell is in quotes: ``" x"`` is not x.
+Messages name the file and, for text, the line. Text is in UTF-8: columns between commas, tabs or blanks, with or
+without a first line of their names; or labels one a line. Blanks at the ends of a cell, or of a line with a label, do
+not count, unless the cell is in quotes: ``" x"`` is not x. Between blanks no cell is in quotes.
 """
 
 from __future__ import annotations
@@ -224,13 +224,13 @@ def labels(table: Table, place: int) -> Labels:
     return from_text(column)
 
 
-def is_number(cell: str) -> bool:
-    """Return whether a cell of text is a number; Python's underscores are not allowed."""
+def is_number(cell: str | bytes | float) -> bool:
+    """Return whether a cell is a number, of text too; Python's underscores are not allowed."""
     try:
         float(cell)
     except ValueError:
         return False
-    return "_" not in cell
+    return "_" not in str(cell)
 
 
 # Text -----------------------------------------------------------------------------------------------------------------
@@ -238,9 +238,9 @@ def is_number(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reading functions for tables of text with this delimiter."""
+    """Reading functions for tables of text with this delimiter; None stands for blanks."""
 
-    delimiter: str
+    delimiter: str | None
 
     def embeddings(self, path: Path, layout: Layout) -> NDArray[Any]:
         """Return all columns except that of the labels, as float64."""
@@ -267,17 +267,19 @@ def _embedding(table: Table, places: Sequence[int]) -> Array:
     return rows
 
 
-COMMAS, TABS = Reader(","), Reader("\t")
+COMMAS, TABS, BLANKS = Reader(","), Reader("\t"), Reader(None)
 
 
 def line_labels(path: Path, layout: Layout) -> Labels:
-    """Return labels that are written one per line."""
+    """Return labels that are written one per line, or the column of a table between blanks."""
+    if layout.is_table:
+        return BLANKS.labels(path, layout)
     cells = [line.strip() for line in _decoded(path).removesuffix("\n").split("\n")]
     return labels(Table(path, None, [cells], range(1, len(cells) + 1)), 0)
 
 
-def _read(path: Path, delimiter: str, header: bool | None) -> Table:
-    rows, lines = _rows(path, delimiter)
+def _read(path: Path, delimiter: str | None, header: bool | None) -> Table:
+    rows, lines = _fields(path) if delimiter is None else _rows(path, delimiter)
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(rows[0]):
             raise FileError(path, f", line {line}: {len(row)} columns, but line {lines[0]} has {len(rows[0])}")
@@ -287,6 +289,13 @@ def _read(path: Path, delimiter: str, header: bool | None) -> Table:
     if not rows:
         raise FileError(path, " has no rows of data")
     return Table(path, names, [list(column) for column in zip(*rows, strict=True)], lines[len(lines) - len(rows) :])
+
+
+def _fields(path: Path) -> tuple[list[list[str]], list[int]]:
+    """Return the fields between blanks of the lines that have any, and the numbers of these lines."""
+    found = [(fields, n) for n, line in enumerate(_decoded(path).splitlines(), 1) if (fields := line.split())]
+    limits.require_columns(path, "", max((len(fields) for fields, _ in found), default=0))
+    return [fields for fields, _ in found], [n for _, n in found]
 
 
 def _rows(path: Path, delimiter: str) -> tuple[list[list[str]], list[int]]:

@@ -193,7 +193,10 @@ def _floats(row: Mapping[str, Any]) -> Float64:
 
 
 def _precision(numbers: Float64) -> tuple[str, Callable[[Float64], Int64], int]:
-    """Return the precision of scores, their places in it as integers, and the places of one step."""
+    """Return the precision of scores, their places in it as integers, and the places of one step.
+
+    Scores with more digits than float32 has may still have been computed in it, so that their step is one of float32.
+    """
     if dtype := _shortest(numbers):
         return dtype, lambda values: exact.ordinals(exact.round_to(values, dtype), dtype), 1
     broken = numbers[numbers != np.rint(numbers)]
@@ -203,7 +206,10 @@ def _precision(numbers: Float64) -> tuple[str, Callable[[Float64], Int64], int]:
         digits, most = round(math.log10(scale)), 2.0**62  # far beyond numbers that have decimals
         name = "1 decimal" if digits == 1 else f"{digits} decimals"
         return name, lambda values: np.rint(np.clip(values * scale, -most, most)).astype(np.int64), 1
-    return "float32", exact.by_size, 1 << 29  # of the 52 bits of a float64, those that float32 does not have
+    wide = any(
+        float(f"{number:.9g}") != number for number in broken[broken != exact.round_to(broken, "float32")].tolist()
+    )
+    return "float64" if wide else "float32", exact.by_size, 1 << 29  # of the 52 bits, those that float32 does not have
 
 
 @plain_floats
@@ -390,14 +396,20 @@ def _of_near_ties(report: Report, near: Mapping[str, Any]) -> Iterator[Finding]:
         return
     n_query = report.n_query
     low, high = (percent(near[end][name]) for end in ("lower", "upper"))
+    differ, remedy = (
+        f"by one step of {near['precision']} at most",
+        "compute the scores in float64, or report these bounds",
+    )
+    if near["precision"] == "float64":  # 0.1 + 0.2 and 0.3
+        differ, remedy = "only in digits that float32 does not have", "report these bounds, or round the scores"
     yield Finding(
         "near ties",
         by_move(move),
-        f"In {share(near['queries'], n_query, 'queries')} scores of relevant and irrelevant documents differ by one "
-        f"step of {near['precision']} at most: once these count as ties, {name} is anywhere from {low} to {high} "
+        f"In {share(near['queries'], n_query, 'queries')} scores of relevant and irrelevant documents differ {differ}: "
+        f"once these count as ties, {name} is anywhere from {low} to {high} "
         f"({points(move)} further than equal scores leave open).",
         {**near, "moves": moves, "n_query": n_query},
-        "Rounding decides the order there: compute the scores in float64, or report these bounds.",
+        f"Rounding decides the order there: {remedy}.",
     )
 
 
@@ -444,5 +456,5 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
             "warning",
             f"All {scores} scores are numbers of {looks.dtype}, which has few of them.",
             {"dtype": looks.dtype},
-            "Compute the last step in float32, and see with deadheat.low_precision what that changes.",
+            "Compute the last step in float32; in Python, dh.low_precision shows what that changes.",
         )

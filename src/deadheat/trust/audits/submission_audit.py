@@ -216,7 +216,8 @@ def dtypes(evidence: Evidence) -> Iterator[Finding]:
             f"Rounded to {dtype}, scores leave {name} anywhere in {value(report[name])} %: {points(move)} more "
             f"than exact distances ({value(evidence.report[name])} %).",
             {"dtype": dtype, "measures": bounds(report), "moves": moves, **report.ties._asdict()},
-            f"Compute and sort scores in a wider type, or report the scores as they are served (ties={dtype!r}).",
+            f"Compute and sort scores in a wider type, or report the scores as they are served: "
+            f"ties={dtype!r} (--ties {dtype}).",
         )
 
 
@@ -259,7 +260,7 @@ def noise(evidence: Evidence) -> Iterator[Finding]:
             "moves": moves,
         },
         "Look for rows that are equal up to noise, which turns a lower bound into the expectation; report the bounds "
-        f"of ties=Tolerance({eps!r}).",
+        f"of ties=Tolerance({eps!r}) (--ties tolerance={eps!r}).",
     )
 
 
@@ -294,7 +295,7 @@ def sample_order(evidence: Evidence) -> Iterator[Finding]:
             "sampled": sorts.sampled,
         },
         "Shuffle the samples before any evaluation that sorts, or use bounds, which no order changes; "
-        "deadheat.exploit finds how far an order can go.",
+        "dh.exploit (deadheat exploit) finds how far an order can go.",
     )
 
 
@@ -535,7 +536,7 @@ def imbalance(evidence: Evidence) -> Iterator[Finding]:
             "effective_classes": total**2 / float(np.square(sizes, dtype=np.float64).sum()),
             "over_queries": over_queries, "over_classes": over_classes,
         },
-        'Report both means (average="class"); they answer different questions.',
+        'Report both means: average="class" (--average class) has the other. They answer different questions.',
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine.counting.candidates import Candidates, Relevance
-from deadheat.engine.counting.checkpoint import Checkpoint, what_is_kept
+from deadheat.engine.counting.checkpoint import Checkpoint, report_found, what_is_kept
 from deadheat.engine.counting.cluster import Cluster, Summary
 from deadheat.engine.counting.distributed import worker
 from deadheat.engine.counting.distributed.worker import Cut, Job
@@ -160,6 +160,8 @@ def run(
         else:
             settle(number, arrays)
     n_done = n_kept = len(tasks) - len(left)
+    if kept is not None:
+        report_found(kept, n_kept, len(tasks), "tasks", progress)
     with Reporting(progress, n_pair, title, done=pairs(n_kept)) as report:
         dispatch = Dispatch(cluster)
         try:
