@@ -333,10 +333,13 @@ class Caller:
                 self.keep(number, each, type(error).__name__, error)
 
     def make(self, number: int, draw: random.Random, each: Called) -> None:
-        args, given = self.arguments(draw, each)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            args, given = self.arguments(draw, each)
         with guarded(), warnings.catch_warnings(record=True) as warned, contextlib.redirect_stderr(io.StringIO()):
             warnings.simplefilter("always")
             warnings.simplefilter("ignore", QueryInGalleryWarning)
+            warnings.filterwarnings("ignore", "Glyph .* missing from font|Tight layout not applied")  # of Matplotlib
             try:
                 result = each.function(*args, **given)
                 if each.follow:
@@ -476,6 +479,7 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
         "returned must have names that are not empty, but has",
     ),
     "module": (lambda: dh.audit_collection(ROWS[:2], np, JUDGED["qrels"]), "gallery_ids must "),
+    "cutoff": (lambda: dh.measures.parse_all("mAP", top_k=10**5000), "top_k must be at most 9007199254740992, but is"),
     "no profile": (lambda: dh.TieProfile.joined([None]), "profiles must be at least one TieProfile, but has None"),
     "duration": (lambda: dh.Tolerance(np.timedelta64(1, "D")), "eps must be a number, but is "),
     "part": (lambda: dh.audit(TASK)["x"], "name must be one of "),

@@ -142,8 +142,8 @@ def test_a_terminal_gets_nothing_that_moves_its_cursor_and_a_pipe_gets_the_data(
 BAD = "a\0.npz"
 EYE, FOUR = np.eye(4), [0, 0, 1, 1]
 CALLS: list[tuple[str, Callable[[], Any]]] = [
-    ("embeddings", lambda: dh.read(BAD)),
-    ("embeddings", lambda: dh.read(Path(BAD))),
+    ("path", lambda: dh.read(BAD)),
+    ("path", lambda: dh.read(Path(BAD))),
     ("embeddings", lambda: dh.evaluate(BAD)),
     ("embeddings", lambda: dh.evaluate([BAD, BAD], FOUR)),
     ("embeddings", lambda: dh.evaluate("a\0*.npy", FOUR)),

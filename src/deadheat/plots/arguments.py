@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, TypeVar
 
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.support import checks
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ def several(values: Any, kind: type[T], name: str, alone: str = "") -> dict[str,
 
 
 def drawable(name: Any) -> str:
-    """Return a name as text, with surrogates escaped: no font has them, and Matplotlib raises an error.
+    """Return a name as text with characters that no font has escaped, but with its line breaks.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def drawable(name: Any) -> str:
         text = str(name)
     except Exception:  # of an object of somebody else
         text = checks.shown(name)
-    return text.encode("utf-8", "backslashreplace").decode()
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def cutoffs(k: Any, n_step: int) -> list[int]:
