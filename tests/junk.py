@@ -5,6 +5,7 @@ A value is made anew for each call, since some can be used once: `JUNK` has a fu
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import datetime
 import importlib.util
@@ -129,7 +130,7 @@ STRINGS: dict[str, Maker] = {
         "\x1b[2J", "\u202eabc", "é", "e\u0301", "日本", "😀", "x" * 100_000, "mAP " * 3000, "a," * 300, "%s%n{0}", "..",
         "mAP", "mAP@0", "mAP@-1", "mAP@1e9", "mAP@99999999999999999999", "Hit@1", "Hit@1.5", "nDCG@10", "AP(rel=nan)",
         "mAP(rel=", "std", "cosine", "hamming", "exact", "float16", "float64", "descending", "lower", "query", "class",
-        "skip", "zero", "percentile", "bca", "two-sided", "int8", "1 bit", "median", "cuda", "cpu", "cuda:99", "meta",
+        "skip", "zero", "percentile", "bca", "two-sided", "int8", "mAP-", "median", "cuda", "cpu", "cuda:99", "meta",
         "s3://bucket/x.npy", "http://", "file://x", "*.npy", "[", "nowhere/at-all.npy", "nowhere.npz", "nowhere.csv",
     )
 }  # fmt: skip
@@ -150,6 +151,8 @@ CONTAINERS: dict[str, Maker] = {
     "{'q': {'a': 10**400}}": lambda: {"q": {"a": 10**400}}, "{'q': {'': 1}}": lambda: {"q": {"": 1}},
     "{'q': {1: 1}}": lambda: {"q": {1: 1}}, "{'q': []}": lambda: {"q": []}, "{'\\udcff': 1}": lambda: {"\udcff": 1},
     "{'q': {surrogate}}": lambda: {"q": {"\udcff": 1.0}}, "{(1,): 1}": lambda: {(1,): 1},
+    "{1: {2: 3}}": lambda: {1: {2: 3}}, "{'q': {'a': 'x'}}": lambda: {"q": {"a": "x"}}, "{'q': 5}": lambda: {"q": 5},
+    "{'q': {}}": lambda: {"q": {}}, "range(10**4)": lambda: range(10**4), "thousands of digits": lambda: 10**5000,
     "iterator": lambda: iter([1, 2]), "generator": lambda: numbers(3), "map": lambda: map(str, [1]),
     "failing generator": failing, "zip": lambda: zip([1], [2], strict=True), "dict view": lambda: {"a": 1}.keys(),
     "long": lambda: list(range(100_000)), "long strings": lambda: ["x" * 10_000] * 100,
@@ -387,9 +390,45 @@ def _with_torch() -> dict[str, Maker]:
     }
 
 
+def _with_matplotlib() -> dict[str, Maker]:
+    from matplotlib.figure import Figure
+
+    def axes(**options: Any) -> Any:
+        return Figure().subplots(**options)
+
+    def removed() -> Any:
+        ax = axes()
+        ax.remove()
+        return ax
+
+    def filled() -> Any:
+        ax = axes()
+        ax.plot([1, 2], [3, 4], label="a")
+        ax.set(xlim=(5, 5.5), title="a")
+        return ax
+
+    return {
+        "axes": axes,
+        "axes of a grid": lambda: axes(nrows=2)[0],
+        "array of axes": lambda: axes(nrows=2),
+        "polar axes": lambda: axes(subplot_kw={"projection": "polar"}),
+        "3-D axes": lambda: axes(subplot_kw={"projection": "3d"}),
+        "placed axes": lambda: Figure().add_axes((0.1, 0.1, 0.01, 0.01)),
+        "inset axes": lambda: axes().inset_axes((0.5, 0.5, 0.4, 0.4)),
+        "twin axes": lambda: axes().twinx(),
+        "axes of a subfigure": lambda: Figure().subfigures().subplots(),
+        "axes removed": removed,
+        "axes with a plot": filled,
+        "figure": Figure,
+        "subfigure": lambda: Figure().subfigures(),
+        "small figure": lambda: Figure(figsize=(0.5, 0.5)).subplots(),
+        "line": lambda: axes().plot([1, 2])[0],
+    }
+
+
 _LIBRARIES = {
-    "scipy": _with_scipy, "pandas": _with_pandas, "polars": _with_polars, "pyarrow": _with_pyarrow,
-    "torch": _with_torch,
+    "matplotlib": _with_matplotlib, "scipy": _with_scipy, "pandas": _with_pandas, "polars": _with_polars,
+    "pyarrow": _with_pyarrow, "torch": _with_torch,
 }  # fmt: skip
 
 
@@ -432,8 +471,10 @@ def damaged(value: Any, draw: random.Random, junk: Callable[[], Any], depth: int
             case 1:
                 return value | {key: junk()}
             case 2:
-                with_junk = junk()
-                return value | ({with_junk: value[key]} if type(with_junk).__hash__ not in (None, _raises) else {})
+                other = junk()
+                with contextlib.suppress(Exception):  # it cannot be hashed
+                    return value | {other: value[key]}
+                return value | {"": value[key]}
             case 3:
                 return list(value.items())
             case _:

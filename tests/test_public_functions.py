@@ -1,4 +1,7 @@
-"""Every public function with values of every kind as each of its arguments: a result, or an error in one line."""
+"""Every public function with a few values as each of its arguments: a result, or an error in one line.
+
+`test_junk.py` makes random calls with values of every kind.
+"""
 
 from __future__ import annotations
 
@@ -97,20 +100,19 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
 }  # fmt: skip
 NO_FUNCTIONS = {"Receipt", "Report", "Result", "TieProfile"}
 
-VALUES: list[Any] = [
-    None, True, False, 0, 1, 3, -1, 2**70, 10**400, -(2**70), 10**5000, 0.5, 1.0, np.nan, np.inf, 1e308, 5e-324, 1j,
-    "", "x", "mAP", "a\0b", "\n", "mAP-", "3", b"x", b"\xff", "nowhere/at-all.npy", Path("nowhere"), Path(),
-    [], (), {}, set(), [None], ["x"], ["x", 1], [1, 2], [[1, 2], [3]], [[]], [[[]]], [object()], iter([1]), range(3),
-    {"a": 1}, {"a": None}, {1: {2: 3}}, {"q": {"a": "x"}}, {"q": 5}, {"q": {"a": 0.5}}, {"a": REPORT}, {"a": {}},
-    object(), REPORT, REPORT.profile, slice(None), NotImplemented, ..., range(10**4),
-    type("Odd", (), {"__array__": lambda self, *given, **options: "no array"})(),
-    np.array(3), np.array([]), np.zeros((0, 2)), np.zeros((2, 0)), np.zeros((8, 2)), np.zeros((1, 1, 1)),
-    np.full(8, np.nan), np.full(8, "a"), np.array([None, 1]), np.full(8, True), np.arange(8), np.array([1 + 1j]),
-    np.arange(8, dtype=np.uint64) + 2**63, np.array(["2020-01-01"], dtype="M8[D]"),
-    np.array([(1, 2)], dtype=[("x", int), ("y", int)]), np.ma.masked_array([1.0, 2.0], [True, False]),
-    np.full((8, 2), 1e308), np.full((8, 2), np.inf), np.zeros((8, 2), dtype=np.float16),
-    np.float32(0.5), np.int8(1), np.str_("x"), np.bool_(True),
-]  # fmt: skip
+FEW: list[Any] = [
+    None,
+    -1,
+    np.nan,
+    "x",
+    b"x",
+    object(),
+    [],
+    [[1, 2], [3]],
+    {"q": {"a": "x"}},
+    np.zeros((1, 1, 1)),
+    REPORT,
+]
 
 
 def refusal(function: Callable[..., Any], given: dict[str, Any]) -> str:
@@ -147,7 +149,7 @@ def test_what_is_refused_is_refused_in_one_line(
     function: Callable[..., Any], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # where a checkpoint may be written
-    for value in VALUES:
+    for value in FEW:
         said = refusal(function, GOOD[function] | {name: value})
         assert said.isprintable()
         assert len(said) < 600

@@ -145,6 +145,7 @@ def test_the_process_gets_the_options_and_no_module_of_the_folder(folder: Path) 
     assert (found["refused"], found["public"][0]["measures"]) == ({}, {"mAP": round(100 * expected["mAP"].lower, 2)})
 
 
+@pytest.mark.slow
 def test_labels_may_be_a_link_and_a_gallery_needs_labels_of_the_organiser(folder: Path) -> None:
     Path("link.npy").symlink_to("labels.npy")
     words = ("leaderboard", "good.npy", "--public", "-m", "mAP")
@@ -182,6 +183,7 @@ def test_mistakes_of_the_organiser_are_no_rows(words: str, said: str, folder: Pa
     assert reason("leaderboard", *words.split()).startswith(said)
 
 
+@pytest.mark.slow
 def test_an_audit_of_a_file_of_a_stranger(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("audit", "good.npy", "--labels", "labels.npy", "-m", "mAP")
     assert passed(*words, "--untrusted", "--json", "audit.json") == passed(*words)

@@ -248,7 +248,9 @@ def test_neighbours_are_held_to_the_same_limits(tmp_path: Path) -> None:
         assert refusal(FileError, ground_truth.read_neighbors, path).endswith(TOO_LARGE)
 
 
-@pytest.mark.parametrize("start", ["", "q 0 d 1 1 t\n", "query-id,corpus-id,score\n"])
+@pytest.mark.parametrize(
+    "start", ["", "q 0 d 1 1 t\n", pytest.param("query-id,corpus-id,score\n", marks=pytest.mark.slow)]
+)
 def test_text_that_unpacks_to_far_more_is_refused(start: str, tmp_path: Path) -> None:
     path = tmp_path / "a.run"
     path.write_bytes(gzip.compress(start.encode() + b"\n" * (8 << 20)))
@@ -288,7 +290,7 @@ def test_names_are_compared_once() -> None:
     assert Counted.compared < 100
 
 
-@pytest.mark.parametrize("ending", [".npz", ".h5"])
+@pytest.mark.parametrize("ending", [pytest.param(".npz", marks=pytest.mark.slow), ".h5"])
 def test_rows_of_zeros_stay_ordinary(ending: str, tmp_path: Path) -> None:
     """The attack of the paper: 100,000 x 512 zeros in a small file are read in pieces, by strangers' limits too."""
     path, shape = tmp_path / f"a{ending}", (100_000, 512)

@@ -86,6 +86,7 @@ def test_without_ties() -> None:
     assert 1 < of_eleven <= OF_ELEVEN
 
 
+@pytest.mark.slow
 def test_with_ties() -> None:
     largest = of_tied(BINARY, [1], 60) | of_tied(GRADED, [1, 2, 4], 40)
     print("\n".join(f"{name:32} {error:.2f}" for name, error in sorted(largest.items(), key=lambda each: -each[1])))

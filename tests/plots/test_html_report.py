@@ -228,6 +228,7 @@ def test_commands_write_pages(tmp_path: Path) -> None:
         done = run("evaluate", tmp_path / "a.npz", *shown)
         assert (done.exit_code, done.stderr) == (0, "")
         found.append(page.read_text())
+        page.unlink()
     assert found[0] == found[1]
     assert {"reject", "collisions"} <= set(ids(found[0]))
     assert all(row in text(found[0]) for row in (f"data set{tmp_path / 'a.npz'}", "commanddeadheat"))

@@ -23,6 +23,7 @@ from deadheat.plots import layout, style
 from deadheat.plots.layout import fold, width_of
 
 NAMES = sorted({*plots.__all__} - {"collision_legend"})
+QUICK = ("cmc", "format_changes", "per_class", "roc")  # of each kind one: the others are slow tests
 SMALL = (3.3, 2.5)
 SHEET = {
     "axes.prop_cycle": pyplot.cycler(color=["#112233", "#445566", "#778899"]), "figure.figsize": (4.1, 3.7),
@@ -75,7 +76,7 @@ def _faults(ax: Axes) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("long", [False, True], ids=["short", "long"])
+@pytest.mark.parametrize("long", [pytest.param(False, marks=pytest.mark.slow), True], ids=["short", "long"])
 @pytest.mark.parametrize("name", NAMES)
 def test_text_neither_overlaps_nor_is_clipped_in_a_small_figure(name: str, long: bool) -> None:
     _, ax = pyplot.subplots(figsize=SMALL)
@@ -86,7 +87,9 @@ def test_text_neither_overlaps_nor_is_clipped_in_a_small_figure(name: str, long:
     assert {ax.get_title(loc) for loc in ("left", "right")} == {""}  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
+)
 def test_a_style_sheet_is_kept(name: str) -> None:
     with pyplot.rc_context(SHEET):
         ax = examples()[name]()
@@ -100,7 +103,7 @@ def test_a_style_sheet_is_kept(name: str) -> None:
             assert [to_hex(handle.get_color()) for handle in handles[:3]] == ["#112233", "#445566", "#778899"]
 
 
-@pytest.mark.parametrize("shape", [(1, 3), (2, 2)])
+@pytest.mark.parametrize("shape", [pytest.param((1, 3), marks=pytest.mark.slow), (2, 2)])
 def test_several_plots_in_a_figure_leave_each_other_space(shape: tuple[int, int]) -> None:
     _, grid = pyplot.subplots(*shape, figsize=(3.2 * shape[1], 3.2 * shape[0]))
     for name, ax in zip(("bounds", "cmc", "per_class", "differences"), grid.flat, strict=False):

@@ -467,11 +467,11 @@ def _indexes(returned: Any) -> tuple[Mapping[str, Any], dict[str, str]]:
     """Return the ids of each index by its name, and its name in messages."""
     if not isinstance(returned, Mapping):
         return {ONE_INDEX: returned}, {ONE_INDEX: "returned"}
-    if not returned:
+    if not len(returned):
         raise InvalidValueError("returned", "must have at least one index, but is empty")
     for name in returned:
         if not isinstance(name, str) or not name.strip():
-            raise InvalidTypeError("returned", f"must have names that are not empty, but has {name!r}")
+            raise InvalidTypeError("returned", f"must have names that are not empty, but has {checks.shown(name)}")
     return returned, {name: f"returned[{name!r}]" for name in returned}
 
 

@@ -203,7 +203,7 @@ def least_gain(value: Any, name: str) -> float:
     """Return the least gain that is relevant as a Python number, a whole one as an integer."""
     if checks.real_number(value, name) <= 0:
         raise InvalidValueError(name, f"must be above 0, but is {value}")
-    return gain(value, name)
+    return gain(int(value) if isinstance(value, int) else value, name)  # not of a class of somebody else
 
 
 def _require_finite(array: NDArray[Any], name: str, start: int = 0) -> None:

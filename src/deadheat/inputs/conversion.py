@@ -119,8 +119,8 @@ def is_array(values: Any) -> bool:
 
 def n_dim(values: Any) -> int | None:
     """Return the number of dimensions that something has as an array; None if that is unknown."""
-    if hasattr(values, "ndim"):
-        return int(values.ndim)
+    if isinstance(known := getattr(values, "ndim", None), (int, np.integer)):
+        return int(known)
     if is_frame(values) or hasattr(values, "schema"):  # from_arrow would use up a stream of batches
         return 2
     if speaks_arrow(values):

@@ -296,7 +296,7 @@ def parse_all(
     given = DEFAULT_MEASURES if names is None else _listed(names) if isinstance(names, str) else names
     listed = checks.listed(given, "measures", "names, such as 'mAP,Hit@1' or a list of them")
     if top_k is not None:
-        listed = [_at(name, checks.positive_integer(top_k, "top_k")) for name in listed]
+        listed = [_at(name, checks.positive_integer(top_k, "top_k", 2**53)) for name in listed]
     least = None if rel is None else least_gain(rel, "rel")
     measures = dict.fromkeys(parse(name).at_level(least) for name in listed)
     if not measures:

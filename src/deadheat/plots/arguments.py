@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, TypeVar
 
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.support import checks
 
 T = TypeVar("T")
@@ -45,13 +45,28 @@ def several(values: Any, kind: type[T], name: str, alone: str = "") -> dict[str,
         rule = f"{f'be of type {kind.__name__}, or ' if alone else ''}map names to type {kind.__name__}"
         hint = "; draw its reports" if isinstance(getattr(values, "reports", None), Mapping) else ""
         raise InvalidTypeError(name, f"must {rule}, but is of type {type(values).__name__}{hint}")
-    if not values:
+    if not len(values):
         raise InvalidValueError(name, f"must hold at least one {name.removesuffix('s')}, but is empty")
     for key, value in values.items():
         if not isinstance(value, kind):
             came = f"{checks.shown(key)} is of type {type(value).__name__}"
             raise InvalidTypeError(name, f"must map names to type {kind.__name__}, but {came}")
-    return {str(key): value for key, value in values.items()}
+    return {drawable(key): value for key, value in values.items()}
+
+
+def drawable(name: Any) -> str:
+    """Return a name as text with characters that no font has escaped, but with its line breaks.
+
+    Examples
+    --------
+    >>> drawable("caf\\udce9"), drawable(3)
+    ('caf\\\\udce9', '3')
+    """
+    try:
+        text = str(name)
+    except Exception:  # of an object of somebody else
+        text = checks.shown(name)
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def cutoffs(k: Any, n_step: int) -> list[int]:
@@ -63,7 +78,11 @@ def cutoffs(k: Any, n_step: int) -> list[int]:
     ([1, 5], [1, 2, 3, 4, 5, 6, 7], [1, 50, 100, 150, 199])
     """
     if isinstance(k, Iterable) and not isinstance(k, (str, bytes)):
-        each = [checks.positive_integer(one, "k") for one in islice(k, _MOST_CUTOFFS + 1)]
+        try:
+            given = list(islice(k, _MOST_CUTOFFS + 1))
+        except Exception as error:  # of an iterator of somebody else
+            raise InvalidTypeError("k", f"must be cutoffs, but is {checks.shown(k)}") from error
+        each = [checks.positive_integer(one, "k") for one in given]
         if not 0 < len(each) <= _MOST_CUTOFFS:
             came = "none" if not each else "more"
             raise InvalidValueError("k", f"must hold from 1 to {_MOST_CUTOFFS} cutoffs, but holds {came}")

@@ -78,7 +78,7 @@ def _curve(
     curve: RejectCurve, across: str, what: str, ax: Axes | None, label: str, number: int, references: bool, legend: bool
 ) -> Axes:
     arguments.one(curve, RejectCurve, "curve")
-    checks.text(label, "label")
+    label = arguments.drawable(checks.text(label, "label"))
     references, legend = checks.flag(references, "references"), checks.flag(legend, "legend")
     drawn, x = style.line(checks.whole_number(number, "number")), getattr(curve, across)
     ax = style.quiet(style.axes(ax))
@@ -116,7 +116,7 @@ def reliability(
     The area of a mark shows the number of queries; a vertical line goes from lower to upper, as distance ties allow.
     """
     arguments.one(calibration, Calibration, "calibration")
-    checks.text(label, "label")
+    label = arguments.drawable(checks.text(label, "label"))
     legend, colour = checks.flag(legend, "legend"), style.line(0)["color"]
     ax = _square(ax, "mean confidence of the bin (%)", "right queries (%)")
     ax.plot([0, 1], [0, 1], color=style.GREY, linestyle=style.DOTTED, label="as confident as right")
@@ -170,7 +170,7 @@ def credible_recall(
     ['as draws', 'relevant', 'lower to upper: ties', 'relevant: others']
     """
     arguments.one(found, CredibleRecall, "found")
-    checks.text(label, "label")
+    label = arguments.drawable(checks.text(label, "label"))
     others, legend = checks.flag(others, "others"), checks.flag(legend, "legend")
     drawn = style.marked_line(checks.whole_number(number, "number"))
     ax = _square(ax, "mass of the region (%)", "items inside (%)")

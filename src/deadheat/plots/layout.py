@@ -234,7 +234,8 @@ class _Form(NamedTuple):
             low = [form for form in forms if form.height <= _MOST_LEGEND * space.height]
             if low:
                 return low[0]
-        return min(forms, key=lambda form: form.height)
+        none_fits = cls(names, _SMALLER[-1], 1, space.height)
+        return min(forms, key=lambda form: form.height, default=none_fits)
 
     @classmethod
     def _of(cls, names: list[str], width: float, size: Any, n_column: int, lines: int) -> list[_Form]:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from deadheat.analyses.comparison import compare
 from deadheat.analyses.quantization import FormatComparison
 from deadheat.analyses.rounding import FORMATS
-from deadheat.errors import InvalidValueError
 from deadheat.plots import arguments, layout, style
 from deadheat.plots.reports import first_measure
 from deadheat.reports.report import Report
+from deadheat.support import checks
 from deadheat.support.arrays import Float64
 
 _FAR = 10  # rows so many times as far out as all others leave the axis
@@ -75,9 +75,7 @@ def format_changes(
         reports = reports.reports
     reports = arguments.several(reports, Report, "reports")
     names = list(reports)
-    base = names[0] if base is None else base
-    if base not in reports:
-        raise InvalidValueError("base", f"must be one of {', '.join(names)}, but is {base!r}")
+    base = names[0] if base is None else checks.choice(base, names, "base")
     measure = first_measure(reports[base]) if measure is None else measure
     values = np.array([_change(report, reports[base], measure, settings) for report in reports.values()]).T
     ax = style.quiet(style.axes(ax, (6.4, 1.5 + 0.33 * len(names))), grid="x")
@@ -157,7 +155,7 @@ def measure_against_bytes(found: FormatComparison, measure: str | None = None, *
     """
     arguments.one(found, FormatComparison, "found")
     ax = style.quiet(style.axes(ax, (6.4, 4.0)))
-    measure = found[found.base][measure or found.measures[0]].name
+    measure = found[found.base][found.measures[0] if measure is None else measure].name
     sizes = {name: found.bytes_per_vector(name) for name in found}
     strips = [[name for name in found if sizes[name] == size] for size in sorted(set(sizes.values()))]
     ends = np.cumsum([0, *(len(strip) + 1 for strip in strips)])

@@ -197,7 +197,7 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     kinds = np.select([low > 0, high < 0, ties], [0, 3, 1], 2)
     order = np.lexsort((-low, -shown, kinds))
     place, low, high, shown, kinds = 1 + np.arange(len(order)), low[order], high[order], shown[order], kinds[order]
-    a, b = difference.names
+    a, b = map(arguments.drawable, difference.names)
     wins_a, wins_b, n_open = difference.n_wins_a, difference.n_wins_b, difference.n_open
     colours = style.BLUE, style.ORANGE, style.INK, style.VERMILION
     labels = f"{a} wins ({wins_a})", f"ties decide ({n_open})", f"equal ({difference.n_equal})", f"{b} wins ({wins_b})"
@@ -543,7 +543,9 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     if len(names):
         worst = f"The worst class is {layout.short(names[0])}: {value(Triple(*(end[0] for end in values)))} %"
     title = f"{worst}, all queries {value(whole)} %" if worst else None
-    return layout.finish(ax, title=title, rows=list(map(str, names)), column=("queries", list(map(str, counts))))
+    return layout.finish(
+        ax, title=title, rows=list(map(arguments.drawable, names)), column=("queries", list(map(str, counts)))
+    )
 
 
 def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None = None) -> Axes:

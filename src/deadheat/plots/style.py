@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import AutoLocator, Locator, NullFormatter, NullLocator, StrMethodFormatter
 from numpy.typing import ArrayLike
 
-from deadheat.errors import InvalidTypeError
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support.arrays import Float64
 from deadheat.support.lazy import require
 
@@ -71,6 +71,10 @@ def axes(ax: Axes | None, figsize: tuple[float, float] = (5.0, 3.4)) -> Axes:
         return made
     if not isinstance(ax, Axes):
         raise InvalidTypeError("ax", f"must be Matplotlib axes, but is of type {type(ax).__name__}")
+    if ax.name != "rectilinear":
+        raise InvalidValueError("ax", f"must be rectilinear axes, but is of type {type(ax).__name__}")
+    if ax.figure is None:
+        raise InvalidValueError("ax", "must be axes of a figure, but was removed from its figure")
     figure = ax.figure
     is_free = isinstance(figure, Figure) and figure.get_layout_engine() is None
     if is_free and all(each.get_subplotspec() for each in figure.axes):

@@ -166,7 +166,8 @@ def collision_image(
     Raises
     ------
     TypeError, ValueError
-        If `amplify` is not an integer, or negative, `rows` is not a slice without a step, or there is no rank to draw.
+        If `amplify` is not an integer, negative or above the picture's size, `rows` is not a slice without a step, or
+        there is no rank to draw.
 
     Examples
     --------
@@ -186,7 +187,10 @@ def collision_image(
         raise InvalidValueError("collisions", f"must have at least one query and one rank, but has shape {kind.shape}")
     first, last = drawn_rows(rows, len(kind))
     kind, ax = kind[first:last], style.axes(ax, (5.0, 5.0))
-    reach = least_reach(ax, kind.shape) if amplify is None else checks.whole_number(amplify, "amplify")
+    most = max(kind.shape)
+    reach = (
+        min(least_reach(ax, kind.shape), most) if amplify is None else checks.whole_number(amplify, "amplify", 0, most)
+    )
     n_query, depth = kind.shape
     looks = ListedColormap([colours()[code] for code in Kind])
     edge = 3 * reach + 1  # a margin as wide as a mark, so that none lies under the frame

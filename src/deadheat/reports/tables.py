@@ -294,7 +294,7 @@ def distinct_digits(results: Iterable[Any], digits: int) -> int:
     >>> distinct_digits([Triple(0.25, 0.250001, 0.250002), Triple(0.5, 0.5, 0.5)], 2)
     4
     """
-    decimals(digits)  # checks them
+    digits = checks.whole_number(digits, "digits", most=_MOST_DIGITS)
     enough = [digits]
     for each in filter(has_ties, results):
         more = range(digits, max(digits, _FINEST) + 1)

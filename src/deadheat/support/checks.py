@@ -175,14 +175,16 @@ def path(value: Any, name: str = "path") -> str:
     --------
     >>> path(1)
     Traceback (most recent call last):
-    deadheat.errors.InvalidTypeError: path must be a path, a string or a path object, but is 1
+    deadheat.errors.InvalidTypeError: path must be a path (a string or a path object), but is 1
     >>> path("a\\0.npy", "labels")
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: labels must be a path without a NUL character, but is 'a\\x00.npy'
     """
-    text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    text = None
+    with suppress(Exception):  # an `__fspath__` of somebody else may raise anything
+        text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(text, str):
-        raise InvalidTypeError(name, f"must be a path, a string or a path object, but is {shown(value)}")
+        raise InvalidTypeError(name, f"must be a path (a string or a path object), but is {shown(value)}")
     try:
         encoded = os.fsencode(text)
     except UnicodeEncodeError:
@@ -291,9 +293,9 @@ def no_number(value: Any, came: str | None = None) -> str:
     """
     came = came or shown(value)
     rule = f"must be a number, but is {came}"
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):  # a Fraction
+    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.timedelta64)):  # a Fraction
         return f"must be an integer or a float, but is {came}: float() makes one of it"
-    with suppress(ValueError):
+    with suppress(Exception):  # whose text of somebody else may raise anything
         if isinstance(value, str) and "_" not in value and math.isfinite(float(value)):
             return f"{rule}, which is text: float() makes a number of it"
     return rule
@@ -308,7 +310,8 @@ def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: eps must be finite and not negative, but is -0.5
     """
-    if isinstance(value, (bool, np.bool_, str)) or not isinstance(value, (int, float, np.integer, np.floating)):
+    is_odd = isinstance(value, (bool, np.bool_, str, np.timedelta64))  # a duration is a number to NumPy
+    if is_odd or not isinstance(value, (int, float, np.integer, np.floating)):
         raise InvalidTypeError(name, no_number(value))
     try:
         number = float(value)
@@ -332,7 +335,7 @@ def whole_number(value: Any, name: str, least: int = 0, most: int | None = None)
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
-        number = operator.index(value)
+        number = int(operator.index(value))  # not of a class of somebody else
     except Exception:  # an `__index__` of somebody else may raise anything
         raise InvalidTypeError(name, f"must be an integer, but is {shown(value)}") from None
     if number < least:

@@ -242,7 +242,7 @@ def test_what_is_no_directory(tmp_path: Path) -> None:
         rule = f"must be in a directory that exists, but there is no directory '{parent}'"
         assert refused(parent / "below") == rule
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    with pytest.raises(TypeError, match=r"^checkpoint must be a path, a string or a path object, but is 5$"):
+    with pytest.raises(TypeError, match=r"^checkpoint must be a path \(a string or a path object\), but is 5$"):
         Checkpoint(5, IDENTITY)  # type: ignore[arg-type]
 
 

@@ -256,7 +256,7 @@ def listed(relevant: Any, n_gallery: int | None = None) -> dict[str, Any]:
         ({"query_ids": ["a", "b"]}, "query_ids must have one entry per query, but got 2 for 1"),
         (listed([[1]]), "relevant needs n_gallery, or gallery_ids"),
         (listed([[1], [2]], 3), "relevant must have one entry per query, but got 2 for 1 queries"),
-        (listed(["ab"], 3), "relevant must be a collection of ids for each query, but one is 'ab'"),
+        (listed(["ab"], 3), "relevant must be a collection of ids for each query, but is 'ab'"),
         (listed([["x"]], 3), "ids and relevant must be of one kind throughout"),
         (listed([{1: -0.5}], 3), "grades in relevant must be an integer, or a gain of 0, or from 1e-100 "),
         (listed([[7]], 2), "n_gallery must be the number of items there are, but query 0 has more"),

@@ -270,9 +270,9 @@ def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Array]:
 
 
 def _distinct(row: Any) -> list[Any]:
-    if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
-        raise InvalidTypeError("relevant", f"must be a collection of ids for each query, but one is {row!r}")
-    ids = row.tolist() if hasattr(row, "tolist") else list(row)
+    ids = (
+        row.tolist() if hasattr(row, "tolist") else checks.listed(row, "relevant", "a collection of ids for each query")
+    )
     with suppress(TypeError):  # of ids that are lists
         return list(dict.fromkeys(ids))
     raise InvalidTypeError("relevant", f"must hold integers or strings, but holds {checks.shown(ids)}")

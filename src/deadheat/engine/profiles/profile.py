@@ -291,9 +291,10 @@ class TieProfile:
         array([0, 0])
         """
         profiles = checks.listed(profiles, "profiles", "a list of profiles")
-        odd = next((each for each in profiles if not isinstance(each, TieProfile)), None)
-        if odd is not None or not profiles:
-            raise InvalidTypeError("profiles", f"must be at least one TieProfile, but has {checks.shown(odd)}")
+        odd = [each for each in profiles if not isinstance(each, TieProfile)]
+        if odd or not profiles:
+            came = checks.shown(odd[0]) if odd else "none"
+            raise InvalidTypeError("profiles", f"must be at least one TieProfile, but has {came}")
         if any(profile.gains is not None for profile in profiles):
             profiles = _of_like_grades(profiles)
         arrays: dict[str, Any] = {

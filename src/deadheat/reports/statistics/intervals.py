@@ -485,14 +485,11 @@ def level_between(confidence_level: Any) -> float:
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: confidence_level must lie strictly between 0 and 1, but is 95
     """
-    if isinstance(confidence_level, (bool, np.bool_)) or not isinstance(
-        confidence_level, (float, int, np.floating, np.integer)
-    ):
-        raise InvalidTypeError("confidence_level", f"must be a number, but is {checks.shown(confidence_level)}")
-    if not 0 < confidence_level < 1:
+    level = checks.real_number(confidence_level, "confidence_level")
+    if not 0 < level < 1:
         came = checks.shown(confidence_level)
         raise InvalidValueError("confidence_level", f"must lie strictly between 0 and 1, but is {came}")
-    return float(confidence_level)
+    return level
 
 
 def vector(values: ArrayLike, name: str) -> Float64:
