@@ -480,6 +480,10 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "module": (lambda: dh.audit_collection(ROWS[:2], np, JUDGED["qrels"]), "gallery_ids must "),
     "cutoff": (lambda: dh.measures.parse_all("mAP", top_k=10**5000), "top_k must be at most 9007199254740992, but is"),
+    "sparse ids": (
+        lambda: dh.TieProfile([0, 1], [0], [0], [1], [1], [1], [1], query_ids=sparse.csr_array(np.eye(8))),
+        "not a tie profile: query_ids must have one entry per query",
+    ),
     "no profile": (lambda: dh.TieProfile.joined([None]), "profiles must be at least one TieProfile, but has None"),
     "duration": (lambda: dh.Tolerance(np.timedelta64(1, "D")), "eps must be a number, but is "),
     "part": (lambda: dh.audit(TASK)["x"], "name must be one of "),

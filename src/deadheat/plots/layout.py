@@ -191,7 +191,7 @@ def _fold_along(ax: Any, height: float, sizes: Sequence[str]) -> None:
 def _set_rows(ax: Axes, names: Sequence[str], height: float, width: float) -> None:
     """Name the rows; names are folded, and smaller where rows are low."""
     each = height / (len(names) + 0.2)
-    size = min(_points(style.kept("ytick.labelsize", "medium")), 72 * each / _LINE)
+    size = max(2.0, min(_points(style.kept("ytick.labelsize", "medium")), 72 * each / _LINE))  # none has no pixel
     lines = max(1, int(72 * each / (_LINE * size)))
     folded = [fold(name, width, size, lines) for name in names]
     ax.set_yticks(range(len(names)), folded, fontsize=size)

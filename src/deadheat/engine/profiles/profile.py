@@ -40,7 +40,7 @@ Arrays = Mapping[str, Any]  # those of a profile that are not None: int64, and g
 Rules = Iterator[tuple[Any, str]]  # whether each rule holds: what comes later relies on what was before
 
 
-def _rules(arrays: Arrays, query_ids: tuple[str, ...] | None, bounds_only: bool) -> Rules:
+def _rules(arrays: Arrays, query_ids: list[str] | None, bounds_only: bool) -> Rules:
     offsets = arrays["offsets"]
     n_group, n_query = len(arrays["closer"]), len(offsets) - 1
     yield n_query >= 0 and offsets[0] == 0, "offsets must begin with 0"
@@ -198,11 +198,10 @@ class TieProfile:
             array = getattr(self, name)
             if array is not None or name in _ARRAYS:
                 object.__setattr__(self, name, (_reals if name == "gains" else _integers)(array, name))
-        if self.query_ids is not None:
-            checks.listed(self.query_ids, "query_ids", "names of queries")
+        ids = None if self.query_ids is None else checks.listed(self.query_ids, "query_ids", "names of queries")
         if checks.flag(check, "check"):
             checks.flag(self.bounds_only, "bounds_only")
-            for holds, rule in _rules(self._arrays, self.query_ids, self.bounds_only):
+            for holds, rule in _rules(self._arrays, ids, self.bounds_only):
                 if not holds:
                     raise InvalidValueError("not a tie profile:", rule)
 
