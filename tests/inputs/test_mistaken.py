@@ -1,4 +1,4 @@
-"""What is not what an argument takes, but could be read as such, is refused with what to write."""
+"""Input that an argument does not take, but that could be read as such, is refused with what to write."""
 
 from __future__ import annotations
 

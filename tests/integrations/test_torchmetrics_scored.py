@@ -140,7 +140,7 @@ def test_their_own_examples_with_the_class_exchanged(name: str) -> None:
 @pytest.mark.parametrize("top_k", [None, 1, 2, 4, 30])
 @pytest.mark.parametrize("name", sorted({*retrieval.__all__} - NO_COUNTERPART))
 def test_their_names_mean_their_values(name: str, top_k: int | None) -> None:
-    """Where nothing ties, every query has something irrelevant, and scores are from 0 to 1; else a name is refused."""
+    """Scores without ties from 0 to 1, of queries that each have an irrelevant document; other names are refused."""
     preds, target, indexes = cases(2, ties=False)
     preds /= 100
     target[torch.tensor([(indexes == query).nonzero()[0] for query in indexes.unique()])] = 0

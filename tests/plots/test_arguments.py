@@ -1,4 +1,4 @@
-"""What a plot is given is checked: one line that names the argument, whatever comes."""
+"""Arguments of plots are checked: one line that names the argument, whatever comes."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _texts(ax: Axes) -> dict[str, Any]:
 
 
 def _faults(ax: Axes) -> list[str]:
-    """What overlaps by more than a pixel, or leaves the figure."""
+    """Texts that overlap by more than a pixel, or leave the figure."""
     figure = ax.figure
     figure.canvas.draw()
     boxes = _texts(ax)

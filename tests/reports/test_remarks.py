@@ -1,4 +1,4 @@
-"""What was read, and may not be what was meant, is said below the table: in text, HTML and JSON."""
+"""Input that may not be what was meant is remarked below the table: in text, HTML and JSON."""
 
 from __future__ import annotations
 
