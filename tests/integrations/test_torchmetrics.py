@@ -203,7 +203,7 @@ def test_queries_and_gallery() -> None:
     ],
 )
 def test_what_is_undefined_is_nan_and_said(updates: list[dict[str, Any]], why: str) -> None:
-    metric = EmbeddingRetrieval("mAP", singletons="zero")
+    metric = EmbeddingRetrieval("mAP")
     for update in updates:
         metric.update(torch.eye(3), **update)
     with warnings.catch_warnings(record=True) as caught:
@@ -213,6 +213,12 @@ def test_what_is_undefined_is_nan_and_said(updates: list[dict[str, Any]], why: s
     assert f"every measure is NaN: {why}" in str(caught[-1].message)
     with pytest.raises(dh.errors.UndefinedError, match=why):
         metric.report()
+
+
+def test_queries_that_are_all_singletons_count_as_asked_for() -> None:
+    metric = EmbeddingRetrieval("mAP", singletons="zero")
+    metric.update(torch.eye(3), labels=[1, 2, 3])
+    assert numbers(metric.compute()) == {"mAP": 0.0, "mAP_lower": 0.0, "mAP_upper": 0.0}
 
 
 PAIR = torch.eye(2), [1, 2]

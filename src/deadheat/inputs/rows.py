@@ -233,8 +233,10 @@ def rows_in(path: Path, argument: str, parse: Callable[[str], Any]) -> tuple[Cal
 
 
 def _has_names(line: bytes) -> bool:
-    """Return whether a line of several cells cannot be one of TREC or MS MARCO, which has a number or two fields."""
+    """Return whether a line of several cells cannot be one of TREC or MS MARCO: a comment, a number or two fields."""
     fields = line.split()
+    if line.startswith(b"#"):
+        return False
     return len(fields) == 1 or (len(fields) > 2 and not any(map(_NUMBER.fullmatch, fields)))
 
 

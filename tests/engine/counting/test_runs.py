@@ -162,7 +162,7 @@ def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
 
 
 def test_comments_and_blank_lines(tmp_path: Path) -> None:
-    run, qrels = files(tmp_path, f"# tag\n  # {RUN}", f"#\n{QRELS}# end")
+    run, qrels = files(tmp_path, f"# BM25, one decimal\n  # {RUN}", f"#\n{QRELS}# end")
     assert Task.from_run(run, qrels).profile == Task.from_run(RUN_TABLE, QRELS_TABLE).profile
 
 

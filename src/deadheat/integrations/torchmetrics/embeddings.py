@@ -86,8 +86,8 @@ class EmbeddingRetrieval(RowMetric):
     under ``"mAP_lower"`` and ``"mAP_upper"`` its bounds; under `value`, one of these tensors.
 
     **Ties:** distances that are equal as real numbers, or tie by `ties`. **Undefined:** NaN, with a warning, where
-    no query has a relevant item (so also for a batch of `forward` without a pair of one label), and the expected value
-    under a tolerance.
+    no query has a relevant item (so also for a batch of `forward` without a pair of one label) and `singletons` is
+    ``"skip"``, and the expected value under a tolerance.
 
     With several processes, each gathers all rows and profiles a run of the queries; then all gather these profiles, and
     each measures all queries. A process may have no rows at all.
