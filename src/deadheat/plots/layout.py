@@ -30,6 +30,7 @@ _LINE = 1.25  # from line to line, in sizes of the text
 _HANDLE = 4.2  # what stands before and behind a name of a legend, in sizes of the text
 _MOST_TITLE, _MOST_LEGEND, _LEAST_AXES, _ALONG = 0.2, 0.3, 0.12, 0.95  # of the height; the last one of that of the axes
 _MOST_NAMES, _WITH_COLUMN = 0.42, 0.32  # of the width: names of rows, and these with a column on the other side
+_LEAST_COLUMN = 0.6  # inches for the label of a column, also where the axes are lower: it has two lines
 _PAD, _MARGINS = 0.08, 0.56  # from one thing to the next, and of all of them above each other
 _SLACK = 1.06  # of a width measured without hinting to the one that is drawn
 _IN_TITLE = 26  # letters of a name in a title
@@ -165,7 +166,7 @@ def finish(
         _set_rows(ax, rows, left, share * space.width)
     if right is not None:
         right.tick_params(labelsize=min(_points("small"), *(label.get_fontsize() for label in ax.get_yticklabels())))
-        _fold_along(right, left, _SMALLER[1:])
+        _fold_along(right, max(left, _LEAST_COLUMN), _SMALLER[1:])
     _fold_along(ax, left, _SMALLER)
     if form is not None:
         form.draw(ax, room(ax), list(entries.values()), more)
