@@ -82,7 +82,7 @@ def workflow() -> dict[str, Any]:
 def test_a_tag_publishes_wheels_and_source_without_a_token() -> None:
     jobs = workflow()
     publish = jobs["publish"]
-    assert set(publish["needs"]) == {"wheels", "source"}
+    assert set(publish["needs"]) == {"wheels", "source", "lowest"}
     assert publish["permissions"] == {"id-token": "write"}
     assert "'pypi'" in publish["environment"]
     assert publish["steps"][-1]["uses"].startswith("pypa/gh-action-pypi-publish@")
