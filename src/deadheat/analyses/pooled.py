@@ -338,7 +338,7 @@ class Classification(TabularResult):
         """Sentences on rates that the number of negatives does not resolve."""
         finest = 1 / self.n_negative
         below = [name for name in self.measures if name.startswith((_AT_FPR, _AT_FMR)) and 0 < _rate(name) < finest]
-        says = f"{count(self.n_negative, 'negative', 'negatives')} resolve a rate of {finest:.2g} and more"
+        says = f"{count(self.n_negative, 'negative resolves', 'negatives resolve')} a rate of {finest:.2g} and more"
         return tuple(f"{says}: {name} is the value at a rate of 0." for name in below)
 
     def to_dict(self) -> dict[str, Any]:
