@@ -1,7 +1,8 @@
 // Memory that is kept for reuse: a process that is forked while other threads take some can take some, too.
+// Not with the address sanitizer: the locks of its own allocator stay held in the child.
 #include "support/memory.h"
 
-#ifndef _WIN32
+#if !defined(_WIN32) && !defined(__SANITIZE_ADDRESS__)
 #include <sys/wait.h>
 #include <unistd.h>
 
