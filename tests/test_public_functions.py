@@ -74,7 +74,6 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.index_recall_of_truth: TRUTH,
     dh.leaderboard: {"reports": {"a": REPORT, "b": REPORT}, "n_resamples": 20},
     dh.link_prediction: {"task": dh.Task.from_ranks([1], [2], [5])},
-    dh.low_precision: {"low": JUDGED["run"], "high": JUDGED["run"], "qrels": JUDGED["qrels"]},
     dh.p_values: {"task": TASK, "n_resamples": 20},
     dh.pair_classification: {"embeddings": ROWS, "pairs": [[0, 1], [0, 2]], "same": [1, 0]},
     dh.precision_recall: {"task": REPORT.profile},

@@ -374,8 +374,7 @@ def collisions(
     Raises
     ------
     TypeError, ValueError
-        If an argument breaks its rule, `within` is given together with rounded ties, `ties` is a tolerance, or no
-        distance is named.
+        If `within` is given together with rounded ties, or `ties` is a tolerance.
 
     References
     ----------
@@ -503,11 +502,6 @@ def collisions_of_distances(
     -------
     Collisions
         As of `collisions`, with the type of the numbers as `rule`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule, or the matrix is not square with `leave_one_out`.
 
     Examples
     --------

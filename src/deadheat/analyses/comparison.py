@@ -143,8 +143,7 @@ class Comparison(TabularResult):
         Raises
         ------
         ValueError
-            If an argument is not as described, or a measure is undefined for every pair of queries or, under a
-            tolerance, has no expected value to gate by.
+            If a measure is undefined for every pair of queries or, under a tolerance, has no expected value to gate by.
 
         Examples
         --------
@@ -360,8 +359,7 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        If the reports are not of the same queries or not of the same average, show no measure in common, or an
-        argument is not as described.
+        If the reports are not of the same queries or not of the same average, or show no measure in common.
 
     Notes
     -----

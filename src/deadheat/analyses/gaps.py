@@ -198,7 +198,7 @@ def generalization_gap(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, a set has fewer classes than `group_size`, or no query has a relevant item.
+        If a set has fewer classes than `group_size`, or no query has a relevant item.
 
     References
     ----------
@@ -370,7 +370,7 @@ def split_half(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, there are fewer than two groups, or no query has a relevant item.
+        If there are fewer than two groups, or no query has a relevant item.
 
     Notes
     -----

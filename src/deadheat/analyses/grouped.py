@@ -217,11 +217,6 @@ class GroupedResult(PlainFloats):
             For lower, expected and upper; `n` is the number of groups of one draw. With `draws`, the ends of one
             bootstrap for each are averaged. Ends are cut to [0, 1]. **Undefined:** NaN with fewer than two groups.
 
-        Raises
-        ------
-        ValueError, TypeError, MissingPackageError
-            As `Result.interval` does.
-
         Notes
         -----
         A mean over draws scatters less than that of one draw, but its standard error is that of one: the interval is
@@ -324,7 +319,7 @@ def grouped(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, there are fewer classes than `group_size`, or no query has a relevant item.
+        If there are fewer classes than `group_size`, or no query has a relevant item.
 
     Notes
     -----

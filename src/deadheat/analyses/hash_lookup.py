@@ -183,8 +183,6 @@ def hash_lookup(task: Task, *, singletons: Singletons = "skip") -> HashLookup:
 
     Raises
     ------
-    InvalidTypeError, InvalidValueError
-        If the task was not made of codes, under Hamming distance.
     UndefinedError
         If no query has a relevant item.
 

@@ -407,8 +407,6 @@ def index_recall(
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
     ClusterError
         If workers of an executor died or failed too often.
 
@@ -565,11 +563,6 @@ def index_recall_of_truth(
     tolerance : float
         Items whose distance differs from that of the k-th by no more than this tie with it. ann-benchmarks takes 1e-3,
         and big-ann-benchmarks 1e-6; 0 compares the distances as they are.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
 
     Notes
     -----

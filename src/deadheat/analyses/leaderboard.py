@@ -345,7 +345,7 @@ def leaderboard(
     Raises
     ------
     ValueError, TypeError
-        If there are fewer than two reports, they are not of the same queries, or an argument is not as described.
+        If there are fewer than two reports, or they are not of the same queries.
 
     Notes
     -----

@@ -120,11 +120,6 @@ def link_prediction(
     weights : (n_query,), optional
         The weight of each query in the mean, or in the mean of its relation; not negative.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
-
     Notes
     -----
     Ties: a positive with o - 1 candidates in front of it and its score shared with p - o others has each rank from o to

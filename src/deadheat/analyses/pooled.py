@@ -398,11 +398,6 @@ def classification(
     Classification
         **Ties:** lower, expected and upper over all orders of equal scores; no threshold lies inside a tie.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument breaks its rule.
-
     Notes
     -----
     AP is the mean precision at the positives. Nothing is interpolated: straight lines between the points of a
@@ -482,11 +477,6 @@ def pair_classification(
     Classification
         Thresholds are similarities or minus distances, rounded down to float64, so that each accepts the pairs of that
         closeness. **Ties:** pairs tie where their closeness is equal as a real number; no rounded value decides.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument breaks its rule.
 
     Examples
     --------

@@ -121,8 +121,6 @@ def precision_recall(
 
     Raises
     ------
-    InvalidValueError, InvalidTypeError
-        If an argument breaks its rule.
     UndefinedError
         If the query, or every query, has no relevant item.
 

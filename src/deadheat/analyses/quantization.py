@@ -1,8 +1,7 @@
 """The same embeddings in fewer bits: values of a measure, a limit on the loss, and the number of ties.
 
 In come embeddings and labels; out go embeddings whose numbers have been rounded, or a report on these for each format.
-Here the embeddings are rounded. `ties="float16"` of `deadheat.evaluate` rounds the scores instead, and
-`deadheat.low_precision` compares two runs of scores, of low and of high precision.
+Here the embeddings are rounded. `ties="float16"` of `deadheat.evaluate` rounds the scores instead.
 """
 
 from __future__ import annotations
@@ -22,15 +21,12 @@ from deadheat.engine import exact
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import arrays, trec
+from deadheat.inputs import arrays
 from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
-from deadheat.inputs.trec import Path
-from deadheat.inputs.trec import Table as Scores
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
-from deadheat.reports.evaluating import evaluate, report_of
+from deadheat.reports.evaluating import report_of
 from deadheat.reports.report import Report
-from deadheat.reports.runs import RULES, by_rule
 from deadheat.reports.tables import (
     DIGITS,
     Table,
@@ -40,7 +36,6 @@ from deadheat.reports.tables import (
     decimals,
     number,
     plain,
-    program,
 )
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
@@ -256,8 +251,7 @@ def compare_formats(
     Raises
     ------
     TypeError, ValueError
-        As `quantized` and `deadheat.evaluate`; for one bit with float queries under another distance than cosine and
-        inner product, as a bit has no length.
+        For one bit with float queries under another distance than cosine and inner product, as a bit has no length.
 
     Notes
     -----
@@ -345,125 +339,3 @@ def _rounded(
 
 def _whole(samples: Samples[Source]) -> Samples[Float64]:
     return Samples(samples.embeddings.whole().astype(np.float64), samples.labels)
-
-
-OF_RUNS = ("nDCG@10", "MRR@10", "Recall@10")
-_ROUNDING = 1e-12  # of one value: the same ranking counted in other groups may differ by that
-_COLUMNS = ("expectation", "range", "bias", "high", "held")
-
-
-@plain_floats
-def low_precision(
-    low: Path | Scores,
-    high: Path | Scores,
-    qrels: Path | Scores,
-    *,
-    measures: str | Iterable[str] | None = OF_RUNS,
-    singletons: Singletons = "skip",
-) -> LowPrecision:
-    """Evaluate scores of low precision next to those of high precision, by the protocol of Yang et al. [1]_.
-
-    Parameters
-    ----------
-    low, high : path, dict, data frame or iterable of named tuples
-        Two runs of one model, in any form that `deadheat.Task.from_run` takes: such as the scores in bfloat16, and the
-        same with the last step in float32.
-    qrels : path, dict, data frame or iterable of named tuples
-        The judgements.
-    measures : str or iterable of str, optional
-        Names, or one string with blanks or commas between them; by default nDCG@10, MRR@10 and Recall@10.
-    singletons : {"skip", "zero", "one", "balanced"}
-        The value of a query without a relevant item: none; 0; 1; or 0 for measures of the precision kind and 1 for
-        those of the recall kind.
-
-    Returns
-    -------
-    LowPrecision
-        Of each measure, as fractions: ``expectation``, the mean over all orders of tied documents (E[M]); ``range``,
-        its upper minus its lower bound; ``bias``, the value in the order of the file minus the expectation; ``high``,
-        the expectation in high precision; and ``held``, the share of the queries whose bounds in low precision hold
-        both bounds in high precision.
-
-    Raises
-    ------
-    OSError, TypeError, ValueError
-        As `deadheat.Task.from_run` does.
-
-    Notes
-    -----
-    Ties: documents tie when their scores are the same number. Rounding cannot swap two scores, so that ``held`` is 1
-    for scores that were only rounded at the end; a share below 1 is an effect of low precision before that. Undefined:
-    a query without a value does not count.
-
-    References
-    ----------
-    .. [1] K. Yang et al., Reliable Evaluation Protocol for Low-Precision Retrieval, arXiv:2508.03306.
-
-    Examples
-    --------
-    >>> high = {"q": {"a": 0.5012, "b": 0.5013, "c": 0.1}}
-    >>> low = {"q": {"a": 0.5, "b": 0.5, "c": 0.1}}
-    >>> print(low_precision(low, high, {"q": {"a": 1}}, measures="MRR@10"))
-    measure (%)  expectation  range   bias   high    held
-    MRR@10             75.00  50.00  25.00  50.00  100.00
-    <BLANKLINE>
-    1 query. Ties between relevant and irrelevant documents: 1 query in low precision, 0 queries in high.
-    """
-    scores, judged = trec.open_run(low), trec.open_qrels(qrels)
-    tasks = (Task.from_run(run, judged) for run in (scores, high))
-    of_low, of_high = (evaluate(task, measures, singletons=singletons) for task in tasks)
-    listed = by_rule(next(iter(RULES)), scores, judged, of_low.measures, singletons)
-    return LowPrecision(of_low, of_high, listed)
-
-
-@dataclass(frozen=True, eq=False)
-class LowPrecision(TabularResult):
-    """Effect of low precision on each measure.
-
-    Attributes
-    ----------
-    low, high : Report
-        The reports of `deadheat.evaluate`.
-    listed : dict of str to float
-        The values in low precision where ties are in the order of the file.
-    """
-
-    low: Report
-    high: Report
-    listed: dict[str, float]
-
-    def __getitem__(self, name: str) -> dict[str, float]:
-        """Return expectation, range, bias, high and held of a measure."""
-        result, high = self.low[name], self.high[name]
-        known, low = ~np.isnan(result.per_query.lower), result.per_query
-        held = (low.lower <= high.per_query.lower + _ROUNDING) & (high.per_query.upper <= low.upper + _ROUNDING)
-        share = float(held[known].mean()) if known.any() else np.nan
-        bias = self.listed[result.name] - result.expected
-        values = result.expected, result.upper - result.lower, bias, high.expected, share
-        return dict(zip(_COLUMNS, values, strict=True))
-
-    @property
-    def comparison(self) -> Comparison:
-        """Comparison of high and low precision by `deadheat.compare`: tests, and wins however ties fall."""
-        return compare(self.high, self.low, names=("high", "low"))
-
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return a table of the measures in per cent."""
-        form = decimals(digits)
-        rows = [[name, *(number(100 * each, form) for each in self[name].values())] for name in self.low.measures]
-        return [Table(["measure (%)", *_COLUMNS], rows)]
-
-    def notes(self) -> list[str]:
-        """Return the numbers of queries with mixed ties, in low and in high precision."""
-        low, high = (count(report.ties.queries, "query", "queries") for report in (self.low, self.high))
-        ties = f"Ties between relevant and irrelevant documents: {low} in low precision, {high} in high."
-        return [f"{count(self.low.n_query, 'query', 'queries')}. {ties}"]
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return a row for each measure; fractions."""
-        rows = [self[name] for name in self.low.measures]
-        return {"measure": list(self.low.measures), **{each: [row[each] for row in rows] for each in _COLUMNS}}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the values by measure, as plain values that JSON can hold."""
-        return {"deadheat": program(), "measures": {name: plain(self[name]) for name in self.low.measures}}

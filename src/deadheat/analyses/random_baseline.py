@@ -130,8 +130,6 @@ def random_baseline(
 
     Raises
     ------
-    InvalidValueError, InvalidTypeError
-        If an argument breaks its rule.
     UndefinedError
         If no query has a relevant item: no label comes twice, or none of the queries is in the gallery.
 

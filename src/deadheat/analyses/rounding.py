@@ -154,8 +154,7 @@ def quantized(embeddings: ArrayLike, format: str, *, threshold: ArrayLike | str 
     Raises
     ------
     TypeError, ValueError
-        If an argument breaks its rule, or a number is too large for the format; the message names the argument, the
-        rule and what came.
+        If a number is too large for the format.
 
     Notes
     -----

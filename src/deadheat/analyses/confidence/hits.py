@@ -225,11 +225,6 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
     Undefined: AUROC is NaN where all queries are right or all are wrong. The accuracies are defined even there; the
     study's formula has 0·NaN there, and its code gives NaN. Without any query, everything is NaN.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an entry of `correct` is neither 0 nor 1, a confidence is not finite, or the numbers of entries differ.
-
     References
     ----------
     .. [1] The study arrrrrmin/ranking-metrics, metrics.py, conf_vs_recall_at_1.
@@ -378,11 +373,6 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     `ece.upper` are attained. Its expectation is NaN then, since a mean of gaps is not the gap of the means.
 
     Undefined: without any query, both are NaN.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a confidence lies outside [0, 1], an entry of `correct` is neither 0 nor 1, or the numbers of entries differ.
 
     References
     ----------

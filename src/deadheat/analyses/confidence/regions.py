@@ -97,9 +97,6 @@ def highest_density_interval(
 
     Raises
     ------
-    ValueError, TypeError
-        If the probability is not between 0 and 1, there are no samples, a number is not finite, or a density is
-        negative, zero everywhere, or given at places that do not ascend.
     ModuleNotFoundError
         Without arviz-stats, for samples; the message says how to install it.
 
@@ -277,11 +274,6 @@ def credible_recall(
 
     Undefined: NaN for a query without a relevant item, which is left out of the means.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If a density is NaN or infinite, a mass is not between 0 and 1, or shapes do not fit.
-
     References
     ----------
     .. [1] The study arrrrrmin/ranking-metrics, README, "Credible Intervals".
@@ -374,8 +366,6 @@ def normal_credible_recall(
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument breaks its rule.
     ModuleNotFoundError
         Without SciPy; the message says how to install it.
 

@@ -164,11 +164,6 @@ def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
     Undefined: without any query the arrays are empty and the areas NaN. `expected` is NaN if the values have no
     expectation, as under a tolerance.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If a value lies outside [0, 1], a confidence is not finite, or the numbers of entries differ.
-
     References
     ----------
     .. [1] The library tinkoff-ai/probabilistic-embeddings, metrics/nearest.py: ERC by Recall@K and by MAP@R.
@@ -302,8 +297,6 @@ def confidence_report(report: Report, confidence: ArrayLike, target: ArrayLike |
 
     Raises
     ------
-    ValueError, TypeError
-        As these three do, or if `report` is no Report.
     ModuleNotFoundError
         Without SciPy, if there is a target.
 

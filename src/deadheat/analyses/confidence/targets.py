@@ -54,11 +54,6 @@ def label_entropy(task: Task, k: int, *, normalized: bool = False) -> Float64:
 
     Undefined: normalised entropies are NaN where there is one class.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument breaks its rule, or there are fewer than k other items.
-
     Examples
     --------
     From 0, the points 1 and -1 are equally far and have different labels; from 1, the nearest is 0:
@@ -115,11 +110,6 @@ def distribution_entropy(counts: ArrayLike, *, normalized: bool = False) -> Floa
 
     Undefined: NaN for an item that was given no label, and everywhere if there is one class and `normalized` is asked.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If `counts` is not a matrix of finite numbers with at least a row and a column, or one of them is negative.
-
     References
     ----------
     .. [1] The study arrrrrmin/ranking-metrics, README, "Ground truth σ": label entropy as a σ-target.
@@ -156,11 +146,6 @@ def annotation_entropy(annotations: ArrayLike, *, missing: Any = None, normalize
     -------
     (n,) float64
         As `distribution_entropy` of the counts; NaN for an item without a label.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If `annotations` is not a matrix of integers or strings, or holds no label.
 
     Examples
     --------
@@ -205,11 +190,6 @@ def norms(embeddings: EmbeddingsLike) -> Float64:
     -----
     Ties: norms that are equal as real numbers can differ by one unit. Rows that were scaled to length 1 have
     norms that differ by their rounding alone, which says nothing.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the embeddings are not a matrix of finite numbers.
 
     Examples
     --------
@@ -296,8 +276,6 @@ def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelatio
 
     Raises
     ------
-    ValueError, TypeError
-        If the lengths differ, or a number is not finite.
     ModuleNotFoundError
         Without SciPy; the message says how to install it.
 
