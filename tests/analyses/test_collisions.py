@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat import Rounded, Task
 from deadheat.analyses import collisions as collision_groups
-from deadheat.analyses.collisions import Counts, Kind, collisions, collisions_of_distances
+from deadheat.analyses.collisions import Counts, Kind, collisions
 from deadheat.engine.counting import ranking
 
 
@@ -296,33 +296,6 @@ def test_progress_is_in_queries_distance_by_distance():
     points, labels = np.arange(12.0).reshape(6, 2), [0, 1] * 3
     collisions(Task(points, labels, progress=lambda *at: seen.append(at)), distances=["euclidean", "cityblock"])
     assert seen == [(0, 6), (6, 6)] * 2
-
-
-@settings(max_examples=50, deadline=None)
-@given(
-    values=st.lists(st.sampled_from([0, 0.1, 0.2, 0.3, 0.1 + 0.2, 1, 1.1, -2, 1e300]), min_size=16, max_size=16),
-    flags=st.lists(st.booleans(), min_size=16, max_size=16),
-    eps=st.sampled_from([None, 0, 1e-16, 0.1, 0.2, 0.9, 1]),
-    alone=st.booleans(),
-    depth=st.sampled_from([None, 2, 6]),
-)
-def test_given_distances_are_compared_as_they_are(values, flags, eps, alone, depth):
-    values, relevant = np.reshape(values, (4, 4)), np.reshape(flags, (4, 4))
-    exact = None if eps is None else Fraction(eps)
-    groups = []
-    for i in range(4):
-        ranked = [j for j in range(4) if not (alone and i == j)]
-        exact_closeness = [oracles.Surd(Fraction(float(values[i, j])), 0, Fraction(0)) for j in ranked]
-        groups.append(groups_of_row(exact_closeness, relevant[i, ranked].tolist(), exact))
-    found = collisions_of_distances(values, relevant, within=eps, depth=depth, leave_one_out=alone)
-    same(found, *expected(groups, depth or 4 - alone))
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int64, np.uint8])
-def test_given_distances_of_other_types(dtype):
-    found = collisions_of_distances(np.array([[3, 1, 2, 1]], dtype=dtype), np.array([[False, True, False, False]]))
-    assert found.kind.tolist() == [[Kind.MIXED, Kind.MIXED, Kind.NONE, Kind.NONE]]
-    assert found.rule == f"{np.dtype(dtype)} distances"
 
 
 def test_printing():

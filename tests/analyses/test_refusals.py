@@ -14,7 +14,6 @@ import pytest
 
 import deadheat as dh
 from deadheat.analyses import confidence as dc
-from deadheat.analyses.collisions import collisions_of_distances
 from deadheat.analyses.rounding import quantized
 from deadheat.errors import InputError, QueryInGalleryWarning, UndefinedError
 from deadheat.support.triple import Triple
@@ -115,17 +114,9 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"distances": []}, "distances must name at least one distance"),
         ({"distances": ["cosine", "cosin"]}, "distances must be one of cosine, …, but is 'cosin'"),
     ]) for distances in (None, ["cosine"])),
-    (collisions_of_distances, {"distances": ZEROS, "relevant": MASK}, [
-        ({"relevant": MASK.astype(int)}, "relevant must be bool of the shape of distances, (2, 3), but is int64"),
-        ({"relevant": MASK.T}, "but is bool of shape (3, 2)"),
-        ({"distances": [[0, 1, NAN]], "relevant": MASK[:1]}, "distances must be finite"),
-        ({"distances": np.array([[0, 1, 2**53 + 1]]), "relevant": MASK[:1]}, "distances must hold integers up to 2^53"),
-        ({"leave_one_out": True}, "distances must be square for leave_one_out, but have shape (2, 3)"),
+    (of_task(dh.collisions), {"embeddings": np.ones((50, 2)), "labels": [0] * 50}, [
+        ({"depth": depth}, "depth must be so small that the result fits in memory") for depth in (10**9, 10**30, LONG)
     ]),
-    *((function, given, [({"depth": depth}, "depth must be so small that the result fits in memory")
-                         for depth in (10**9, 10**30, LONG)])
-      for function, given in ((of_task(dh.collisions), {"embeddings": np.ones((50, 2)), "labels": [0] * 50}),
-                              (collisions_of_distances, {"distances": np.eye(50), "relevant": np.eye(50) > 0}))),
     (dh.Tolerance, {}, [({"eps": eps}, "eps must be finite and not negative, but is ")
                         for eps in (HUGE, -HUGE, LONG, NAN, math.inf, -1)]),
     *((functools.partial(dh.evaluate, *given), {}, [({"measures": 3}, "measures must be names, such as ", TypeError)])

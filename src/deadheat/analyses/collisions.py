@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import Ranked, Rankings
@@ -29,7 +29,6 @@ from deadheat.engine.literals import DistanceName
 from deadheat.engine.task import Task, rows_of
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import arrays, conversion
 from deadheat.reports.tables import Table, TabularResult, count
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Bool, Float64, Int64, slices
@@ -410,39 +409,29 @@ def collisions(
     (1, 0)
     """
     task = rows_of(task, "collisions", several=True)
-    width, most = checked_reach(within, depth, task.options.rule)
+    most = None if depth is None else checks.positive_integer(depth, "depth")
+    width = _width(within, task.options.rule)
     if distances is None:
-        return collisions_of(task, width, most)
+        counts, rule, matrices = _searched(task, width, most, rank_by_rank=True)
+        return Collisions(*matrices, counts, task.options.distance, rule)
     listed = [distances] if isinstance(distances, str) else checks.listed(distances, "distances", "names of distances")
     names = list(dict.fromkeys(distance_registry.named(name, argument="distances") for name in listed))
     if not names:
         raise InvalidValueError("distances", "must name at least one distance, but got none")
-    return counts_of([task.replace(distance=name) for name in names], width, most)
+    found = {name: _searched(task.replace(distance=name), width, most, rank_by_rank=False)[:2] for name in names}
+    by_distance = {name: counts for name, (counts, _) in found.items()}
+    return CollisionTable(by_distance, {name: rule for name, (_, rule) in found.items()})
 
 
-def checked_reach(within: Any, depth: Any, rule: Ties) -> tuple[Fraction | None, int | None]:
-    """Return the greatest gap that collides, None for ties alone, and the number of ranks, None for all of them."""
-    most = None if depth is None else checks.positive_integer(depth, "depth")
+def _width(within: Any, rule: Ties) -> Fraction | None:
+    """Return the largest difference of distances that collides; None for ties alone."""
     if within is None:
-        return None, most
+        return None
     width = checks.real_number(within, "within", least=0)
     if not isinstance(rule, Exact):
         came = f"{within!r} with ties {rule!r}"
         raise InvalidValueError("within", f"must be left out unless ties are exact, but is {came}")
-    return Fraction(width) or None, most
-
-
-def collisions_of(task: Task, width: Fraction | None = None, depth: int | None = None) -> Collisions:
-    """Return the collisions of a task rank by rank."""
-    counts, rule, matrices = _searched(task, width, depth, rank_by_rank=True)
-    return Collisions(*matrices, counts, task.options.distance, rule)
-
-
-def counts_of(tasks: Iterable[Task], width: Fraction | None = None, depth: int | None = None) -> CollisionTable:
-    """Return the counts alone, for the distance of each task, in memory that does not grow with the queries."""
-    found = {task.options.distance: _searched(task, width, depth, rank_by_rank=False) for task in tasks}
-    by_distance = {name: counts for name, (counts, *_) in found.items()}
-    return CollisionTable(by_distance, {name: rule for name, (_, rule, _) in found.items()})
+    return Fraction(width) or None
 
 
 def _searched(
@@ -452,12 +441,15 @@ def _searched(
     options, pair = task.options, task.pair
     rankings = Rankings(pair.query.embeddings, pair.gallery and pair.gallery.embeddings, options)
     most = int(rankings.candidates.n_ranked().max()) if depth is None else depth
-    if rank_by_rank:
-        _require_memory(rankings.n_query, most)
+    needed, free = 6 * rankings.n_query * most, scratch.available_memory()
+    if rank_by_rank and needed > free:
+        came = f"{rankings.n_query} queries and {checks.shown(most)} ranks take 6 bytes each"
+        came += f", and {free / 1e9:.1f} GB are free"
+        raise InvalidValueError("depth", f"must be so small that the result fits in memory, but {came}")
     shape = rankings.n_query, most if rank_by_rank else 0
     kind, relevance, size = np.empty(shape, np.int8), np.empty(shape, np.bool_), np.empty(shape, np.int32)
     by_label = LabelRelevance(pair.query.labels, (pair.gallery or pair.query).labels)
-    counts, reach = Counts(), min(most, rankings.n_gallery)
+    counts = Counts()
     with Reporting(options.progress, rankings.n_query, f"ranking ({options.distance})", "queries") as report:
         for block in rankings:
             valid = block.items >= 0
@@ -466,80 +458,9 @@ def _searched(
             tie_starts[:, 1:] &= block.group[:, 1:] != block.group[:, :-1]
             starts = tie_starts if width is None else tie_starts & ~linked(rankings, block, tie_starts, width)
             ranks = GroupedRanks(block.queries, valid, relevant, tie_starts, starts)
-            counts += ranks.counts(reach)
+            counts += ranks.counts(min(most, rankings.n_gallery))
             if rank_by_rank:
                 kind[block.queries], relevance[block.queries], size[block.queries] = ranks.matrices(most)
             report(len(block.queries))
     rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
     return counts, rule, (kind, relevance, size)
-
-
-@plain_floats
-def collisions_of_distances(
-    distances: ArrayLike,
-    relevant: ArrayLike,
-    *,
-    within: float | None = None,
-    depth: int | None = None,
-    leave_one_out: bool = False,
-) -> Collisions:
-    """Find the collisions in a matrix of distances, as seen by a system that ranks by these numbers as they are.
-
-    Parameters
-    ----------
-    distances : (n_query, n_gallery)
-        Real numbers of at most 64 bits; lower is nearer.
-    relevant : (n_query, n_gallery) bool
-        True for an item that is relevant to the query.
-    within : float, optional
-        Neighbours in rank collide if their distances differ by at most this; by default, if they are equal.
-    depth : int, optional
-        The number of ranks to look at; by default all of them.
-    leave_one_out : bool
-        If true, item i is query i, and is not ranked for it.
-
-    Returns
-    -------
-    Collisions
-        As of `collisions`, with the type of the numbers as `rule`.
-
-    Examples
-    --------
-    >>> found = collisions_of_distances([[0.1, 0.3, 0.1 + 0.2]], [[True, True, False]])
-    >>> found.size, found.rule
-    (array([[1, 1, 1]], dtype=int32), 'float64 distances')
-    >>> collisions_of_distances([[0.1, 0.3, 0.1 + 0.2]], [[True, True, False]], within=1e-16).size
-    array([[1, 2, 2]], dtype=int32)
-    """
-    width, most = checked_reach(within, depth, Exact())
-    matrix, mask = arrays.finite_scores(distances, "distances"), conversion.plain(relevant, "relevant")
-    arrays.require_exact(matrix, "distances")
-    if mask.shape != matrix.shape or mask.dtype != np.bool_:
-        came = f"{mask.dtype} of shape {mask.shape}"
-        raise InvalidValueError("relevant", f"must be bool of the shape of distances, {matrix.shape}, but is {came}")
-    if leave_one_out and matrix.shape[0] != matrix.shape[1]:
-        raise InvalidValueError("distances", f"must be square for leave_one_out, but have shape {matrix.shape}")
-    values, rule = matrix.astype(np.float64), f"{matrix.dtype} distances"
-    if leave_one_out:
-        np.fill_diagonal(values, np.inf)  # the last, and then cut off
-    order = np.argsort(values, axis=1, kind="stable")[:, : matrix.shape[1] - bool(leave_one_out)]
-    values, mask = (np.take_along_axis(each, order, axis=1) for each in (values, mask))
-    most = values.shape[1] if most is None else most
-    _require_memory(len(values), most)
-    tie_starts = np.ones(values.shape, dtype=np.bool_)
-    tie_starts[:, 1:] = values[:, 1:] != values[:, :-1]
-    starts = tie_starts.copy()
-    if width is not None:
-        links, _ = decided((-values[:, :-1],) * 2, (-values[:, 1:],) * 2, float(width))
-        starts[:, 1:] &= ~links
-        rule += f" within {float(width)!r}"
-    ranks = GroupedRanks(np.arange(len(values)), np.ones_like(starts), mask, tie_starts, starts)
-    return Collisions(*ranks.matrices(most), ranks.counts(most), "given", rule)
-
-
-def _require_memory(n_query: int, depth: int) -> None:
-    """Refuse matrices that do not fit in memory, before long work."""
-    needed, free = 6 * n_query * depth, scratch.available_memory()
-    if needed > free:
-        came = f"{n_query} queries and {checks.shown(depth)} ranks take 6 bytes each, and {free / 1e9:.1f} GB are free"
-        raise InvalidValueError("depth", f"must be so small that the result fits in memory, but {came}")

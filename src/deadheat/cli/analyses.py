@@ -12,7 +12,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.collisions import CollisionTable, checked_reach, collisions_of, counts_of
+from deadheat.analyses import collisions as searches
 from deadheat.analyses.confidence.rejecting import confidence_report
 from deadheat.analyses.exploit import SearchOptions, exploit_of
 from deadheat.analyses.gaps import gap_of, split_of
@@ -29,7 +29,6 @@ from deadheat.cli.options import deliver, draw, plot, with_options
 from deadheat.cli.shell import bar, note
 from deadheat.engine.distances.registry import DISTANCES, named
 from deadheat.engine.task import Task
-from deadheat.engine.ties.registry import make as make_rule
 from deadheat.errors import FileError, InputError, InvalidValueError
 from deadheat.inputs.files import Layout
 from deadheat.inputs.ground_truth import Neighbors, looks_swapped, read_neighbors
@@ -144,15 +143,14 @@ def collisions(file: Path, **options: Any) -> None:
     settings = shared.task_settings(options, distance=distances[0])
     if options["rows"] is not None and options["plot"] is None:
         raise click.UsageError("--rows goes with --plot")
-    reach = checked_reach(options["within"], options["depth"], make_rule(settings["ties"]))
+    asked = {"within": options["within"], "depth": options["depth"]}
     with shared.opened(file, options, settings) as task:
-        tasks = {name: task.replace(distance=name) for name in distances}
         if options["plot"] is None:
-            found = counts_of(tasks.values(), *reach)
+            found = searches.collisions(task, distances=distances, **asked)  # type: ignore[arg-type]
         else:
-            drawn = {name: collisions_of(each, *reach) for name, each in tasks.items()}
+            drawn = {name: searches.collisions(task.replace(distance=name), **asked) for name in distances}
             rules = {name: each.rule for name, each in drawn.items()}
-            found = CollisionTable({name: each.counts for name, each in drawn.items()}, rules)
+            found = searches.CollisionTable({name: each.counts for name, each in drawn.items()}, rules)
 
     def paint(plots: Any, ax: Any, name: str) -> None:
         image = plots.collision_image(drawn[name], ax=ax, rows=options["rows"], legend=len(drawn) == 1)
