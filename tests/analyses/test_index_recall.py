@@ -117,7 +117,7 @@ def test_ids_of_the_base() -> None:
     rows = dh.index_recall([[0, 3]], queries, base, 2, distance="euclidean")
     for ids in (names, [f"doc{i}" for i in range(5)]):
         returned = np.array([[ids[0], ids[3]]])
-        assert dh.index_recall(returned, queries, base, 2, distance="l2", base_ids=ids).to_dict() == rows.to_dict()
+        assert dh.index_recall(returned, queries, base, 2, distance="l2", gallery_ids=ids).to_dict() == rows.to_dict()
 
 
 def test_one_table_of_several_indexes() -> None:
@@ -140,12 +140,12 @@ def test_one_table_of_several_indexes() -> None:
     assert 0 < low < result.recall < high < 1
 
 
-def two_indexes(n_query: int, n_base: int, *, bits: bool = False) -> tuple[Any, Any, dict[str, Any]]:
+def two_indexes(n_query: int, n_gallery: int, *, bits: bool = False) -> tuple[Any, Any, dict[str, Any]]:
     """Points on a grid, and two indexes: one that returns lists of any length, one of rows that are full."""
     rng = np.random.default_rng(0)
-    queries, base = (rng.integers(-2, 3, (n, 6)).astype(np.float32) for n in (n_query, n_base))
-    ragged = [rng.permutation(n_base)[: rng.integers(0, 20)].tolist() for _ in range(n_query)]
-    both = {"ragged": ragged, "full": np.stack([rng.permutation(n_base)[:12] for _ in range(n_query)])}
+    queries, base = (rng.integers(-2, 3, (n, 6)).astype(np.float32) for n in (n_query, n_gallery))
+    ragged = [rng.permutation(n_gallery)[: rng.integers(0, 20)].tolist() for _ in range(n_query)]
+    both = {"ragged": ragged, "full": np.stack([rng.permutation(n_gallery)[:12] for _ in range(n_query)])}
     return (queries > 0, base > 0, both) if bits else (queries, base, both)
 
 
@@ -207,7 +207,7 @@ def test_ids_of_strings_and_files_of_codes(tmp_path: Path) -> None:
     names = [f"item {number}" for number in range(100)]
     named = [[names[item] for item in row] for row in returned["full"]]
     np.save(tmp_path / "base.npy", np.packbits(base, axis=1))
-    given = {"distance": "hamming", "base_ids": names}
+    given = {"distance": "hamming", "gallery_ids": names}
     codes = np.packbits(queries, axis=1)
     alone = dh.index_recall(named, codes, np.packbits(base, axis=1), **given)
     with ThreadPoolExecutor(2) as threads:
@@ -237,7 +237,7 @@ def test_what_is_wrong_is_said_before_any_task() -> None:
     with ThreadPoolExecutor(1) as threads:
         executor = Counted(threads)
         for rows, given, message in (
-            (queries[:, :5], executor, "queries and base must have the same dim, but have 5 and 6 columns"),
+            (queries[:, :5], executor, "queries and gallery must have the same dim, but have 5 and 6 columns"),
             (queries[:8], executor, "has 9 for 8 queries"),
             (queries, 3, "executor must be an executor of PEP 3148"),
         ):

@@ -280,14 +280,14 @@ def proven(model: Model, measure: Measure, side: Side) -> Order | None:
     return Order(together(model.codes), "proof: the classes one after the other, large ones first")
 
 
-def search(model: Model, measure: Measure, side: Side, tries: int, seed: int, threads: int) -> list[Order]:
+def search(model: Model, measure: Measure, side: Side, n_search: int, seed: int, threads: int) -> list[Order]:
     """Return the orders that local searches end in, one for each start; the same for any number of threads.
 
     Where a row has several labels they are the starts: `improve` knows relevance by class alone.
     """
     terms = model.terms(measure)
     if model.relevance.several:
-        return starts(model, terms, side, tries, seed)
+        return starts(model, terms, side, n_search, seed)
     (turns,) = random_orders(model.n, 1, seed, _TURNS)
     sided = terms._replace(scale=side * terms.scale)
 
@@ -297,7 +297,7 @@ def search(model: Model, measure: Measure, side: Side, tries: int, seed: int, th
         return Order(order, f"search from {start.source}")
 
     with Workers(threads) as workers:
-        return workers.each(climb, starts(model, terms, side, tries, seed))
+        return workers.each(climb, starts(model, terms, side, n_search, seed))
 
 
 def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64) -> int:
@@ -336,7 +336,7 @@ def preferences(model: Model, terms: Terms) -> Float64:
     return np.asarray(np.bincount(model.items, gains, model.n), dtype=np.float64)
 
 
-def starts(model: Model, terms: Terms, side: Side, tries: int, seed: int) -> list[Order]:
+def starts(model: Model, terms: Terms, side: Side, n_search: int, seed: int) -> list[Order]:
     """Return the starts of the searches: the order given, three that are made for the purpose, and then random ones."""
     preferred = np.argsort(-side * preferences(model, terms), kind="stable")
     rank = np.argsort(preferred)
@@ -346,5 +346,5 @@ def starts(model: Model, terms: Terms, side: Side, tries: int, seed: int) -> lis
         Order(together(model.codes, rank), "the classes one after the other"),
         Order(in_turns(model.codes, rank), "the classes in turns"),
     ]
-    drawn = random_orders(model.n, max(0, tries - len(made)), seed, _STARTS)
-    return made[:tries] + [Order(order, "a random order") for order in drawn]
+    drawn = random_orders(model.n, max(0, n_search - len(made)), seed, _STARTS)
+    return made[:n_search] + [Order(order, "a random order") for order in drawn]

@@ -276,27 +276,14 @@ def compare_formats(
     Loses at most: a confidence limit, the low end of the interval with every tie against the format and for float64.
     """
     summary = SummaryOptions.checked(measures, singletons, average)
-    test = {"resample": resample, "confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
+    test: dict[str, Any] = {"resample": resample, "confidence_level": confidence_level, "n_resamples": n_resamples}
+    test["seed"] = seed
+    PairedTest.checked(**test)  # before any work
     task = rows_of(task, "formats", several=True)
-    return compare_formats_of(task, summary, formats=formats, base=base, threshold=threshold, **test)
-
-
-@plain_floats
-def compare_formats_of(
-    task: Task,
-    summary: SummaryOptions,
-    *,
-    formats: str | Iterable[str] | None = None,
-    base: str | None = None,
-    threshold: ArrayLike | str = 0.0,
-    **test: Any,
-) -> FormatComparison:
-    """Return the comparison of formats of a task, for measures and means that are checked."""
     pair, options = task.pair, task.options
     distance_registry.named(options.distance, takes="numbers")
     asked = None if formats is None else formats_named(formats)
     first = None if base is None else FORMATS[format_name(base, argument="base")]
-    PairedTest.checked(**test)
     query, items = _whole(pair.query), None if pair.gallery is None else _whole(pair.gallery)
     if items is not None:
         arrays.require_same_dim(query.embeddings, items.embeddings)
