@@ -91,8 +91,8 @@ def test_frames_hold_the_columns(name: str) -> None:
     assert table.column_names == result.to_polars().columns == list(frame.columns) == list(columns)
     for key, values in columns.items():
         assert len(values) > 0
-        for found in (table[key].to_pylist(), result.to_polars()[key].to_list(), frame[key].to_numpy()):
-            np.testing.assert_array_equal(found, values)
+        for outcome in (table[key].to_pylist(), result.to_polars()[key].to_list(), frame[key].to_numpy()):
+            np.testing.assert_array_equal(outcome, values)
     assert pyarrow.table(result).equals(table) or any(value != value for values in columns.values() for value in values)
     assert polars.DataFrame(result).equals(result.to_polars())
 

@@ -142,7 +142,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     ]),
     (dh.index_recall, INDEX, [
         ({"returned": [[0, 0], [1, 2]]}, "returned must be distinct in a row, but query 0 has 0 twice"),
-        ({"returned": [[0, 4], [1, 2]]}, "returned must be rows of the gallery, 0 to 3, or -1 for nothing, but query 0 has 4"),
+        ({"returned": [[0, 4], [1, 2]]}, "returned must be rows of the gallery, 0 to 3, or … but query 0 has 4"),
         ({"returned": {"a": [[0, -2], [1, 2]]}}, "returned['a'] must be rows of the gallery, … but query 0 has -2"),
         ({"returned": [[0, 1]]}, "returned must have a row for each query, but has 1 for 2 queries"),
         ({"returned": np.zeros((2, 2))}, "returned must be integers or strings…faiss returns scores first", TypeError),
