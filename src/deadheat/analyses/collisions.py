@@ -145,8 +145,8 @@ class GroupedRanks:
     def matrices(self, depth: int) -> Matrices:
         """Return kind, relevance and size for the first `depth` ranks."""
         groups, ties = self.colliding, self.ties
-        place = np.arange(len(ties.of_place))
-        relevant_first = place - ties.first[ties.of_place] < ties.relevant[ties.of_place]
+        rank = np.arange(len(ties.of_place))
+        relevant_first = rank - ties.first[ties.of_place] < ties.relevant[ties.of_place]
         return (
             self._spread(groups.kind[groups.of_place], depth, np.int8(Kind.BEYOND)),
             self._spread(relevant_first, depth, np.bool_(False)),
@@ -418,9 +418,9 @@ def collisions(
     names = list(dict.fromkeys(distance_registry.named(name, argument="distances") for name in listed))
     if not names:
         raise InvalidValueError("distances", "must name at least one distance, but got none")
-    found = {name: _searched(task.replace(distance=name), width, most, rank_by_rank=False)[:2] for name in names}
-    by_distance = {name: counts for name, (counts, _) in found.items()}
-    return CollisionTable(by_distance, {name: rule for name, (_, rule) in found.items()})
+    searched = {name: _searched(task.replace(distance=name), width, most, rank_by_rank=False)[:2] for name in names}
+    by_distance = {name: counts for name, (counts, _) in searched.items()}
+    return CollisionTable(by_distance, {name: rule for name, (_, rule) in searched.items()})
 
 
 def _width(within: Any, rule: Ties) -> Fraction | None:
@@ -429,8 +429,8 @@ def _width(within: Any, rule: Ties) -> Fraction | None:
         return None
     width = checks.real_number(within, "within", least=0)
     if not isinstance(rule, Exact):
-        came = f"{within!r} with ties {rule!r}"
-        raise InvalidValueError("within", f"must be left out unless ties are exact, but is {came}")
+        given = f"{within!r} with ties {rule!r}"
+        raise InvalidValueError("within", f"must be left out unless ties are exact, but is {given}")
     return Fraction(width) or None
 
 
@@ -443,9 +443,9 @@ def _searched(
     most = int(rankings.candidates.n_ranked().max()) if depth is None else depth
     needed, free = 6 * rankings.n_query * most, scratch.available_memory()
     if rank_by_rank and needed > free:
-        came = f"{rankings.n_query} queries and {checks.shown(most)} ranks take 6 bytes each"
-        came += f", and {free / 1e9:.1f} GB are free"
-        raise InvalidValueError("depth", f"must be so small that the result fits in memory, but {came}")
+        needs = f"{rankings.n_query} queries and {checks.shown(most)} ranks take 6 bytes each"
+        needs += f", and {free / 1e9:.1f} GB are free"
+        raise InvalidValueError("depth", f"must be so small that the result fits in memory, but {needs}")
     shape = rankings.n_query, most if rank_by_rank else 0
     kind, relevance, size = np.empty(shape, np.int8), np.empty(shape, np.bool_), np.empty(shape, np.int32)
     by_label = LabelRelevance(pair.query.labels, (pair.gallery or pair.query).labels)

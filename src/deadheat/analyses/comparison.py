@@ -74,8 +74,8 @@ class Comparison(TabularResult):
         """Return the difference for a measure; raises ValueError for an unknown name."""
         name = self.a.own_name(name)
         if self.b.own_name(name) != name:
-            came = f"{self.a.rel or 'any'} and {self.b.rel or 'any'}: name one, as in 'AP(rel=2)'"
-            raise InvalidValueError(name, f"must count the same grades in both, but the reports have rel {came}")
+            levels = f"{self.a.rel or 'any'} and {self.b.rel or 'any'}: name one, as in 'AP(rel=2)'"
+            raise InvalidValueError(name, f"must count the same grades in both, but the reports have rel {levels}")
         if name not in self._differences:
             self._differences[name] = self._difference(name)
         return self._differences[name]
@@ -171,13 +171,13 @@ class Comparison(TabularResult):
         (a, b), shown = self.names, self._shown()
         level = f"{100 * self.test.confidence_level:g} % interval"
         header = ["measure (%)", a, b, f"{a} - {b}", level, "p"]
-        rows, digits = [], distinct_digits([part for each in shown for part in (each.a, each.b, each)], digits)
-        for each in shown:
-            values = [value(of, digits) for of in (each.a, each.b, each)]
-            rows.append([each.name, *values, each.interval().expected.per_cent(digits), p_value(each.pvalue)])
+        rows, digits = [], distinct_digits([part for row in shown for part in (row.a, row.b, row)], digits)
+        for row in shown:
+            values = [value(part, digits) for part in (row.a, row.b, row)]
+            rows.append([row.name, *values, row.interval().expected.per_cent(digits), p_value(row.pvalue)])
         if any(map(has_ties, shown)):
             header.append("worst-case p")
-            rows = [[*row, p_value(each.pvalue_worst_case)] for row, each in zip(rows, shown, strict=True)]
+            rows = [[*cells, p_value(row.pvalue_worst_case)] for cells, row in zip(rows, shown, strict=True)]
         return [Table(header, rows)]
 
     def notes(self) -> list[str]:
@@ -221,12 +221,12 @@ class Comparison(TabularResult):
         """Return the system that is significantly ahead in each measure, and whether ties could change that."""
         certain, on_average = (" whatever the ties do" if tied else "", ", but not for every tie-breaking")
         ahead: dict[tuple[str, str], list[str]] = {(end, side): [] for end in (certain, on_average) for side in "AB"}
-        for each in shown:
-            if each.ahead is not None:
-                ahead[certain if each.ahead == each.ahead_worst_case else on_average, each.ahead].append(each.name)
+        for row in shown:
+            if row.ahead is not None:
+                ahead[certain if row.ahead == row.ahead_worst_case else on_average, row.ahead].append(row.name)
         called = dict(zip("AB", self.names, strict=True))
         parts = [f"{called[side]} is ahead in {listed(found)}{end}" for (end, side), found in ahead.items() if found]
-        nobody = [each.name for each in shown if each.ahead is None]
+        nobody = [row.name for row in shown if row.ahead is None]
         if nobody:
             parts.append(f"{'no' if parts else 'No'} significant difference in {listed(nobody)}")
         return f"{'; '.join(parts)} (p < {self.test.alpha:g})."
@@ -402,8 +402,8 @@ def compare(
         tuple(name for name in a.measures if name in b.measures) if measures is None else measure_names(measures, a.rel)
     )
     if not shown:
-        came = f"{', '.join(a.measures)} and {', '.join(b.measures)}"
-        raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {came}")
+        measured = f"{', '.join(a.measures)} and {', '.join(b.measures)}"
+        raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {measured}")
     for name in ("average", "singletons"):
         of_a, of_b = getattr(a, name), getattr(b, name)
         if of_a != of_b:
@@ -446,8 +446,8 @@ def _matched(a: Report, b: Report, both: str) -> tuple[Int64, int]:
     listed = [f"{len(ids)} only in {name} ({ids[0]!r}, ...)" for name, ids in lacking.items() if ids]
     if listed:
         raise InvalidValueError(both, f"must be of the same queries, but of those with a value {' and '.join(listed)}")
-    place = np.array([in_b.get(query, -1) for query in ids_a], dtype=np.int64)
-    return place, len(in_a.keys() | in_b.keys())
+    in_b_of_a = np.array([in_b.get(query, -1) for query in ids_a], dtype=np.int64)
+    return in_b_of_a, len(in_a.keys() | in_b.keys())
 
 
 def _require_same_classes(a: Report, b: Report, place_in_b: Int64, both: str) -> None:

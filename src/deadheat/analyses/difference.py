@@ -170,8 +170,8 @@ class Difference(PlainFloats):
     @property
     def tested_interval(self) -> Interval:
         """The interval that goes with `ahead`: of the expected difference or, without one, round both bounds."""
-        found = self.interval()
-        return Interval(found.lower.low, found.upper.high) if math.isnan(self.expected) else found.expected
+        ends = self.interval()
+        return Interval(ends.lower.low, ends.upper.high) if math.isnan(self.expected) else ends.expected
 
     @property
     def interval_agrees(self) -> bool:

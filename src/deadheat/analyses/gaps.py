@@ -161,6 +161,11 @@ class Gap(PlainFloats):
         return f"Gap(lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
 
 
+def gap_between(train: GroupedResult, test: GroupedResult) -> Gap:
+    """Return the gap of two grouped values."""
+    return Gap(train, test, train.errors, test.errors, (train.n_unit, test.n_unit))
+
+
 @plain_floats
 def generalization_gap(
     train: Task,
@@ -225,8 +230,8 @@ def gap_of(train: Task, test: Task, measure: str, drawing: Drawing, summary: Sum
     train, test = rows_of(train, "a gap", "train"), rows_of(test, "a gap", "test")
     meanings = [(task.options.distance, task.options.rule.describe(task.options.distance)) for task in (train, test)]
     if meanings[0] != meanings[1]:
-        came = " and ".join(f"{distance} with ties {ties}" for distance, ties in meanings)
-        raise InvalidValueError("train and test", f"must have one distance and one meaning of ties, but have {came}")
+        given = " and ".join(f"{distance} with ties {ties}" for distance, ties in meanings)
+        raise InvalidValueError("train and test", f"must have one distance and one meaning of ties, but have {given}")
     inside = grouped_of(train, drawing, summary), grouped_of(test, drawing, summary)
     return GeneralizationGap(measure, *inside, report_of(train, summary), report_of(test, summary))
 
@@ -251,8 +256,7 @@ class GeneralizationGap(TabularResult):
     @cached_property
     def grouped(self) -> Gap:
         """The gap of the grouped measure; its standard errors are those of means over independent groups."""
-        train, test = self.train_groups[self.measure], self.test_groups[self.measure]
-        return Gap(train, test, train.errors, test.errors, (train.n_unit, test.n_unit))
+        return gap_between(self.train_groups[self.measure], self.test_groups[self.measure])
 
     @cached_property
     def plain(self) -> Gap:
@@ -444,14 +448,13 @@ class SplitHalf(TabularResult):
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
         """The difference of the two halves of each split."""
-        n_group, n_half, values, found = self.groups.n_group, self.groups.n_group // 2, self.grouped.per_group, []
-        for start in range(0, n_group * self.groups.draws, n_group):
-            first, second = (
-                GroupedResult(self.measure, Triple(*(each[at : at + n_half] for each in values)), n_half, 1)
-                for at in (start, start + n_half)
-            )
-            found.append(Gap(first, second, first.errors, second.errors, (first.n_unit, second.n_unit)))
-        return tuple(found)
+        n_group, n_half, values = self.groups.n_group, self.groups.n_group // 2, self.grouped.per_group
+
+        def half(start: int) -> GroupedResult:
+            return GroupedResult(self.measure, Triple(*(each[start : start + n_half] for each in values)), n_half, 1)
+
+        starts = range(0, n_group * self.groups.draws, n_group)
+        return tuple(gap_between(half(start), half(start + n_half)) for start in starts)
 
     @cached_property
     def differences(self) -> Triple[Float64]:
@@ -466,8 +469,8 @@ class SplitHalf(TabularResult):
 
     def upper_limit(self, *, confidence_level: float = 0.95) -> Triple[float]:
         """Return the upper confidence limits of the grouped values, value + t·se: the "bound" of Table 1."""
-        found = self.grouped.interval(confidence_level=confidence_level)
-        return Triple(found.lower.high, found.expected.high, found.upper.high)
+        intervals = self.grouped.interval(confidence_level=confidence_level)
+        return Triple(intervals.lower.high, intervals.expected.high, intervals.upper.high)
 
     def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
         """Return the rows as plain Python values that JSON can hold; None where one is undefined."""

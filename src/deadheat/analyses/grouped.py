@@ -120,13 +120,13 @@ def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = N
             query[alone] = 1 + gallery.max() + input_labels.label_codes(labels[alone])[0]
         codes, everything = np.concatenate([gallery, query]), [*gallery_labels.tolist(), *everything]
     _, first = np.unique(codes, return_index=True)
-    found = (everything[place] for place in first.tolist())
-    names = [label.decode("latin-1") if isinstance(label, bytes) else label for label in found]
+    samples = (everything[i] for i in first.tolist())
+    names = [label.decode("latin-1") if isinstance(label, bytes) else label for label in samples]
     names = [str(name) if isinstance(name, str) else int(name) for name in names]
     order = sorted(range(len(names)), key=names.__getitem__)
-    place = np.argsort(order)
+    rank = np.argsort(order)
     in_order = tuple(names[code] for code in order)
-    return Classes(in_order, place[query], None if gallery_labels is None else place[gallery])
+    return Classes(in_order, rank[query], None if gallery_labels is None else rank[gallery])
 
 
 def items_of_groups(classes: Int64, groups: Int64) -> tuple[Int64, ...]:
@@ -226,16 +226,15 @@ class GroupedResult(PlainFloats):
         by_draw = [mean_intervals(*values, unit="group", method=method, **settings) for values in self._by_draw()]
         if self.draws == 1:
             return by_draw[0].within(0, 1)
-        level, found = by_draw[0].confidence_level, []
+        level, ends = by_draw[0].confidence_level, []
         for name in Triple._fields:
-            ends = normal_interval(getattr(self, name), getattr(self.errors, name), level, self.n_unit - 1)
             if method in BOOTSTRAP:
-                each = zip(*(getattr(intervals, name) for intervals in by_draw), strict=True)
-                ends = Interval(*(math.fsum(values) / len(values) for values in each))
-            found.append(ends)
-        worst, middle, best = found
-        few = about_few(self.n_unit, "group")
-        return Intervals(worst, middle, best, level, method, self.n_unit, "group", few).within(0, 1)
+                low, high = zip(*(getattr(intervals, name) for intervals in by_draw), strict=True)
+                ends.append(Interval(math.fsum(low) / self.draws, math.fsum(high) / self.draws))
+            else:
+                ends.append(normal_interval(getattr(self, name), getattr(self.errors, name), level, self.n_unit - 1))
+        (lower, expected, upper), few = ends, about_few(self.n_unit, "group")
+        return Intervals(lower, expected, upper, level, method, self.n_unit, "group", few).within(0, 1)
 
     def _by_draw(self) -> list[Triple[Float64]]:
         cuts = range(0, self.draws * self.n_group, self.n_group)
@@ -250,8 +249,8 @@ class GroupedResult(PlainFloats):
 
 def ends_of(result: Any, confidence_level: float) -> Interval:
     """Return the interval over ties and sampling: from the low end for lower to the high end for upper."""
-    found = result.interval(confidence_level=confidence_level)
-    return Interval(found.lower.low, found.upper.high)
+    intervals = result.interval(confidence_level=confidence_level)
+    return Interval(intervals.lower.low, intervals.upper.high)
 
 
 def table_with_errors(

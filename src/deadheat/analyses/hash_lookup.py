@@ -226,12 +226,12 @@ def hash_lookup(task: Task, *, singletons: Singletons = "skip") -> HashLookup:
     candidates = options.candidates(len(query), len(gallery), leave_one_out=pair.gallery is None)
     relevance = LabelRelevance(pair.query.labels, (pair.gallery or pair.query).labels)
     with Reporting(options.progress, len(query) * len(gallery)) as report:
-        within, found = _counts(query, gallery, n_bits, relevance, candidates, rows.threads, report)
-    asking = found[:, -1] > 0
-    if not asking.any():
+        within, relevant_within = _counts(query, gallery, n_bits, relevance, candidates, rows.threads, report)
+    has_relevant = relevant_within[:, -1] > 0
+    if not has_relevant.any():
         raise UndefinedError("no query has a relevant item, so that nothing can be found within a radius")
-    ball, hits = within[asking], found[asking]
-    n_relevant, n_singleton = hits[:, -1:], int((~asking).sum())
+    ball, hits = within[has_relevant], relevant_within[has_relevant]
+    n_relevant, n_singleton = hits[:, -1:], int((~has_relevant).sum())
     n_other = 0 if singletons == "skip" else n_singleton
     others = [np.full(n_other, of_singleton(singletons, kind)) for kind in _OF_PRECISION]
     macro = Lookup(*map(_means, _lookup(ball, hits, n_relevant), others))
@@ -248,7 +248,7 @@ def _counts(
 ) -> tuple[Int32, Int32]:  # fmt: skip
     """Return the numbers of ranked items, and of relevant ones, within each radius: (n_query, n_bits + 1) each."""
     n_query, n_radius = len(query), n_bits + 1
-    within, found = np.empty((2, n_query, n_radius), dtype=np.int32)
+    within, relevant_within = np.empty((2, n_query, n_radius), dtype=np.int32)
 
     def count_block(block: slice) -> None:
         raise_if_cancelled()
@@ -265,12 +265,12 @@ def _counts(
         distances += (kind + 3 * np.arange(len(queries))[:, None]) * n_radius
         numbers = np.bincount(distances.ravel(), minlength=3 * len(queries) * n_radius)
         others, hits, _ = numbers.reshape(len(queries), 3, n_radius).transpose(1, 0, 2)
-        within[block], found[block] = np.cumsum(others + hits, axis=1), np.cumsum(hits, axis=1)
+        within[block], relevant_within[block] = np.cumsum(others + hits, axis=1), np.cumsum(hits, axis=1)
         report(len(queries) * len(gallery))
 
     with Workers(threads) as workers:
         workers.each(count_block, slices(n_query, max(1, _PAIRS_AT_ONCE // len(gallery))))
-    return within, found
+    return within, relevant_within
 
 
 def _lookup(ball: Array, hits: Array, n_relevant: Array) -> Lookup:

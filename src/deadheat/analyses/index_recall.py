@@ -83,11 +83,11 @@ def _filled_rows(ids: Any, counts: Any, n_query: int, title: str) -> item_ids.Ro
     return rows.take(item_ids.filled(rows, counts, "counts"))
 
 
-def _shares(found: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64) -> Float64:
+def _shares(of_closer: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64) -> Float64:
     """Return lower, expected and upper recall over the tied items that one search may have kept, and by distance."""
     with np.errstate(invalid="ignore", divide="ignore"):
         of_kept = np.maximum(0, of_tied + kept - tied), of_tied * kept / tied, np.minimum(of_tied, kept), of_tied
-        return np.stack([(found + counted) / (closer + kept) for counted in of_kept])
+        return np.stack([(of_closer + counted) / (closer + kept) for counted in of_kept])
 
 
 class Found(NamedTuple):
@@ -117,9 +117,9 @@ class Search(NamedTuple):
                     here = slice(*np.searchsorted(ids.query, (block.queries[0], block.queries[-1] + 1)))
                     row, column = ids.query[here] - block.queries[0], column_of_item[ids.item[here]]
                     group = block.groups_of(row, column)  # the k-th nearest are in the group `last`
-                    found = np.bincount(row[group < last[row]], minlength=len(kept))
+                    of_closer = np.bincount(row[group < last[row]], minlength=len(kept))
                     of_tied = np.bincount(row[group == last[row]], minlength=len(kept))
-                    values[:, block.queries - queries.start] = _shares(found, of_tied, tied, closer, kept)
+                    values[:, block.queries - queries.start] = _shares(of_closer, of_tied, tied, closer, kept)
                 report(len(block.queries) * n_gallery)
         return Found(shares, n_tied)
 
@@ -167,9 +167,9 @@ def search_on(
             ranges = list(pairwise(n_query * number // n_task for number in range(n_task + 1)))
             tasks = [(job, *each) for each in ranges]
 
-            def settle(number: int, found: dict[str, Array]) -> None:
-                shares[:, :, slice(*ranges[number])] = found["shares"]
-                n_tied.append(int(found["n_tied"][0]))
+            def settle(number: int, part: dict[str, Array]) -> None:
+                shares[:, :, slice(*ranges[number])] = part["shares"]
+                n_tied.append(int(part["n_tied"][0]))
 
             run(cluster, search, tasks, settle, n_query * n_gallery, progress, title="searching")
     finally:
@@ -181,8 +181,8 @@ def search_on(
 def search(job: SearchJob, start: int, stop: int) -> dict[str, Array]:
     """Search for the queries from `start` to before `stop`: the task of a worker."""
     opened: Search = worker.open_once(job.files, 0, job.opened)
-    found = opened.of(range(start, stop), job.threads)
-    return {"shares": found.shares, "n_tied": np.array([found.n_tied])}
+    part = opened.of(range(start, stop), job.threads)
+    return {"shares": part.shares, "n_tied": np.array([part.n_tied])}
 
 
 ONE_INDEX = "index"  # what it is called if it has no name
@@ -448,16 +448,16 @@ def index_recall(
              for name, ids in indexes.items()]  # fmt: skip
     if cluster is None:
         search = Search(distance_registry.make(name, *rows, True), candidates, k, asked)
-        found = search.of(range(n_query), n_thread, progress)
+        searched = search.of(range(n_query), n_thread, progress)
     else:
         worker_threads = 1 if threads is None else n_thread
-        found = search_on(cluster, name, rows, candidates, k, asked, worker_threads, progress)
+        searched = search_on(cluster, name, rows, candidates, k, asked, worker_threads, progress)
     recalls = {}
-    for each, ids, values in zip(indexes, asked, found.shares, strict=True):
-        speed = speeds.get(each)
+    for index, ids, values in zip(indexes, asked, searched.shares, strict=True):
+        speed = speeds.get(index)
         speed = math.nan if speed is None else checks.real_number(speed, "queries_per_second", least=0)
-        recalls[each] = Recall(each, Triple(*values[:3]), values[3], np.bincount(ids.query, minlength=n_query), speed)
-    return IndexRecall(recalls, k, name, n_query, n_gallery, found.n_tied)
+        recalls[index] = Recall(index, Triple(*values[:3]), values[3], np.bincount(ids.query, minlength=n_query), speed)
+    return IndexRecall(recalls, k, name, n_query, n_gallery, searched.n_tied)
 
 
 def _indexes(returned: Any) -> tuple[Mapping[str, Any], dict[str, str]]:
@@ -586,15 +586,15 @@ def index_recall_of_truth(
     closer, tied = is_closer.sum(axis=1), is_tied.sum(axis=1)
     indexes, titles = _indexes(returned)
     recalls = {}
-    for name, each in indexes.items():
-        rows = _filled_rows(each, None, n_query, titles[name])
+    for name, returned_ids in indexes.items():
+        rows = _filled_rows(returned_ids, None, n_query, titles[name])
         item_ids.require_distinct(rows, rows.values, titles[name])
         rows = rows.take(rows.place < k)
-        place = _places(rows, true)
-        row = rows.row[place >= 0]
-        hits = place[place >= 0]
-        found, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
-        shares = _shares(found, of_tied, tied, closer, places - closer)
+        places_ = _places(rows, true)
+        row = rows.row[places_ >= 0]
+        hits = places_[places_ >= 0]
+        of_closer, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
+        shares = _shares(of_closer, of_tied, tied, closer, places - closer)
         recalls[name] = Recall(name, Triple(*shares[:3]), shares[3], rows.lengths)
     is_cut = is_tied[np.arange(n_query), true.lengths - 1] & ~is_whole
     n_tied = int(np.count_nonzero(tied > places - closer))
@@ -609,8 +609,8 @@ def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.Rows, Float64, Bo
     rows = item_ids.id_rows(ids, "ids")
     depth = int(rows.lengths.max(initial=0))
     if len(rows.lengths) and depth < k:  # else a shorter row than k has no more
-        came = f"query {np.argmax(rows.lengths)} has {depth}; -1 stands for nothing, where there are no more"
-        raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but {came}")
+        given = f"query {np.argmax(rows.lengths)} has {depth}; -1 stands for nothing, where there are no more"
+        raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but {given}")
     values = rows.place if distances is None else item_ids.score_rows(distances, rows, "distances")
     values = values.astype(np.float64)
     there = item_ids.filled(rows, None, "ids") & ~(values >= _FAR)

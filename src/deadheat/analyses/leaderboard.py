@@ -94,8 +94,8 @@ class Leaderboard(TabularResult):
         """The rank of each system, from 1; systems with equal values share a rank."""
         values = [getattr(report[self.measures[0]], self.rank_by) for report in self.reports.values()]
         ranks = [1]
-        for place in range(1, len(values)):
-            ranks.append(ranks[-1] if values[place] == values[place - 1] else place + 1)
+        for number in range(1, len(values)):
+            ranks.append(ranks[-1] if values[number] == values[number - 1] else number + 1)
         return dict(zip(self.reports, ranks, strict=True))
 
     @cached_property

@@ -154,8 +154,8 @@ def link_prediction(
     if profile.n_ordered is not None:
         raise InvalidValueError("task", "must be of whole rankings, but they are cut")
     for query in np.flatnonzero((profile.n_relevant != 1) | (np.diff(profile.offsets) != 1))[:1]:
-        came = f"query {query} has {profile.n_relevant[query]}"
-        raise InvalidValueError("task", f"must have one relevant item per query, which is ranked, but {came}")
+        given = f"query {query} has {profile.n_relevant[query]}"
+        raise InvalidValueError("task", f"must have one relevant item per query, which is ranked, but {given}")
     share, groups, n_relation = _weights(weights, profile.n_query), np.zeros(profile.n_query, dtype=np.int64), None
     if relations is not None:
         groups = class_numbers(relations, profile.n_query)
@@ -183,10 +183,10 @@ def link_prediction(
 def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float64]]:
     first, last = profile.closer + np.float64(1), profile.closer + profile.tied + np.float64(0)
     mean = np.full(len(first), np.nan) if profile.bounds_only else (first + last) / 2
-    found: dict[str, Triple[Any]] = {"MR": Triple(first, mean, last)}
+    values: dict[str, Triple[Any]] = {"MR": Triple(first, mean, last)}
     others = [name for name in dict.fromkeys(names) if name != "MR"]
     bounds = measure_values.all_bounds(profile, [measure_names.parse(name) for name in others])
-    return found | dict(zip(others, bounds, strict=True))
+    return values | dict(zip(others, bounds, strict=True))
 
 
 def _adjusted(name: str, mean: Triple[float], chance: float) -> Triple[float]:
@@ -231,6 +231,6 @@ def _per_relation(weights: Float64, relations: Int64) -> Float64:
 def _weights(weights: ArrayLike | None, n_query: int) -> Float64:
     array = np.ones(n_query) if weights is None else conversion.plain(weights, "weights")
     if array.dtype.kind not in "iuf" or array.shape != (n_query,) or not (np.isfinite(array) & (array >= 0)).all():
-        came = f"has dtype {array.dtype} and shape {array.shape}"
-        raise InvalidValueError("weights", f"must be {n_query} finite numbers, none negative, but {came}")
+        given = f"has dtype {array.dtype} and shape {array.shape}"
+        raise InvalidValueError("weights", f"must be {n_query} finite numbers, none negative, but {given}")
     return array.astype(np.float64)

@@ -428,8 +428,8 @@ def classification(
     if numbers.ndim != 1:
         raise InvalidValueError("scores", f"must be one-dimensional (n,), but has shape {numbers.shape}")
     if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
-        place = int(np.argmin(np.isfinite(numbers)))
-        raise InvalidValueError("scores", f"must be finite, but holds {numbers[place]} in entry {place}")
+        entry = int(np.argmin(np.isfinite(numbers)))
+        raise InvalidValueError("scores", f"must be finite, but holds {numbers[entry]} in entry {entry}")
     positive = classes(labels, len(numbers), "labels", "score")
     names = _names(measures)
     own = None if groups is None else input_labels.labels(groups, len(numbers), "groups", "scores")
@@ -497,8 +497,8 @@ def pair_classification(
         raise InvalidValueError("pairs", f"must hold rows from 0 to {metric.n_gallery - 1}, but holds {odd[0]}")
     positive = classes(same, len(rows), "same", "pair")
     ranks, closeness = ranks_of_pairs(metric, rows.astype(np.int64))
-    found = classification(ranks, positive, groups, measures=measures)
-    return replace(found, _levels=closeness[np.unique(ranks[positive])[::-1]])
+    result = classification(ranks, positive, groups, measures=measures)
+    return replace(result, _levels=closeness[np.unique(ranks[positive])[::-1]])
 
 
 def _names(measures: Any) -> tuple[str, ...]:
@@ -522,8 +522,8 @@ def classes(labels: ArrayLike, n: int, name: str, what: str) -> Bool:
         array = _from_text(array.tolist(), name)
     if array.dtype.kind not in "biuf":
         raise InvalidTypeError(name, f"must be bool, or integers 0 and 1, but has dtype {array.dtype}")
-    if set(found := np.unique(array).tolist()) != {0, 1}:
-        raise InvalidValueError(name, f"must hold 0 and 1 (or False and True), and both, but holds {found}"[:200])
+    if set(values := np.unique(array).tolist()) != {0, 1}:
+        raise InvalidValueError(name, f"must hold 0 and 1 (or False and True), and both, but holds {values}"[:200])
     return array.astype(np.bool_)
 
 

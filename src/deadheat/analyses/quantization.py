@@ -16,7 +16,16 @@ from numpy.typing import ArrayLike
 
 from deadheat.analyses.comparison import Comparison, compare
 from deadheat.analyses.difference import Difference, PairedTest
-from deadheat.analyses.rounding import DEFAULT, FORMATS, Format, Rounding, format_name, formats_named, quantized
+from deadheat.analyses.rounding import (
+    DEFAULT,
+    FORMATS,
+    Format,
+    Rounding,
+    format_name,
+    formats_named,
+    quantized,
+    require_finite,
+)
 from deadheat.engine import exact
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.task import Task, rows_of
@@ -310,18 +319,20 @@ def _rounded(
     task: Task, row: Format, query: Samples[Float64], items: Samples[Float64] | None, rounding: Rounding
 ) -> Task:
     """Return the task on queries and gallery in a format; without items, it is leave one out."""
+    stored, gallery, exclude = None, query if items is None else items, task.options.exclude
     if row.float_query:
-        gallery = query if items is None else items
         queries, stored = rounding.asymmetric(query.embeddings, gallery.embeddings, row)
-        pair = Pair(Samples(Array(queries), query.labels), Samples(Array(stored), gallery.labels))
-        return task.with_rows(pair, task.options.exclude if items is not None else np.arange(len(stored)))
-    scaled = task.options.distance != "cosine"  # which no scale of a vector changes
-    queries = rounding.stored(query.embeddings, row, "embeddings", scaled=scaled)
-    if items is None:
+        exclude = np.arange(len(stored)) if items is None else exclude
+    else:
+        scaled = task.options.distance != "cosine"  # which no scale of a vector changes
+        queries = rounding.stored(query.embeddings, row, scaled=scaled)
+        stored = None if items is None else rounding.stored(items.embeddings, row, scaled=scaled)
+    require_finite(queries, query.embeddings, row, "embeddings")
+    if stored is None:
         return task.with_rows(Pair(Samples(Array(queries), query.labels), None))
-    stored = rounding.stored(items.embeddings, row, "gallery", scaled=scaled)
-    pair = Pair(Samples(Array(queries), query.labels), Samples(Array(stored), items.labels))
-    return task.with_rows(pair, task.options.exclude)
+    require_finite(stored, gallery.embeddings, row, "gallery")
+    pair = Pair(Samples(Array(queries), query.labels), Samples(Array(stored), gallery.labels))
+    return task.with_rows(pair, exclude)
 
 
 def _whole(samples: Samples[Source]) -> Samples[Float64]:

@@ -33,8 +33,8 @@ def matched(values: Values, confidence: ArrayLike, name: str) -> tuple[Triple[Fl
     """Return the values that are defined, their confidences, and the number of queries without a value."""
     bounds, sure = _bounds(values, name), confidences(confidence, "confidence")
     if len(bounds.lower) != len(sure):
-        came = f"{len(sure)} confidences for {len(bounds.lower)} queries"
-        raise InvalidValueError("confidence", f"must have one entry per query, but got {came}")
+        numbers = f"{len(sure)} confidences for {len(bounds.lower)} queries"
+        raise InvalidValueError("confidence", f"must have one entry per query, but got {numbers}")
     counted = ~np.isnan(bounds.lower)
     return Triple(*(array[counted] for array in bounds)), sure[counted], int(np.count_nonzero(~counted))
 
@@ -62,8 +62,8 @@ def _bounds(values: Values, name: str) -> Triple[Float64]:
         raise InvalidValueError(name, f"must have three arrays of one length, but have {lengths}")
     disordered = (lower > upper) | (expected < lower) | (expected > upper) | (np.isnan(lower) != np.isnan(upper))
     for at in np.flatnonzero(disordered)[:1]:
-        came = f"query {at} has {lower[at]}, {expected[at]}, {upper[at]}"
-        raise InvalidValueError(name, f"must have lower <= expected <= upper, but {came}")
+        given = f"query {at} has {lower[at]}, {expected[at]}, {upper[at]}"
+        raise InvalidValueError(name, f"must have lower <= expected <= upper, but {given}")
     return Triple(lower, np.where(lower == upper, lower, expected), upper)
 
 

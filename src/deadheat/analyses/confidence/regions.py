@@ -121,10 +121,10 @@ def highest_density_interval(
         if several:
             raise InvalidValueError("multimodal", "must be left out where a density is given, which shows its modes")
         height, _ = _scaled(confidences(density, "density"), "density")
-        found = _densest(places.astype(np.float64), height.astype(np.float64), chance)
+        region = _densest(places.astype(np.float64), height.astype(np.float64), chance)
     else:
-        found = _shortest(places, chance, several)
-    return replace(found, intervals=np.ldexp(found.intervals, exponent), mode=math.ldexp(found.mode, exponent))
+        region = _shortest(places, chance, several)
+    return replace(region, intervals=np.ldexp(region.intervals, exponent), mode=math.ldexp(region.mode, exponent))
 
 
 def _scaled(values: NDArray[Any], name: str) -> tuple[NDArray[Any], int]:
@@ -177,13 +177,13 @@ def _densest(places: Float64, density: Float64, chance: float) -> HighestDensity
 
 def _require_density(places: Float64, density: Float64) -> None:
     if len(places) != len(density):
-        came = f"{len(density)} for {len(places)} places"
-        raise InvalidValueError("density", f"must have one entry per place, but got {came}")
+        numbers = f"{len(density)} for {len(places)} places"
+        raise InvalidValueError("density", f"must have one entry per place, but got {numbers}")
     if len(places) < 2 or not (places[1:] > places[:-1]).all():
         raise InvalidValueError("values", "must be at least two ascending places where a density is given, but are not")
     if (density < 0).any() or not density.any():
-        came = f"lies in [{density.min()}, {density.max()}]"
-        raise InvalidValueError("density", f"must be 0 or more, and more somewhere, but {came}")
+        numbers = f"lies in [{density.min()}, {density.max()}]"
+        raise InvalidValueError("density", f"must be 0 or more, and more somewhere, but {numbers}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,8 +422,8 @@ def _masses(masses: ArrayLike) -> Float64:
     chances = confidences([masses] if isinstance(masses, (int, float)) else masses, "masses").astype(np.float64)
     odd = ~((chances > 0) & (chances < 1))
     if odd.any() or not len(chances):
-        came = f"one is {chances[odd][0]}" if len(chances) else "there are none"
-        raise InvalidValueError("masses", f"must lie above 0 and below 1, but {came}")
+        given = f"one is {chances[odd][0]}" if len(chances) else "there are none"
+        raise InvalidValueError("masses", f"must lie above 0 and below 1, but {given}")
     return chances
 
 
