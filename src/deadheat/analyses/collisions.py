@@ -12,7 +12,7 @@ counts the mixed groups; this module shows where they are, and the others too.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from enum import IntEnum
 from fractions import Fraction
@@ -29,7 +29,8 @@ from deadheat.engine.literals import DistanceName
 from deadheat.engine.task import Task, rows_of
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
-from deadheat.reports.tables import Table, TabularResult, count
+from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.tables import count
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Bool, Float64, Int64, slices
 from deadheat.support.floats import plain_floats
@@ -95,7 +96,7 @@ class Counts:
         `together` is all three; a query that has several kinds counts once in it.
     n_query : int
     n_place : int
-        Ranks that were looked at, over all queries.
+        Ranks that were examined, over all queries.
     """
 
     relevant: Count = Count()
@@ -107,11 +108,6 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*map(operator.add, vars(self).values(), vars(other).values()))
-
-    def columns(self) -> dict[str, list[str] | list[int]]:
-        """Return groups, items, queries and largest group of each kind; the last entry is all kinds together."""
-        counts = {kind: getattr(self, kind) for kind in ("relevant", "irrelevant", "mixed", "together")}
-        return {"kind": list(counts)} | {name: [getattr(each, name) for each in counts.values()] for name in COUNTED}
 
 
 class Groups:
@@ -148,12 +144,12 @@ class GroupedRanks:
         rank = np.arange(len(ties.of_place))
         relevant_first = rank - ties.first[ties.of_place] < ties.relevant[ties.of_place]
         return (
-            self._spread(groups.kind[groups.of_place], depth, np.int8(Kind.BEYOND)),
-            self._spread(relevant_first, depth, np.bool_(False)),
-            self._spread(groups.size[groups.of_place].astype(np.int32), depth, np.int32(0)),
+            self._filled(groups.kind[groups.of_place], depth, np.int8(Kind.BEYOND)),
+            self._filled(relevant_first, depth, np.bool_(False)),
+            self._filled(groups.size[groups.of_place].astype(np.int32), depth, np.int32(0)),
         )
 
-    def _spread(self, values: NDArray[Any], depth: int, beyond: np.generic) -> NDArray[Any]:
+    def _filled(self, values: NDArray[Any], depth: int, beyond: np.generic) -> NDArray[Any]:
         matrix = np.full((len(self.queries), max(depth, self.valid.shape[1])), beyond)
         matrix[:, : self.valid.shape[1]][self.valid] = values
         return matrix[:, :depth]
@@ -221,7 +217,7 @@ def settled(rankings: Rankings, queries: Int64, nearer: Int64, farther: Int64, w
 
 
 @dataclass(frozen=True, eq=False)
-class Collisions(TabularResult):
+class Collisions(Answer):
     """The collisions of every query, rank by rank. Printing gives a table of the counts.
 
     Attributes
@@ -247,26 +243,22 @@ class Collisions(TabularResult):
     distance: str
     rule: str
 
-    def tables(self) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return groups, items, queries and largest group of each kind."""
-        return [_table(self.distance, self.rule, self.counts)]
+        return [_panel(self.distance, self.rule, self.counts)]
 
     def notes(self) -> list[str]:
-        return [_looked_at(self.counts)]
+        return [_about_ranks(self.counts)]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts and their options as plain Python values that JSON can hold, without the matrices."""
+    def facts(self) -> dict[str, Any]:
+        """Return the counts and their options, without the matrices."""
         n_query, depth = self.kind.shape
-        about = {"distance": self.distance, "rule": self.rule, "n_query": n_query, "depth": depth}
-        return {**about, "counts": asdict(self.counts)}
-
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return the counts, a row for each kind."""
-        return self.counts.columns()
+        about = self.facts_of("distance", "rule") | {"n_query": n_query, "depth": depth}
+        return about | {"counts": asdict(self.counts)}
 
 
 @dataclass(frozen=True, eq=False)
-class CollisionTable(TabularResult, ByName[Counts]):
+class CollisionTable(Answer, ByName[Counts]):
     """Counts of collisions by distance: `table["cosine"]` is a `Counts`. Printing gives a table.
 
     Attributes
@@ -286,38 +278,26 @@ class CollisionTable(TabularResult, ByName[Counts]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.by_distance)
 
-    def tables(self) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return a table for each distance: groups, items, queries and largest group of each kind."""
-        return [_table(name, self.rules[name], counts) for name, counts in self.by_distance.items()]
+        return [_panel(name, self.rules[name], counts) for name, counts in self.by_distance.items()]
 
     def notes(self) -> list[str]:
-        return [_looked_at(next(iter(self.by_distance.values())))]
+        return [_about_ranks(next(iter(self.by_distance.values())))]
 
-    def to_text(self, **options: Any) -> str:
-        """Return the tables as plain text, all with the same widths, and the notes, as `print` shows them."""
-        tables = self.tables(**options)
-        lines = Table(tables[0].header, [row for table in tables for row in (table.header, *table.rows)]).to_text()
-        height = 1 + len(tables[0].rows)
-        blocks = zip(*[iter(lines.splitlines()[1:])] * height, strict=True)
-        return "\n\n".join(["\n".join(block) for block in blocks] + self.notes())
-
-    def to_dict(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         return {"distances": {name: {"rule": self.rules[name], "counts": asdict(self[name])} for name in self}}
 
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return the counts, a row for each distance and kind."""
-        parts = [counts.columns() for counts in self.by_distance.values()]
-        joined = {name: [value for part in parts for value in part[name]] for name in parts[0]}
-        return {"distance": [name for name in self for _ in parts[0]["kind"]], **joined}
+
+def _panel(distance: str, rule: str, counts: Counts) -> Panel:
+    kinds = {kind: getattr(counts, kind) for kind in ("relevant", "irrelevant", "mixed", "together")}
+    columns = [Column(name, [getattr(each, name) for each in kinds.values()], "count") for name in COUNTED]
+    columns.insert(0, Column("kind", list(kinds), title=f"{distance}, {rule}"))
+    return Panel(columns, key="", of=("distance", distance))
 
 
-def _table(distance: str, rule: str, counts: Counts) -> Table:
-    columns = counts.columns().values()
-    return Table((f"{distance}, {rule}", *COUNTED), [list(map(str, row)) for row in zip(*columns, strict=True)])
-
-
-def _looked_at(counts: Counts) -> str:
-    return f"{count(counts.n_query, 'query', 'queries')}, {counts.n_place} ranks looked at."
+def _about_ranks(counts: Counts) -> str:
+    return f"{count(counts.n_query, 'query', 'queries')}, {counts.n_place} ranks examined."
 
 
 @overload
@@ -361,7 +341,7 @@ def collisions(
         a `deadheat.Tolerance`, which has no groups: a tolerance moves each relevant item by eps, either way, against
         all others, to see how far a measure can change; `within` links neighbours in rank, relevant or not.
     depth : int, optional
-        The number of ranks to look at; by default all of them.
+        The number of ranks to examine; by default all of them.
 
     Returns
     -------
@@ -399,7 +379,7 @@ def collisions(
     mixed                  1      2        1        2
     together               1      2        1        2
     <BLANKLINE>
-    1 query, 4 ranks looked at.
+    1 query, 4 ranks examined.
 
     Seen from (0, 0), the points (3, 4) and (5, 0) are equally far, but not by city block:
 

@@ -13,22 +13,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, GateBy, PairedTest, p_value
+from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, GateBy, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.inputs.samples import QueryLabels
+from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import UNITS, about_few, counted
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, distinct_digits, has_ties, program, value
+from deadheat.reports.tables import count, has_ties
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(TabularResult):
+class Comparison(Answer):
     """Two reports on the same queries, measure by measure.
 
     `comparison["mAP"]` is the `Difference` for a measure, under any of its names. Printing a comparison gives a table
@@ -166,19 +167,22 @@ class Comparison(TabularResult):
             raise InvalidValueError(undefined, f"must have {what} in {' and '.join(self.names)} for some query")
         return tuple(name for name, drop in drops.items() if drop > allowed + ROUNDING)
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return one table with a row for each measure, in per cent."""
-        (a, b), shown = self.names, self._shown()
-        level = f"{100 * self.test.confidence_level:g} % interval"
-        header = ["measure (%)", a, b, f"{a} - {b}", level, "p"]
-        rows, digits = [], distinct_digits([part for row in shown for part in (row.a, row.b, row)], digits)
-        for row in shown:
-            values = [value(part, digits) for part in (row.a, row.b, row)]
-            rows.append([row.name, *values, row.interval().expected.per_cent(digits), p_value(row.pvalue)])
-        if any(map(has_ties, shown)):
-            header.append("worst-case p")
-            rows = [[*cells, p_value(row.pvalue_worst_case)] for cells, row in zip(rows, shown, strict=True)]
-        return [Table(header, rows)]
+    def panels(self) -> list[Panel]:
+        """Return one table with a row for each measure."""
+        shown, (a, b) = self._shown(), self.names
+        return [Panel([
+            Column("measure", [row.name for row in shown], "measure"),
+            Column("a", [row.a for row in shown], "fraction", a, "value", only="table"),
+            Column("b", [row.b for row in shown], "fraction", b, "value", only="table"),
+            Column("", shown, "fraction", f"{a} - {b}", "value"),
+            Column("", [row.interval().expected for row in shown], "fraction",
+                   f"{100 * self.test.confidence_level:g} % interval", "interval"),
+            Column("pvalue", [row.pvalue for row in shown], "probability", "p"),
+            Column("pvalue_worst_case", [row.pvalue_worst_case for row in shown], "probability", "worst-case p",
+                   only="" if any(map(has_ties, shown)) else "data"),
+            *(Column(name, [getattr(row, name) for row in shown], "count", only="data")
+              for name in (*COUNTS, "n_unit")),
+        ], key="")]  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return notes on the numbers, the system that is significantly ahead in each measure, and caveats."""
@@ -189,12 +193,9 @@ class Comparison(TabularResult):
         units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}."
         a, b = self.names
         remarks = [*(f"{a}: {each}" for each in self.a.remarks), *(f"{b}: {each}" for each in self.b.remarks)]
+        few = map(Caution, about_few(n_unit, self.test.resample))
         verdict = [self._verdict(shown, tied), *self._about_disagreement(shown)]
-        return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *self.cautions(), *self._caveats, *remarks]
-
-    def cautions(self) -> list[str]:
-        """Return a sentence if there are too few units for intervals and tests; else none."""
-        return list(about_few(min(each.n_unit for each in self._shown()), self.test.resample))
+        return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *few, *self._caveats, *remarks]
 
     def _about_disagreement(self, shown: Sequence[Difference]) -> list[str]:
         """Return a note, if interval and test disagree on significance, on which of them decides and why."""
@@ -264,29 +265,14 @@ class Comparison(TabularResult):
     def _shown(self) -> list[Difference]:
         return [self[name] for name in self.measures]
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return the rows of the table: fractions, NaN where undefined; `low` and `high` are the interval's ends."""
-        shown = self._shown()
-        low, high = map(list, zip(*(each.interval().expected for each in shown), strict=True))
-        others = ("pvalue", "pvalue_worst_case", *COUNTS, "n_unit")
+    def facts(self) -> dict[str, Any]:
+        """Return the settings of the tests, both systems, and the difference for each measure."""
         return {
-            "measure": [each.name for each in shown],
-            **columns_of_bounds(shown),
-            **{name: [getattr(each, name) for each in shown] for name in others},
-            "low": low,
-            "high": high,
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain Python values that JSON can hold; None where a value is undefined."""
-        return {
-            "deadheat": program(),
             "test": dict(vars(self.test)),
             "average": self.a.average,
             "names": list(self.names),
             "a": about(self.a),
             "b": about(self.b),
-            "cautions": self.cautions(),
             "measures": {name: self[name].to_dict() for name in self.measures},
         }
 

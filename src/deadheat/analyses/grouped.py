@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.measures import names as measure_names
+from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Singletons, SummaryOptions
 from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
@@ -34,28 +35,19 @@ from deadheat.reports.statistics.intervals import (
     Interval,
     Intervals,
     about_few,
+    level_between,
     mean_intervals,
     normal_interval,
     standard_error,
 )
-from deadheat.reports.tables import (
-    DIGITS,
-    Table,
-    TabularResult,
-    columns_of_values,
-    count,
-    decimals,
-    notebook_row,
-    number,
-    plain,
-)
+from deadheat.reports.tables import count, notebook_row
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import all_or_none, exact_mean, exact_means, exact_means_of_runs
 from deadheat.support.progress import Reporting
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 Label = int | str
 
@@ -253,20 +245,11 @@ def ends_of(result: Any, confidence_level: float) -> Interval:
     return Interval(intervals.lower.low, intervals.upper.high)
 
 
-def table_with_errors(
-    rows: Sequence[tuple[str, Any]],
-    errors: Sequence[float],
-    digits: int,
-    heading: str = "s.e.",
-    confidence_level: float | None = None,
-) -> Table:
-    """Return a table of values in per cent, with a column of errors under `heading`, and optional intervals."""
-    columns, shown = columns_of_values([value for _, value in rows], digits)
-    header, cells = ["measure (%)", *columns, heading], []
-    for (title, value), values, error in zip(rows, shown, errors, strict=True):
-        interval = [] if confidence_level is None else [ends_of(value, confidence_level).per_cent(digits)]
-        cells.append([title, *values, number(100 * error, decimals(digits)), *interval])
-    return Table(header if confidence_level is None else [*header, f"{100 * confidence_level:g} % interval"], cells)
+def interval_column(results: Sequence[Any], confidence_level: float) -> Column:
+    """Return the column of the intervals that hold however ties fall."""
+    level = level_between(confidence_level)
+    ends = [ends_of(result, level) for result in results]
+    return Column("", ends, "fraction", f"{100 * level:g} % interval", "interval")
 
 
 _NAMED_LABELS = 10  # labels left over that the text of a report names
@@ -380,7 +363,7 @@ def grouped_of(task: Task, drawing: Drawing, summary: SummaryOptions) -> Grouped
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedReport(TabularResult):
+class GroupedReport(Answer):
     """Measures inside groups of equally many classes, and the classes of each group.
 
     `report["Hit@1"]` is the `GroupedResult` for a measure, under any of its names; one that was not asked for is
@@ -469,36 +452,26 @@ class GroupedReport(TabularResult):
         drawn = self.drawn[checks.whole_number(repeat, "repeat", most=self.draws - 1)]
         return tuple(tuple(self.labels[place] for place in group) for group in drawn.groups.tolist())
 
-    def to_dict(self, *, confidence_level: float | None = None) -> dict[str, Any]:
-        """Return the report as plain values for JSON, with intervals if a level is given; None where undefined."""
-        whole, measures = self.inside.to_dict(), {}
-        for name, result in ((name, self[name]) for name in self.measures):
-            content = {bound: getattr(result, bound) for bound in Triple._fields}
-            content["standard_error"] = result.errors.expected
-            content |= {"n_group": len(result.per_group.lower) - result.n_undefined, "n_undefined": result.n_undefined}
-            if confidence_level is not None:
-                content |= {"interval": ends_of(result, confidence_level), "confidence_level": confidence_level}
-            measures[name] = {key: plain(value) for key, value in content.items()}
-        return {
-            **{key: whole[key] for key in ("deadheat", "distance", "ties", "singletons", "n_query", "n_singleton")},
-            **{name: getattr(self, name) for name in ("group_size", "n_group", "draws", "seed", "n_class")},
-            "left_over": [list(labels) for labels in self.left_over],
-            "cautions": self.cautions(),
-            "measures": measures,
-            "profile": whole["profile"],
-        }
+    def panels(self, *, confidence_level: float | None = None) -> list[Panel]:
+        """Return a row for each measure; with a level, also intervals that hold however ties fall."""
+        results = [self[name] for name in self.measures]
+        errors = [each.errors.lower if self.profile.bounds_only else each.errors.expected for each in results]
+        columns = [
+            Column("measure", self.measures, "measure"),
+            Column("", results, "fraction", shape="bounds"),
+            Column("standard_error", errors, "fraction", "s.e."),
+            *([] if confidence_level is None else [interval_column(results, confidence_level)]),
+            Column("n_unit", [each.n_unit for each in results], "count", only="data"),
+            Column("n_undefined", [each.n_undefined for each in results], "count", only="data"),
+        ]
+        return [Panel(columns, drawn=True)]
 
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return a row for each measure: its three values, and the standard error that the table shows."""
-        values = columns_of_bounds(self[name] for name in self.measures)
-        n_unit = [self[name].n_unit for name in self.measures]
-        return {"measure": list(self.measures), **values, "standard_error": self._shown_errors(), "n_unit": n_unit}
-
-    def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
-        """Return a row for each measure, in per cent; with a level, also intervals that hold however ties fall."""
-        rows = [(name, self[name]) for name in self.measures]
-        table = table_with_errors(rows, self._shown_errors(), digits, confidence_level=confidence_level)
-        return [table._replace(bounds=[result for _, result in rows])]
+    def facts(self) -> dict[str, Any]:
+        """Return the options, the counts of groups and classes, and the classes left over."""
+        inside = self.inside.facts()
+        about = ("distance", "ties", "singletons", "n_query", "n_singleton", "profile")
+        own = self.facts_of("group_size", "n_group", "draws", "seed", "n_class", "left_over")
+        return {name: inside[name] for name in about} | own
 
     def notes(self) -> list[str]:
         """Return notes on the draw of groups, on measures without a value, and on queries and ties."""
@@ -509,17 +482,9 @@ class GroupedReport(TabularResult):
             f"{groups}, drawn with seed {self.seed}{often}. {self._about_left_over()}",
             *(f"{name} has no value in {count(n, 'group', 'groups')}, left out of its mean."
               for name, n in undefined.items() if n),
-            *self.cautions(),
+            *map(Caution, about_few(min(self[name].n_unit for name in self.measures), "group")),
             *self.inside.notes(),
         ]  # fmt: skip
-
-    def cautions(self) -> list[str]:
-        """Return a sentence if there are too few groups for an interval; else none."""
-        return list(about_few(min(self[name].n_unit for name in self.measures), "group"))
-
-    def _shown_errors(self) -> list[float]:
-        errors = (self[name].errors for name in self.measures)
-        return [each.lower if self.profile.bounds_only else each.expected for each in errors]
 
     def _about_left_over(self) -> str:
         left_over = self.left_over[0]  # as many in every draw

@@ -30,26 +30,16 @@ from deadheat.inputs import item_ids
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
 from deadheat.inputs.source import Chosen
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.statistics.intervals import Interval, mean_interval
-from deadheat.reports.tables import (
-    DIGITS,
-    Table,
-    TabularResult,
-    column_of,
-    count,
-    decimals,
-    notebook_row,
-    number,
-    plain,
-    program,
-)
+from deadheat.reports.tables import count, notebook_row
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Float64, Int64
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Progress, Reporting
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 _MOST = 2**31 - 1  # neighbours
 _TASKS, _PAIRS = 64, 1 << 20  # at most, and in each at least,
@@ -261,7 +251,7 @@ class Recall(PlainFloats):
 
 
 @dataclass(frozen=True, eq=False)
-class IndexRecall(TabularResult):
+class IndexRecall(Answer):
     """The recall of every index by its name: ``result["hnsw"]`` is a `Recall`.
 
     Printing gives a table in per cent; everything else is a fraction in [0, 1].
@@ -298,22 +288,21 @@ class IndexRecall(TabularResult):
     def _distance_counts_more(self) -> bool:
         return any(each.recall_by_distance > each.recall for each in self.recalls.values())
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return one table with a row for each index, in per cent."""
-        found, form = self.recalls.values(), decimals(digits)
-        columns = {
-            "index": list(self.recalls),
-            f"recall@{self.k} (%)": [number(100 * each.recall, form) for each in found],
-            "95 % interval": [each.interval().per_cent(digits) for each in found],
-            "all found": [number(100 * each.all_found, form) for each in found],
-        }
-        if self.n_tied:
-            columns["by id"] = column_of([each.recall_by_id for each in found], digits)
-        if self._distance_counts_more:
-            columns["by distance"] = [number(100 * each.recall_by_distance, form) for each in found]
-        if not all(math.isnan(each.queries_per_second) for each in found):
-            columns["queries/s"] = [number(each.queries_per_second, ",.0f") for each in found]
-        return [Table(list(columns), list(zip(*columns.values(), strict=True)))]
+    def panels(self) -> list[Panel]:
+        """Return one table with a row for each index."""
+        recalls, speeds = self.recalls.values(), [each.queries_per_second for each in self.recalls.values()]
+        return [Panel([
+            Column("index", list(self.recalls)),
+            Column("recall", [each.recall for each in recalls], "fraction", f"recall@{self.k} (%)"),
+            Column("", [each.interval() for each in recalls], "fraction", "95 % interval", "interval"),
+            Column("all_found", [each.all_found for each in recalls], "fraction"),
+            Column("by_id", [each.recall_by_id for each in recalls], "fraction", shape="value",
+                   only="" if self.n_tied else "data"),
+            Column("by_distance", [each.recall_by_distance for each in recalls], "fraction",
+                   only="" if self._distance_counts_more else "data"),
+            Column("queries_per_second", speeds, "number", "queries/s", unit="1/s", form=",.0f",
+                   only="data" if all(map(math.isnan, speeds)) else ""),
+        ], "note", key="indexes")]  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return notes on the search, the effect of ties, and queries with fewer than k returned items."""
@@ -332,28 +321,8 @@ class IndexRecall(TabularResult):
         notes += [f"{name}: fewer than {self.k} came back for {n} of them." for name, n in short.items() if n]
         return notes
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
-        columns = {name: values for name, values in self.columns().items() if name != "index"}
-        rows = {name: {key: plain(values[i]) for key, values in columns.items()} for i, name in enumerate(self)}
-        about = {name: getattr(self, name) for name in ("k", "distance", "n_query", "n_gallery", "n_tied")}
-        return {"deadheat": program(), **about, "indexes": rows}
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return a row for each index: fractions, NaN where a value is undefined."""
-        found = self.recalls.values()
-        intervals = [each.interval() for each in found]
-        by_id = columns_of_bounds(each.recall_by_id for each in found)
-        return {
-            "index": list(self.recalls),
-            "recall": [each.recall for each in found],
-            "low": [each.low for each in intervals],
-            "high": [each.high for each in intervals],
-            "all_found": [each.all_found for each in found],
-            **{f"by_id_{bound}": values for bound, values in by_id.items()},
-            "by_distance": [each.recall_by_distance for each in found],
-            "queries_per_second": [each.queries_per_second for each in found],
-        }
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of("k", "distance", "n_query", "n_gallery", "n_tied")
 
 
 @plain_floats
@@ -535,10 +504,9 @@ class TruthRecall(IndexRecall):
             notes.append("The ground truth has no distances, so that ids alone are compared, and ties are unknown.")
         return notes
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
-        return {**super().to_dict(), "n_gallery": None, "tolerance": self.tolerance, "n_cut": self.n_cut,
-                "n_only_k": self.n_only_k, "n_few": self.n_few}  # fmt: skip
+    def facts(self) -> dict[str, Any]:
+        more = self.facts_of("tolerance", "n_cut", "n_only_k", "n_few")
+        return super().facts() | {"n_gallery": None} | more
 
 
 @plain_floats

@@ -24,9 +24,10 @@ from deadheat.inputs import conversion
 from deadheat.inputs.samples import LabelsLike
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import class_numbers
 from deadheat.reports.statistics.intervals import class_sums
-from deadheat.reports.tables import Table, TabularResult, count, decimals, number, plain, program
+from deadheat.reports.tables import Table, count
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -38,7 +39,7 @@ _NAME = re.compile(r"A?MR|AMRI|(adjusted )?(MRR|Hits@[1-9][0-9]*)")
 
 
 @dataclass(frozen=True, eq=False)
-class LinkPrediction(TabularResult, ByName[Triple[float]]):
+class LinkPrediction(Answer, ByName[Triple[float]]):
     """Measures of link prediction: ``result["MRR"]`` is lower, expected and upper.
 
     For MR and AMR less is better, so that their `lower` ranks the positive in front of its ties, and the cautious value
@@ -71,11 +72,12 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.means)
 
-    def tables(self, *, digits: int = 4) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return one table with a row for each measure."""
-        form = decimals(digits)
-        rows = [[name, *(number(value, form) for value in self[name])] for name in self]
-        return [Table(["measure", *Triple._fields], rows)]
+        return [Panel([Column("measure", [*self], "measure"), Column("", [*self.values()], "number", shape="bounds")])]
+
+    def tables(self, *, digits: int = 4, **options: Any) -> list[Table]:
+        return super().tables(digits=digits, **options)
 
     def notes(self) -> list[str]:
         """Return a note on the queries and relations of the means, and the number of queries that ties affect."""
@@ -84,15 +86,8 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
             said += f" of {count(self.n_relation, 'relation', 'relations')}, averaged"
         return [f"{said}; the positive ties with another candidate in {self.n_tied}.", *self.remarks]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
-        about = {name: getattr(self, name) for name in ("n_query", "n_relation", "n_tied")}
-        measures = {name: plain(self[name]._asdict()) for name in self}
-        return {"deadheat": program(), **about, "measures": measures, "remarks": list(self.remarks)}
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return a row for each measure; NaN where a value is undefined."""
-        return {"measure": [*self], **{end: [getattr(self[name], end) for name in self] for end in Triple._fields}}
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of("n_query", "n_relation", "n_tied", "remarks")
 
 
 @plain_floats

@@ -40,12 +40,13 @@ from deadheat.inputs import conversion
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.measures import values as measure_values
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.statistics.intervals import NOTHING, Intervals, Settings, percentiles
-from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, notebook_row, plain, program
+from deadheat.reports.tables import count, notebook_row
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, slices
 from deadheat.support.floats import plain_floats
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 Goal = Callable[[Int64, Int64, int, int], Any]  # of accepted relevant and irrelevant items, and of all of either
 
@@ -202,7 +203,7 @@ class PooledValue:
 
 
 @dataclass(frozen=True, eq=False)
-class Classification(TabularResult):
+class Classification(Answer):
     """Measures of one pooled ranking by name: ``result["AP"].lower``.
 
     | name | value |
@@ -310,12 +311,17 @@ class Classification(TabularResult):
         order = np.lexsort((self._positive, self._keys))
         return np.append(order, np.arange(len(order), len(order) + self._n_missing))
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return one table, a row for each measure, in per cent, with its threshold as it is."""
+    def panels(self) -> list[Panel]:
+        """Return one table, a row for each measure, with its threshold as it is; in data it is NaN where infinite."""
         values = [self[name] for name in self.measures]
-        names, cells = columns_of_values(values, digits)
-        rows = [[value.name, *row, _threshold(value.threshold)] for value, row in zip(values, cells, strict=True)]
-        return [Table(["measure (%)", *names, "threshold"], rows)]
+        limits = [math.nan if each.threshold is None or math.isinf(each.threshold) else each.threshold
+                  for each in values]  # fmt: skip
+        return [Panel([
+            Column("measure", self.measures, "measure"),
+            Column("", values, "fraction", shape="bounds"),
+            Column("threshold", [_threshold(each.threshold) for each in values], only="table"),
+            Column("threshold", limits, "number", only="data"),
+        ])]  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return notes on the numbers of items, the ties of both classes, and the meaning of the bounds."""
@@ -341,21 +347,9 @@ class Classification(TabularResult):
         says = f"{count(self.n_negative, 'negative resolves', 'negatives resolve')} a rate of {finest:.2g} and more"
         return tuple(f"{says}: {name} is the value at a rate of 0." for name in below)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all values as plain Python values that JSON can hold; a threshold that accepts nothing is None."""
-        columns = self.columns()
-        names = columns.pop("measure")
-        measures = {name: {key: plain(values[i]) for key, values in columns.items()} for i, name in enumerate(names)}
-        about = {"n_positive": self.n_positive, "n_negative": self.n_negative, "profile": self.profile.digest()}
-        ties, remarks = self.profile.ties._asdict(), list(self.remarks)
-        return {"deadheat": program(), **about, "ties": ties, "measures": measures, "remarks": remarks}
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return the rows of the table; the threshold is NaN where there is none or nothing is accepted."""
-        values = [self[name] for name in self.measures]
-        limits = [math.nan if value.threshold is None else value.threshold for value in values]
-        thresholds = [limit if math.isfinite(limit) else math.nan for limit in limits]
-        return {"measure": list(self.measures), **columns_of_bounds(values), "threshold": thresholds}
+    def facts(self) -> dict[str, Any]:
+        about = self.facts_of("n_positive", "n_negative", "remarks")
+        return about | {"profile": self.profile.digest(), "ties": self.profile.ties._asdict()}
 
 
 def _threshold(value: float | int | None) -> str:

@@ -25,8 +25,9 @@ from deadheat.errors import UndefinedError
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.measures.first_last_hit import reciprocal_moments
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
-from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, plain, program
+from deadheat.reports.tables import count
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -39,7 +40,7 @@ _NEGLIGIBLE = 2.0**-80  # of the likeliest place: chances fall ever faster, and 
 
 
 @dataclass(frozen=True, eq=False)
-class PrecisionRecall(TabularResult):
+class PrecisionRecall(Answer):
     """A precision–recall curve; all values are fractions in [0, 1].
 
     Attributes
@@ -67,12 +68,11 @@ class PrecisionRecall(TabularResult):
     interpolated: bool
     n_query: int
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return one table with a row for each recall, in per cent."""
-        points = [Triple(*row) for row in zip(self.lower, self.expected, self.upper, strict=True)]
-        names, rows = columns_of_values(points, digits)
-        head = ["recall (%)", *(f"{name} precision" for name in names)]
-        return [Table(head, [[f"{100 * recall:.4g}", *row] for recall, row in zip(self.recall, rows, strict=True)])]
+    def panels(self) -> list[Panel]:
+        """Return one table with a row for each recall."""
+        points = [Triple(*row) for row in np.column_stack([self.lower, self.expected, self.upper]).tolist()]
+        recall = Column("recall", self.recall.tolist(), "fraction", form=".4g")
+        return [Panel([recall, Column("", points, "fraction", "precision", "bounds")], key="curve", by_name=False)]
 
     def notes(self) -> list[str]:
         """Return a note on the queries of the curve, and on interpolation."""
@@ -84,12 +84,8 @@ class PrecisionRecall(TabularResult):
             notes.append(_UNKNOWN if self.interpolated else _CUT)
         return notes
 
-    def to_dict(self) -> dict[str, Any]:
-        of_whom = {"query": self.query, "n_query": self.n_query, "interpolated": self.interpolated}
-        return {"deadheat": program(), **of_whom, **{name: plain(each) for name, each in self.columns().items()}}
-
-    def columns(self) -> dict[str, list[Any]]:
-        return {name: getattr(self, name).tolist() for name in ("recall", "lower", "expected", "upper")}
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of("query", "n_query", "interpolated")
 
 
 @plain_floats

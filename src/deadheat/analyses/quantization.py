@@ -7,7 +7,7 @@ Here the embeddings are rounded. `ties="float16"` of `deadheat.evaluate` rounds 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -33,22 +33,14 @@ from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays
 from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.evaluating import report_of
 from deadheat.reports.report import Report
-from deadheat.reports.tables import (
-    DIGITS,
-    Table,
-    TabularResult,
-    columns_of_values,
-    count,
-    decimals,
-    number,
-    plain,
-)
+from deadheat.reports.statistics.intervals import Interval
+from deadheat.reports.tables import DIGITS, count, plain
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
-from deadheat.support.triple import columns_of_bounds
 
 __all__ = ["FORMATS", "Format", "FormatComparison", "compare_formats", "quantized"]
 
@@ -76,7 +68,7 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class FormatComparison(TabularResult):
+class FormatComparison(Answer):
     """Reports on the same embeddings in several formats: `comparison["int8"]` is a `Report`, by any name of the format.
 
     Printing gives a table for each measure, in per cent; everything else is a fraction in [0, 1].
@@ -137,8 +129,28 @@ class FormatComparison(TabularResult):
         lowest = interval.lower.low
         return Change(difference.expected, *interval.expected, lowest if math.isnan(lowest) else max(0.0, -lowest))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return size, changes and report (`Report.to_dict`) of each format, as plain values that JSON can hold."""
+    def panels(self) -> list[Panel]:
+        """Return a table for each measure, in per cent and percentage points; the limit on the loss is rounded up."""
+        level, reports, panels = f"{100 * self._test.confidence_level:g} % interval", self.reports.values(), []
+        ties = [[getattr(report.ties, name) for report in reports] for name in _TIES]
+        for measure in self.measures:
+            changes = [self.change(name, measure) for name in self.reports]
+            losses = [change.loses_at_most for change in changes]
+            panels.append(Panel([
+                Column("format", list(self.reports), title=f"{measure} (%)"),
+                Column("bits", [FORMATS[name].bits for name in self.reports], "bits", only="data"),
+                Column("bytes", [self.bytes_per_vector(name) for name in self.reports], "bytes"),
+                Column("", [report[measure] for report in reports], "fraction", shape="bounds"),
+                Column("difference", [change.expected for change in changes], "fraction", f"- {self.base}"),
+                Column("", [Interval(change.low, change.high) for change in changes], "fraction", level, "interval"),
+                Column("loses_at_most", list(map(_rounded_up, losses)), "fraction", only="table"),
+                Column("loses_at_most", losses, "fraction", only="data"),
+                *(Column(name, counts, "count", only="data") for name, counts in zip(_TIES, ties, strict=True)),
+            ], key="", of=("measure", measure)))  # fmt: skip
+        return panels
+
+    def facts(self) -> dict[str, Any]:
+        """Return size, changes and report of each format, and the settings of the tests."""
         content = {
             name: {
                 "bits": FORMATS[name].bits,
@@ -148,53 +160,12 @@ class FormatComparison(TabularResult):
             }
             for name, report in self.reports.items()
         }
-        about = {"distance": self.distance, "dim": self.dim, "base": self.base}
-        return {**about, "test": dict(vars(self._test)), "formats": content}
-
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return a row for each measure and format, in the order of the tables."""
-        rows = [(measure, name) for measure in self.measures for name in self.reports]
-        results = [self.reports[name][measure] for measure, name in rows]
-        ties = [self.reports[name].ties for _, name in rows]
-        changes = [self.change(name, measure) for measure, name in rows]
-        return {
-            "measure": [measure for measure, _ in rows],
-            "format": [name for _, name in rows],
-            "bits": [FORMATS[name].bits for _, name in rows],
-            "bytes": [self.bytes_per_vector(name) for _, name in rows],
-            **columns_of_bounds(results),
-            "difference": [change.expected for change in changes],
-            **{part: [getattr(change, part) for change in changes] for part in Change._fields[1:]},
-            **{part: [getattr(each, part) for each in ties] for part in _TIES},
-        }
+        return self.facts_of("distance", "dim", "base") | {"test": dict(vars(self._test)), "formats": content}
 
     @property
     def _test(self) -> PairedTest:
         """Settings of the paired tests, the same for all formats."""
         return self.comparisons[self.base].test
-
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return a table for each measure, in per cent and percentage points."""
-        level, tables = f"{100 * self._test.confidence_level:g} % interval", []
-        for measure in self.measures:
-            values, cells = columns_of_values([report[measure] for report in self.reports.values()], digits)
-            header = (f"{measure} (%)", "bytes", *values, f"- {self.base}", level, "loses at most")
-            rows = [
-                [name, str(self.bytes_per_vector(name)), *row, *self._cells(name, measure, digits)]
-                for name, row in zip(self.reports, cells, strict=True)
-            ]
-            tables.append(Table(header, rows))
-        return tables
-
-    def _cells(self, name: str, measure: str, digits: int) -> list[str]:
-        """Format the change in percentage points; the limit on the loss is rounded up."""
-        if name == self.base:
-            return ["", "", ""]
-        change, form = self.change(name, measure), f"z{decimals(digits)}"  # no minus before a zero
-        low, high = (format(100 * end, form) for end in (change.low, change.high))
-        interval, most = "-" if math.isnan(change.low) else f"[{low}, {high}]", 100 * change.loses_at_most
-        most = most if math.isnan(most) else math.ceil(most * 10**digits) / 10**digits
-        return [number(100 * change.expected, form), interval, number(most, form)]
 
     def notes(self) -> list[str]:
         """Explain the columns other than the values of a measure."""
@@ -207,6 +178,11 @@ class FormatComparison(TabularResult):
             f"{self.base}.",
             *self.notices,
         ]
+
+
+def _rounded_up(loss: float) -> float:
+    """Round a limit up to the decimals of a table."""
+    return loss if math.isnan(loss) else math.ceil(loss * 10 ** (DIGITS + 2)) / 10 ** (DIGITS + 2)
 
 
 @plain_floats

@@ -7,26 +7,27 @@ neighbours' labels, or its norm. A confidence and such a target give a `RankCorr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence.hits import UNDEFINED, confidences, plain_values
+from deadheat.analyses.confidence.hits import UNDEFINED, confidences
 from deadheat.engine.counting.ranking import Rankings, nearest_groups
 from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import EmbeddingsLike, open_rows
-from deadheat.reports.tables import Table, TabularResult, count, has_ties, number
+from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.tables import count, has_ties
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 
 @plain_floats
@@ -201,7 +202,7 @@ def norms(embeddings: EmbeddingsLike) -> Float64:
 
 
 @dataclass(frozen=True)
-class RankCorrelation(TabularResult):
+class RankCorrelation(Answer):
     """Rank correlation of two confidences: coefficients in [−1, 1], each with the p-value of no association.
 
     Attributes
@@ -224,26 +225,18 @@ class RankCorrelation(TabularResult):
     tau: Triple[float]
     n: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the coefficients and p-values as plain Python values that JSON can hold; None where undefined."""
-        return plain_values(self, self.__dataclass_fields__)
-
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return a row for each coefficient; lower, expected and upper are over all ways to break the ties."""
-        return {
-            "correlation": ["Spearman's rho", "Kendall's tau-b"],
-            "coefficient": [self.spearman, self.kendall],
-            "p": [self.spearman_p, self.kendall_p],
-            **columns_of_bounds((self.rho, self.tau)),
-        }
-
-    def tables(self) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return a table of the coefficients (not in per cent), their p-values, and their bounds if there are ties."""
-        forms = {"coefficient": ".4f", "p": ".3g"}
-        forms |= dict.fromkeys(Triple._fields, ".4f") if has_ties(self.rho) else {}
-        columns = self.columns()
-        cells = [[number(value, form) for value in columns[name]] for name, form in forms.items()]
-        return [Table(("correlation", *forms), list(zip(columns["correlation"], *cells, strict=True)))]
+        tied = has_ties(self.rho)
+        return [Panel([
+            Column("correlation", ["Spearman's rho", "Kendall's tau-b"]),
+            Column("coefficient", [self.spearman, self.kendall], "number", form=".4f"),
+            Column("p", [self.spearman_p, self.kendall_p], "probability", form=".3g"),
+            Column("", [self.rho, self.tau], "number", shape="bounds", form=".4f", only="" if tied else "data"),
+        ], key="")]  # fmt: skip
+
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of(*self.__dataclass_fields__)
 
     def notes(self) -> list[str]:
         """Return the number of pairs, and the meaning of the bounds."""
