@@ -300,15 +300,17 @@ def test_progress_is_in_queries_distance_by_distance():
 
 def test_printing():
     task = Task([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean")
-    assert len(repr(collisions(task))) < 500
     names = ["cosine", "euclidean", "cityblock"]
     lines = str(collisions(task, distances=names, within=0.5)).splitlines()
     assert [line.split("  ")[0] for line in lines if "groups" in line] == [f"{name}, within 0.5" for name in names]
-    assert len({len(line) for line in lines if line.strip() and "looked" not in line}) == 1
-    said = json.loads(json.dumps(collisions(task, within=2).to_dict()))
-    assert (said["distance"], said["rule"], said["n_query"], said["depth"]) == ("euclidean", "within 2.0", 3, 2)
-    assert said["counts"]["mixed"] == {"groups": 2, "items": 4, "queries": 2, "largest": 2}
-    assert said["counts"]["irrelevant"]["groups"] == 1
+    content = json.loads(collisions(task, within=2).to_json())
+    assert (content["distance"], content["rule"], content["n_query"], content["depth"]) == (
+        "euclidean",
+        "within 2.0",
+        3,
+        2,
+    )
+    assert content["counts"]["mixed"] == {"groups": 2, "items": 4, "queries": 2, "largest": 2}
 
 
 @pytest.mark.parametrize("within", [None, 0.5])

@@ -226,7 +226,7 @@ def test_bounds_without_an_expectation() -> None:
     assert result.pvalue_worst_case == swap_test([Fraction(0), Fraction(1, 2)], "two-sided") == 1
     assert comparison.false_discovery() == {}
     assert json.loads(comparison.to_json())["measures"]["MRR"]["pvalue"] is None
-    assert comparison.tables()[0].rows[0][1:5] == ["100.00", "[50.00, 75.00]", "[25.00, 50.00]", "-"]
+    assert [*comparison.tables()[0].rows[0][1:5]] == ["100.00", "[50.00, 75.00]", "[25.00, 50.00]", "-"]
 
 
 def test_no_pair_at_all() -> None:
@@ -368,7 +368,7 @@ def test_the_rest_is_explained_on_request() -> None:
     assert "every swap of queries." in compare(report(A), report(B)).explain()
 
 
-def test_dictionary_frame_and_html() -> None:
+def test_dictionary_and_columns() -> None:
     comparison = compare(report(A, BOTH), report(B, BOTH))
     content, result = json.loads(comparison.to_json()), comparison["MRR"]
     values = {name: getattr(result, name) for name in ("lower", "expected", "upper", "pvalue", "pvalue_worst_case")}
@@ -381,15 +381,9 @@ def test_dictionary_frame_and_html() -> None:
     }  # fmt: skip
     assert content["cautions"] == []
     assert (content["test"]["n_resamples"], content["names"]) == (9999, ["A", "B"])
-    frame, (low, high) = comparison.to_pandas(), result.interval().expected
-    assert list(frame["measure"]) == BOTH
-    assert {name: frame[name][0] for name in list(frame)[1:]} == {
-        **values,
-        **counts,
-        "n_unit": 5,
-        "low": low,
-        "high": high,
-    }
+    columns = comparison.columns()
+    assert {name: columns[name][0] for name in (*values, *counts)} == {**values, **counts}
+    assert (columns["low"][0], columns["high"][0]) == result.interval().expected
     assert "5 queries in pairs; 1 without a value in A or B left out." in comparison._repr_html_()
 
 

@@ -225,7 +225,7 @@ def test_reliability_table_of_bins() -> None:
     result = dc.calibration([0, 1, 1, np.nan], [0.0, 0.2, 1.0, 0.5], bins=5)
     assert result.count.tolist() == [2, 0, 0, 0, 1]  # 0.2 is the upper edge of the first bin
     titles = ["0 to 20", "20 to 40", "40 to 60", "60 to 80", "80 to 100"]
-    assert [row[:2] for row in result.tables()[1].rows] == [list(row) for row in zip(titles, "20001", strict=True)]
+    assert [row[:2] for row in result.tables()[1].rows] == [*zip(titles, "20001", strict=True)]
     np.testing.assert_array_equal(result.confidence, [0.1, np.nan, np.nan, np.nan, 1])
     np.testing.assert_array_equal(result.right.expected, [0.5, np.nan, np.nan, np.nan, 1])
     assert result.n_left_out == 1
@@ -281,14 +281,14 @@ def test_rank_correlations_without_ties_are_one_value() -> None:
     assert result.rho == pytest.approx([result.spearman] * 3, abs=1e-14)
     assert result.tau == pytest.approx([result.kendall] * 3, abs=1e-14)
     assert result.rho.lower == result.rho.expected == result.rho.upper
-    assert result.tables()[0].header == ("correlation", "coefficient", "p")
+    assert result.tables()[0].header == ["correlation", "coefficient", "p"]
     levels = random.integers(0, 9, (2, 999))
     pairs = [np.sign(side[:, None] - side)[np.triu_indices(999, 1)] for side in levels]
     products, open_ = int((pairs[0] * pairs[1]).sum()), int((pairs[0] * pairs[1] == 0).sum())
     exactly = [float(Fraction(products + sign * open_, 999 * 499)) for sign in (-1, 0, 1)]
     assert list(dc.rank_correlation(*levels).tau) == exactly
     tied = dc.rank_correlation(one, other // 500)
-    assert tied.tables()[0].header == ("correlation", "coefficient", "p", "lower", "expected", "upper")
+    assert tied.tables()[0].header == ["correlation", "coefficient", "p", "lower", "expected", "upper"]
     assert tied.to_dict()["rho"] == tied.rho._asdict()
     assert "over all ways to break the ties" in str(tied)
 

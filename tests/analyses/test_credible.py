@@ -134,7 +134,7 @@ def test_an_item_that_rounding_could_decide_is_left_open() -> None:
 def test_what_it_shows() -> None:
     result = dc.credible_recall([[5, 3, 1], [1, 2, 3]], [[5, 3], [9, 9]], [[1, 1, 0], [0, 0, 0]], masses=[0.5, 0.9])
     lines = str(result).splitlines()
-    relevant = [f"relevant inside (%), {end}" for end in ("lower", "expected", "upper")]
+    relevant = [f"relevant inside, {end} (%)" for end in ("lower", "expected", "upper")]
     assert re.split("  +", lines[0]) == ["mass (%)", *relevant, "others inside (%)"]
     assert lines[1].split() == ["50", "0.00", "25.00", "50.00", "0.00"]
     assert lines[-1] == "1 query, and 1 without a relevant item, left out. The end of a region decides 1."

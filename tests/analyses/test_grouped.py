@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import deadheat as dh
 from deadheat.analyses.gaps import Gap, generalization_gap
-from deadheat.analyses.grouped import GroupedResult, draw, ends_of, grouped
+from deadheat.analyses.grouped import GroupedResult, draw, grouped
 from deadheat.engine.counting import within
 from deadheat.engine.task import Task
 from deadheat.engine.ties.rounded import Rounded
@@ -442,8 +442,7 @@ def test_the_interval_of_a_gap_says_so_if_a_set_has_few_units() -> None:
 
 def test_gap_as_text_and_dictionary() -> None:
     gap = generalization_gap(*two_sets(), group_size=3, draws=2)
-    content = json.loads(json.dumps(gap.to_dict(confidence_level=0.9), allow_nan=False))
-    assert json.loads(gap.to_json(confidence_level=0.9)) == content | {"deadheat": dh.__version__, "schema": 1}
+    content = json.loads(gap.to_json(confidence_level=0.9))
     assert content["n_class"] == {"train": 17, "test": 12}
     assert content["plain"]["expected"] == gap.plain.expected
     assert content["grouped"]["interval"]["upper"] == list(gap.grouped.interval(confidence_level=0.9).upper)
@@ -526,26 +525,12 @@ def test_report_as_text_names_what_is_left_over() -> None:
     assert lines[4] == f"1 group of 13 labels each, drawn with seed 0. 12 of 25 labels left over: {named} and 2 more."
     assert lines[5] == "Only 1 group: with fewer than about 10 neither intervals nor p-values can be trusted."
     assert lines[6] == "26 queries, each with a relevant item."
-    assert report.to_dict()["cautions"] == [lines[5]]
-    assert report.to_latex().startswith(f"% {lines[5]}\n")
-    assert lines[5] in report.to_markdown()
+    content = report.to_dict()
+    assert (content["cautions"], content["left_over"], content["n_class"]) == ([lines[5]], [[*report.left_over[0]]], 25)
     assert report.columns()["n_unit"] == [1, 1]
     many = grouped(Task(points, labels, distance="euclidean"), group_size=2, measures="Hit@1")
-    assert (many.n_group, many.cautions(), many.to_latex()[0]) == (12, [], "\\")
+    assert (many.n_group, many.cautions()) == (12, [])
+    assert "90 % interval" in many.to_text(confidence_level=0.9)
     even = grouped(Task(np.arange(50.0)[:, None], labels), group_size=5)
     assert "5 groups of 5 labels each, drawn with seed 0. No label is left over." in str(even)
     assert repr(report["mAP"]).startswith("GroupedResult('mAP', lower=")
-
-
-def test_report_as_dictionary() -> None:
-    report = grouped(Task(*grid(10, 3), distance="euclidean"), group_size=3, measures="mAP", draws=2, seed=6)
-    content, (low, high) = json.loads(report.to_json(confidence_level=0.9)), ends_of(report["mAP"], 0.9)
-    for key, value in {
-        "lower": report["mAP"].lower, "standard_error": report["mAP"].errors.expected,
-        "n_group": 6 - report["mAP"].n_undefined, "interval": [low, high], "confidence_level": 0.9,
-    }.items():  # fmt: skip
-        assert content["measures"]["mAP"][key] == value
-    assert content.items() >= {
-        "left_over": [list(rest) for rest in report.left_over], "group_size": 3, "n_group": 3, "draws": 2, "seed": 6,
-        "n_class": 10, "distance": "euclidean", "profile": report.profile.digest(),
-    }.items()  # fmt: skip

@@ -485,7 +485,13 @@ class SplitHalf(Answer):
             Column("measure", titles, "measure", only="table"),
             Column("", values, "fraction", shape="bounds"),
             Column("std", deviations, "fraction", "s.d."),
-        ], key="values")]  # fmt: skip
+        ], key="")]  # fmt: skip
+
+    def to_dict(self, *, confidence_level: float = 0.95, **options: Any) -> dict[str, Any]:
+        """Return the rows as plain Python values that JSON can hold; None where one is undefined."""
+        (panel,) = self.panels(confidence_level=confidence_level)
+        content = {**super().to_dict(**options), **panel.content()}  # type: ignore[dict-item]
+        return content | {"confidence_level": confidence_level}
 
     def facts(self) -> dict[str, Any]:
         of_groups = ("group_size", "n_class", "n_group", "draws", "seed")

@@ -132,9 +132,9 @@ def precision_recall(
     >>> from deadheat import TieProfile
     >>> profile = TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 3, 1)]], n_ranked=[5])
     >>> print(precision_recall(profile, 0))
-    recall (%)  lower precision  expected precision  upper precision
-    50                   100.00              100.00           100.00
-    100                   50.00               72.22           100.00
+    recall (%)  precision, lower  precision, expected  precision, upper
+    50                    100.00               100.00            100.00
+    100                    50.00                72.22            100.00
     <BLANKLINE>
     Precision (%) at the 2 relevant items of query 0, not interpolated.
     """

@@ -252,7 +252,7 @@ def compare_formats(
     >>> found = compare_formats(task, formats="float64, int8, binary", measures="mAP", resample="query")
     >>> print(found)
     mAP (%)  bytes  lower  expected  upper  - float64    95 % interval  loses at most
-    float64      8  66.67     66.67  66.67
+    float64      8  66.67     66.67  66.67       0.00     [0.00, 0.00]           0.00
     int8         1  54.17     60.42  66.67      -6.25   [-18.75, 0.00]          37.50
     1 bit        1  41.67     61.11  83.33      -5.56  [-25.00, 14.58]          50.00
     <BLANKLINE>
