@@ -11,7 +11,7 @@ from typing import Any
 
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
-from deadheat.reports.tables import Table, count
+from deadheat.reports.tables import Table, count, plain
 
 _DECIMALS = 2  # of per cent
 
@@ -80,7 +80,7 @@ class PublicBoard(Answer):
             Column(name, [row[i] for row in self.values.values()], "number", f"{name} (%)", unit="per cent")
             for i, name in enumerate(self.measures)
         ]
-        return [Panel(columns, key="public", by_name=False)]
+        return [Panel(columns, key="")]
 
     def tables(self, *, digits: int = _DECIMALS, **options: Any) -> list[Table]:
         """Return one table, with at most two decimals, whatever `digits` is; none without systems."""
@@ -94,4 +94,9 @@ class PublicBoard(Answer):
         return said + [f"{name}: {reason}" for name, reason in self.refused.items()]
 
     def facts(self) -> dict[str, Any]:
-        return {"unit": "per cent", "refused": dict(self.refused)}
+        """Return the systems with their values in per cent, as shown, and the refused submissions."""
+        systems = [
+            {"name": name, "rank": self.ranks[name], "measures": plain(dict(zip(self.measures, row, strict=True)))}
+            for name, row in self.values.items()
+        ]
+        return {"unit": "per cent", "public": systems, "refused": dict(self.refused)}

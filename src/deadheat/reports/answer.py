@@ -260,12 +260,16 @@ class Panel:
         if self.rows is not None:
             shown = [each._replace(values=[each.values[row] for row in self.rows]) for each in shown]
         several = [column for column in shown if column.shape in ("bounds", "value")]
-        bounds_digits = max(
-            (distinct_digits(column.values, digits, KINDS[column.kind].scale) for column in several), default=digits
-        )
+
+        def enough(columns: Sequence[Column]) -> int:
+            needed = (distinct_digits(column.values, digits, KINDS[column.kind].scale) for column in columns)
+            return max(needed, default=digits)
+
         cells: dict[str, list[str]] = {}
+        common = enough(several)
         for column in shown:
-            cells |= column.cells(digits, bounds_digits, self.unit)
+            own = enough([column] if column.shape in ("bounds", "value") else [])
+            cells |= column.cells(digits, common if self.unit == "first" else own, self.unit)
         header = list(cells)
         if self.unit == "first" and (unit := self._common_unit(shown[1:])) and unit not in header[0]:
             header[0] += f" ({unit})"
