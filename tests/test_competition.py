@@ -147,7 +147,7 @@ def test_a_public_board_without_a_platform(tmp_path: Path, monkeypatch: pytest.M
     text = calling.passed("leaderboard", *words)
     rows = [line.split() for line in text.splitlines()]
     shown = [f"{value:.2f}" for value in LOWER.values()]
-    assert rows[1:3] == [["again", "1", *shown], ["good", "1", *shown]]
+    assert rows[1:3] == [["1", "again", *shown], ["1", "good", *shown]]
     assert rows[3][:2] == ["3", "zeros"]
     assert "4 submissions refused:" in text
     board = json.loads(Path("board.json").read_text())
