@@ -135,12 +135,12 @@ class Report(Answer, ByName[Result]):
 
     def __getitem__(self, name: str) -> Result:
         """Return the result for a measure; raises ValueError for an unknown name."""
-        own = self.own_name(name)
+        own = self._own_name(name)
         if own not in self._results:
-            self.compute([own], threads=1)
+            self._compute([own], threads=1)
         return self._results[own]
 
-    def own_name(self, name: str) -> str:
+    def _own_name(self, name: str) -> str:
         """Return the name that the table has for a measure; raises ValueError for an unknown name."""
         return measures_names.parse(name).at_level(self.rel).name
 
@@ -150,11 +150,11 @@ class Report(Answer, ByName[Result]):
     def __contains__(self, name: object) -> bool:
         """Return whether the table shows a measure, under any of its names."""
         try:
-            return isinstance(name, str) and self.own_name(name) in self.measures
+            return isinstance(name, str) and self._own_name(name) in self.measures
         except InputError:
             return False
 
-    def compute(self, names: Iterable[str], threads: int) -> None:
+    def _compute(self, names: Iterable[str], threads: int) -> None:
         """Add the results for some measures."""
         of_profile: dict[tuple[bool, float | None], list[str]] = {}  # whether of judged documents alone, and from where
         for measure in map(measures_names.parse, checks.listed(names, "names", "names of measures")):
@@ -162,7 +162,7 @@ class Report(Answer, ByName[Result]):
             of_profile.setdefault((of_judged, measure.rel if of_judged else None), []).append(measure.name)
         for (of_judged, level), some in of_profile.items():
             profile = judged_at_level(self.judged, level) if self.judged is not None and of_judged else self.profile
-            self._results.update(results_of(profile, some, self.singletons, self.averaging, threads))
+            self._results.update(results_of(profile, some, self.singletons, self._averaging, threads))
 
     @property
     def n_query(self) -> int:
@@ -175,7 +175,7 @@ class Report(Answer, ByName[Result]):
         return int((self.profile.n_relevant == 0).sum())
 
     @cached_property
-    def averaging(self) -> Averaging:
+    def _averaging(self) -> Averaging:
         """The averaging of the report, over queries or over classes."""
         return Averaging(self.average, self.n_query, self.labels, self.separate_gallery, self.profile.query_ids)
 
@@ -192,13 +192,13 @@ class Report(Answer, ByName[Result]):
         """By measure of the table, its value with all relevant items of the gallery first; empty if none is missing."""
         if not self.n_unreachable.any():
             return {}
-        best = results_of(relevant_first(self.profile), self.measures, self.singletons, self.averaging, threads=1)
+        best = results_of(relevant_first(self.profile), self.measures, self.singletons, self._averaging, threads=1)
         return {name: result.upper for name, result in best.items()}
 
     @property
     def classes(self) -> Int64 | None:
         """The class of each query by number, (n_query,); None where the labels were not given."""
-        return self.averaging.classes
+        return self._averaging.classes
 
     @property
     def n_class(self) -> int | None:

@@ -27,7 +27,7 @@ def report_on_run(task: Task, summary: SummaryOptions) -> Report:
     """Return the report on a run; `summary` has names of measures at the level of relevance of its task."""
     assert task.run is not None
     report = _report(task.run, task.profile, summary, labels=task.labels, remarks=task.remarks)
-    report.compute(report.measures, task.threads)
+    report._compute(report.measures, task.threads)
     return report
 
 
