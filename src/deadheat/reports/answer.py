@@ -217,8 +217,8 @@ class Panel:
     ----------
     columns : sequence of Column
         The first one names the rows.
-    unit : {"first", "each"}
-        The place of "(%)": in the heading of the first column, or in that of each column in per cent.
+    unit : {"first", "each", "note"}
+        The place of "(%)": the heading of the first column, that of each column in per cent, or a note or title.
     key : str
         The key of the rows in JSON; empty to leave them out.
     by_name : bool
@@ -232,7 +232,7 @@ class Panel:
     """
 
     columns: Sequence[Column]
-    unit: Literal["first", "each"] = "first"
+    unit: Literal["first", "each", "note"] = "first"
     key: str = "measures"
     by_name: bool = True
     rows: Sequence[int] | None = None
@@ -320,9 +320,9 @@ class Answer(PlainFloats, ABC):
 
     # Statements of a result
 
+    @abstractmethod
     def panels(self) -> list[Panel]:
         """Return the tables of the result, mostly one."""
-        raise NotImplementedError
 
     @abstractmethod
     def notes(self) -> list[str]:
@@ -335,7 +335,7 @@ class Answer(PlainFloats, ABC):
     def data(self, **options: Any) -> Panel:
         """Return the rows of frames: those of all panels together."""
         panels = self.panels(**options)
-        return panels[0] if panels[0].of is None else _stacked(panels)
+        return panels[0] if panels[0].of is None else stacked(panels)
 
     def facts_of(self, *names: str) -> dict[str, Any]:
         """Return some fields and properties by name, as JSON can hold them."""
@@ -437,11 +437,7 @@ class Answer(PlainFloats, ABC):
         return narwhals.from_dict(dict(self.columns(**options)), backend=library).to_native()
 
     def _about(self, options: dict[str, Any]) -> dict[str, Any]:
-        try:
-            units = self.data(**options).units()
-        except NotImplementedError:  # a class that does not state its panels yet
-            units = {}
-        return {"units": units, "notes": self._below(self.tables(**options))}
+        return {"units": self.data(**options).units(), "notes": self._below(self.tables(**options))}
 
     def _below(self, tables: Sequence[Table], names: Names = None) -> list[str]:
         """Return the notes below tables, with the names of measures that these show."""
@@ -472,7 +468,7 @@ def _units(panels: Sequence[Panel]) -> dict[str, str]:
     return {key: unit for panel in panels for key, unit in panel.units().items()}
 
 
-def _stacked(panels: Sequence[Panel]) -> Panel:
+def stacked(panels: Sequence[Panel]) -> Panel:
     """Return one panel with the rows of several, and a first column that says of which each row is."""
     columns = [panel._in_data() for panel in panels]
     which = [panel.of[1] for panel in panels if panel.of for _ in panel.columns[0].values]

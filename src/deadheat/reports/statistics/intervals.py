@@ -24,11 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
 from deadheat.reports.answer import Caution
-from deadheat.reports.statistics.settings import BOOTSTRAP as BOOTSTRAP
-from deadheat.reports.statistics.settings import METHODS as METHODS
-from deadheat.reports.statistics.settings import MOST_RESAMPLES as MOST_RESAMPLES
-from deadheat.reports.statistics.settings import StatisticsSettings
-from deadheat.reports.statistics.settings import level_between as level_between
+from deadheat.reports.statistics.settings import BOOTSTRAP, StatisticsSettings, level_between
 from deadheat.reports.tables import Table, notebook
 from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.lazy import require

@@ -449,5 +449,5 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
             "warning",
             f"All {scores} scores are numbers of {looks.dtype}, which has few of them.",
             {"dtype": looks.dtype},
-            "Compute the last step in float32; in Python, dh.low_precision shows what that changes.",
+            "Compute the last step in float32; in Python, dh.compare of both runs shows what that changes.",
         )
