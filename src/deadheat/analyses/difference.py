@@ -185,18 +185,23 @@ class Difference(PlainFloats):
         If ``lower.low`` is above 0, A is better however the ties fall, and by more than the sampling of queries
         explains. Parameters are those of `Result.interval`; by default those given to `compare`.
         """
-        test = self.test.changed(confidence_level=confidence_level, method=method, n_resamples=n_resamples, seed=seed)
-        return self._interval if test is self.test else self._interval_by(test)
+        own = self._settings_of_interval
+        settings = own.changed(confidence_level=confidence_level, method=method, n_resamples=n_resamples, seed=seed)
+        return self._interval if settings is own else self._interval_by(settings)
+
+    @cached_property
+    def _settings_of_interval(self) -> StatisticsSettings:
+        test = self.test
+        return StatisticsSettings(test.confidence_level, test.method, test.n_resamples, test.seed)
 
     @cached_property
     def _interval(self) -> Intervals:
-        return self._interval_by(self.test)
+        return self._interval_by(self._settings_of_interval)
 
-    def _interval_by(self, test: PairedTest) -> Intervals:
+    def _interval_by(self, settings: StatisticsSettings) -> Intervals:
         leader_first = _b_minus_a(self.per_query) if self._b_leads else self.per_query
         intervals = mean_intervals(
-            *leader_first, classes=self._classes, average=self.average, confidence_level=test.confidence_level,
-            method=test.method, n_resamples=test.n_resamples, seed=test.seed,
+            *leader_first, classes=self._classes, average=self.average, **vars(settings)
         ).within(-1, 1)  # fmt: skip
         return intervals.mirrored() if self._b_leads else intervals
 
