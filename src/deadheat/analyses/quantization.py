@@ -146,7 +146,7 @@ class FormatComparison(Answer):
                 Column("loses_at_most", list(map(_rounded_up, losses)), "fraction", only="table"),
                 Column("loses_at_most", losses, "fraction", only="data"),
                 *(Column(name, counts, "count", only="data") for name, counts in zip(_TIES, ties, strict=True)),
-            ], key="", of=("measure", measure)))  # fmt: skip
+            ], key="", part=("measure", measure)))  # fmt: skip
         return panels
 
     def facts(self) -> dict[str, Any]:
