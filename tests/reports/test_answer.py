@@ -55,7 +55,7 @@ class Systems(Answer):
             Column("speed", [1.0, None], "number", "queries/s", unit="1/s", form=",.0f"),
             Column("n_query", [3, 4], "count", only="data"),
         ]
-        made = [Panel(columns, "each", key="", of=("task", task)) for task in self.tasks]
+        made = [Panel(columns, "each", key="", part=("task", task)) for task in self.tasks]
         return made or [Panel(columns, "each", key="systems", by_name=False, drawn=True)]
 
     def notes(self) -> list[str]:

@@ -293,7 +293,7 @@ def _panel(distance: str, rule: str, counts: Counts) -> Panel:
     kinds = {kind: getattr(counts, kind) for kind in ("relevant", "irrelevant", "mixed", "together")}
     columns = [Column(name, [getattr(each, name) for each in kinds.values()], "count") for name in COUNTED]
     columns.insert(0, Column("kind", list(kinds), title=f"{distance}, {rule}"))
-    return Panel(columns, key="", of=("distance", distance))
+    return Panel(columns, key="", part=("distance", distance))
 
 
 def _about_ranks(counts: Counts) -> str:

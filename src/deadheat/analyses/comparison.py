@@ -73,8 +73,8 @@ class Comparison(Answer):
 
     def __getitem__(self, name: str) -> Difference:
         """Return the difference for a measure; raises ValueError for an unknown name."""
-        name = self.a.own_name(name)
-        if self.b.own_name(name) != name:
+        name = self.a._own_name(name)
+        if self.b._own_name(name) != name:
             levels = f"{self.a.rel or 'any'} and {self.b.rel or 'any'}: name one, as in 'AP(rel=2)'"
             raise InvalidValueError(name, f"must count the same grades in both, but the reports have rel {levels}")
         if name not in self._differences:
@@ -92,7 +92,7 @@ class Comparison(Answer):
         raw = [x - y for x, y in zip(a, reversed(b), strict=True)]
         values = Triple(*(np.where(np.abs(x) <= ROUNDING * sizes, 0.0, x) for x in raw))
         kept = ~np.isnan(values.lower)
-        of_a, of_b = (self.a.averaging.means(Triple(*(np.where(kept, x, np.nan) for x in side))) for side in (a, b))
+        of_a, of_b = (self.a._averaging.means(Triple(*(np.where(kept, x, np.nan) for x in side))) for side in (a, b))
         n_left_out = self._n_query - int(np.count_nonzero(kept))
         return Difference(
             name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, sizes, self._classes
@@ -397,7 +397,7 @@ def compare(
     place_in_b, n_query = _matched(a, b, both)
     _require_same_classes(a, b, place_in_b, both)
     averaging = _averaging(a, b, place_in_b)
-    test = PairedTest.checked(
+    test = PairedTest(
         resample=averaging.units(resample, labels), alternative=alternative, confidence_level=confidence_level,
         method=method, n_resamples=n_resamples, seed=seed,
     )  # fmt: skip
@@ -411,7 +411,7 @@ def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:
     if classes is None and b.classes is not None:
         classes = np.append(b.classes, -1)[place_in_b]
     separate = all(report.separate_gallery for report in (a, b) if report.labels is not None)
-    return replace(a.averaging, labels=classes, separate_gallery=separate and classes is not None)
+    return replace(a._averaging, labels=classes, separate_gallery=separate and classes is not None)
 
 
 def _matched(a: Report, b: Report, both: str) -> tuple[Int64, int]:

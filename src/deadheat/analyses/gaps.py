@@ -33,15 +33,14 @@ from deadheat.reports.evaluating import report_of
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.reports.statistics.intervals import (
-    MOST_RESAMPLES,
     Interval,
     Intervals,
     about_few,
     class_sums,
-    level_between,
     standard_error,
     welch_interval,
 )
+from deadheat.reports.statistics.settings import MOST_RESAMPLES, level_between
 from deadheat.reports.tables import count, notebook_row, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64

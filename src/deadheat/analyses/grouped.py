@@ -30,16 +30,14 @@ from deadheat.reports.averaging import Singletons, SummaryOptions
 from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import (
-    BOOTSTRAP,
-    MOST_RESAMPLES,
     Interval,
     Intervals,
     about_few,
-    level_between,
     mean_intervals,
     normal_interval,
     standard_error,
 )
+from deadheat.reports.statistics.settings import BOOTSTRAP, MOST_RESAMPLES, level_between
 from deadheat.reports.tables import count, notebook_row
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64

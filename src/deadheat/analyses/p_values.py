@@ -15,7 +15,7 @@ from deadheat.inputs import labels as input_labels
 from deadheat.measures import values as measure_values
 from deadheat.measures.groups import found
 from deadheat.reports.breakdown import Breakdown, plain_label
-from deadheat.reports.statistics.intervals import MOST_RESAMPLES
+from deadheat.reports.statistics.settings import MOST_RESAMPLES
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats

@@ -146,7 +146,7 @@ class FormatComparison(Answer):
                 Column("loses_at_most", list(map(_rounded_up, losses)), "fraction", only="table"),
                 Column("loses_at_most", losses, "fraction", only="data"),
                 *(Column(name, counts, "count", only="data") for name, counts in zip(_TIES, ties, strict=True)),
-            ], key="", of=("measure", measure)))  # fmt: skip
+            ], key="", part=("measure", measure)))  # fmt: skip
         return panels
 
     def facts(self) -> dict[str, Any]:
@@ -263,7 +263,7 @@ def compare_formats(
     summary = SummaryOptions.checked(measures, singletons, average)
     test: dict[str, Any] = {"resample": resample, "confidence_level": confidence_level, "n_resamples": n_resamples}
     test["seed"] = seed
-    PairedTest.checked(**test)  # before any work
+    PairedTest(**test)  # before any work
     task = rows_of(task, "formats", several=True)
     pair, options = task.pair, task.options
     distance_registry.named(options.distance, takes="numbers")

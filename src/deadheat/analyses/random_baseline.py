@@ -20,7 +20,7 @@ from deadheat.inputs.source import Array, Source
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.reports.answer import Answer, Column, Panel
-from deadheat.reports.statistics.intervals import MOST_RESAMPLES
+from deadheat.reports.statistics.settings import MOST_RESAMPLES
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,10 +33,10 @@ from deadheat.errors import FileError, InputError, InvalidValueError
 from deadheat.inputs.files import Layout
 from deadheat.inputs.ground_truth import Neighbors, looks_swapped, read_neighbors
 from deadheat.inputs.samples import open_labels
+from deadheat.reports.answer import Answer, Panel
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import report_of
-from deadheat.reports.statistics.intervals import level_between
-from deadheat.reports.tables import Table, TabularResult
+from deadheat.reports.statistics.settings import level_between
 from deadheat.support import checks
 from deadheat.support.triple import Triple
 
@@ -301,22 +301,20 @@ def grouped(file: Path, **options: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Found(TabularResult):
+class Found(Answer):
     """The results of a run: by kind, one result or one for each measure; `groups` has the reports on all sets."""
 
-    parts: Mapping[str, TabularResult | Mapping[str, TabularResult]]
+    parts: Mapping[str, Answer | Mapping[str, Answer]]
     groups: Mapping[str, GroupedReport]
 
     @property
-    def results(self) -> list[TabularResult]:
+    def results(self) -> list[Answer]:
         return [
-            result
-            for part in self.parts.values()
-            for result in ([part] if isinstance(part, TabularResult) else part.values())
+            result for part in self.parts.values() for result in ([part] if isinstance(part, Answer) else part.values())
         ]
 
-    def tables(self, **options: Any) -> list[Table]:
-        return [table for result in self.results for table in result.tables(**options)]
+    def panels(self, **options: Any) -> list[Panel]:
+        return [panel for result in self.results for panel in result.panels(**options)]
 
     def notes(self) -> list[str]:
         return list(dict.fromkeys(note for result in self.results for note in result.notes()))
@@ -324,13 +322,13 @@ class Found(TabularResult):
     def to_dict(self, **options: Any) -> dict[str, Any]:
         return {
             name: part.to_dict(**options)
-            if isinstance(part, TabularResult)
+            if isinstance(part, Answer)
             else {"measures": {measure: _with_values(result.to_dict(**options)) for measure, result in part.items()}}
             for name, part in self.parts.items()
         }
 
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        return self.results[0].columns()
+    def data(self, **options: Any) -> Panel:
+        return self.results[0].data(**options)
 
 
 def _with_values(content: dict[str, Any]) -> dict[str, Any]:
@@ -340,7 +338,7 @@ def _with_values(content: dict[str, Any]) -> dict[str, Any]:
 
 def _found(sets: Mapping[str, Task], drawing: Drawing, summary: SummaryOptions, splits: int | None) -> Found:
     """Compute all results that were asked for; each pass is made once for all measures."""
-    parts: dict[str, TabularResult | Mapping[str, TabularResult]] = {}
+    parts: dict[str, Answer | Mapping[str, Answer]] = {}
     (name, task), *more = sets.items()
     measures = summary.measures
     if splits is not None:

@@ -32,9 +32,10 @@ from deadheat.inputs.labels import common_kind
 from deadheat.inputs.samples import Pair, open_labels, open_pair
 from deadheat.measures.names import FAMILIES
 from deadheat.reports import export
+from deadheat.reports.answer import Answer
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.report import Report
-from deadheat.reports.tables import DIGITS, TabularResult, decimals
+from deadheat.reports.tables import DIGITS, decimals
 from deadheat.support.lazy import require
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -353,7 +354,7 @@ def asked(options: dict[str, Any]) -> list[Path | None]:
     return [options["json_out"], options["markdown"], options["latex"]]
 
 
-def deliver(result: TabularResult, options: dict[str, Any], **content: Any) -> None:
+def deliver(result: Answer, options: dict[str, Any], **content: Any) -> None:
     """Write the texts that are asked for, and then print one of them or the table; `content` selects their content."""
     shown = {key: options[key] for key in ("digits",) if key in options} | content
     made = [(result.to_json, content), (result.to_markdown, shown), (result.to_latex, shown)]

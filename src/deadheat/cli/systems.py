@@ -36,8 +36,8 @@ from deadheat.reports.evaluating import evaluate, report_of
 from deadheat.reports.report import Report
 from deadheat.reports.runs import MEASURES as RUN_MEASURES
 from deadheat.reports.runs import with_ids
-from deadheat.reports.statistics.intervals import BOOTSTRAP
 from deadheat.reports.statistics.permutation import ALTERNATIVES
+from deadheat.reports.statistics.settings import BOOTSTRAP
 from deadheat.reports.tables import plain
 from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
 from deadheat.support.lazy import json
@@ -358,7 +358,7 @@ def deliver_explained(result: comparison.Comparison | leaderboards.Leaderboard, 
 def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
     """Check the options, and return the report on each file, by the name of its system."""
     require_table(options)
-    PairedTest.checked(**settings(options))
+    PairedTest(**settings(options))
     if options["qrels"] is None:
         _refuse(_OF_RUNS, "with --qrels")
         return _reports_of_embeddings(files, options)

@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
 from reprlib import Repr
@@ -157,12 +157,12 @@ class Column(NamedTuple):
 
     def content(self, row: int) -> dict[str, Any]:
         """Return the value of a row as JSON can hold it, by its key or keys."""
-        found = self.values[row]
+        value_of_row = self.values[row]
         if self.shape == "interval":
-            return {self.name or "interval": plain(list(found))}
+            return {self.name or "interval": plain(list(value_of_row))}
         if self.shape == "single":
-            return {self.name: plain(found)}
-        bounds = {part: plain(getattr(found, part)) for part in self._parts}
+            return {self.name: plain(value_of_row)}
+        bounds = {part: plain(getattr(value_of_row, part)) for part in self._parts}
         return {self.name: bounds} if self.name else bounds
 
     def units(self) -> dict[str, str]:
@@ -170,39 +170,42 @@ class Column(NamedTuple):
         unit = self.unit or KINDS[self.kind].unit
         return dict.fromkeys(self.data(), unit) if unit else {}
 
-    def cells(self, digits: int, bounds_digits: int, unit: str) -> dict[str, list[str]]:
-        """Return the cells of the table by heading; bounds have decimals enough to differ, `bounds_digits`."""
-        kind, title = KINDS[self.kind], self.title or self.name.replace("_", " ")
-        if self.shape == "bounds":
-            tied = any(map(has_ties, self.values))
-            named = {f"{title}, {end}" if title else end: end for end in Triple._fields}
-            columns = named if tied else {title or "value": "lower"}
-            found = {
-                heading: [self._cell(getattr(each, end), bounds_digits) for each in self.values]
-                for heading, end in columns.items()
-            }
-        elif self.shape == "value":
-            found = {title: [value(each, bounds_digits, kind.scale) for each in self.values]}
-        elif self.shape == "interval":
-            found = {title: [self._interval(each, bounds_digits) for each in self.values]}
-        else:
-            found = {title: [self._cell(each, digits) for each in self.values]}
-        if self.marks:
-            width = max(map(len, self.marks))
-            found = {
-                heading: [cell + mark.ljust(width) for cell, mark in zip(cells, self.marks, strict=True)]
-                for heading, cells in found.items()
-            }
-        shown = f" ({kind.unit_shown})" if unit == "each" and kind.unit_shown else ""
-        return {heading if "%" in heading else f"{heading}{shown}": cells for heading, cells in found.items()}
+    def least_digits(self, digits: int) -> int:
+        """Return the decimals with which the bounds of each row differ where they are printed, at least `digits`."""
+        several = self.shape in ("bounds", "value")
+        return distinct_digits(self.values, digits, KINDS[self.kind].scale) if several else digits
 
-    def _cell(self, found: Any, digits: int) -> str:
+    def cells(self, digits: int, bounds_digits: int, with_unit: bool) -> dict[str, list[str]]:
+        """Return the cells of the table by heading."""
+        kind, title = KINDS[self.kind], self.title or self.name.replace("_", " ")
+        if self.shape == "bounds" and any(map(has_ties, self.values)):
+            columns = {
+                f"{title}, {end}" if title else end: [
+                    self._cell(getattr(row, end), bounds_digits) for row in self.values
+                ]
+                for end in Triple._fields
+            }
+        elif self.shape == "bounds":
+            columns = {title or "value": [self._cell(row.lower, bounds_digits) for row in self.values]}
+        elif self.shape == "value":
+            columns = {title: [value(row, bounds_digits, kind.scale) for row in self.values]}
+        elif self.shape == "interval":
+            columns = {title: [self._interval(row, bounds_digits) for row in self.values]}
+        else:
+            columns = {title: [self._cell(row, digits) for row in self.values]}
+        if self.marks:
+            marks = [mark.ljust(max(map(len, self.marks))) for mark in self.marks]
+            columns = {heading: list(map(str.__add__, cells, marks)) for heading, cells in columns.items()}
+        unit = f" ({kind.unit_shown})" if with_unit and kind.unit_shown else ""
+        return {heading if "%" in heading else f"{heading}{unit}": cells for heading, cells in columns.items()}
+
+    def _cell(self, number: Any, digits: int) -> str:
         kind = KINDS[self.kind]
-        if found is None or (isinstance(found, float) and math.isnan(found)):
+        if number is None or (isinstance(number, float) and math.isnan(number)):
             return "-"
         if self.form:
-            return format(kind.scale * found, self.form)
-        return kind.form(found) if kind.form else format(kind.scale * found, f"z.{digits}f")
+            return format(kind.scale * number, self.form)
+        return kind.form(number) if kind.form else format(kind.scale * number, f"z.{digits}f")
 
     def _interval(self, ends: Any, digits: int) -> str:
         low, high = (self._cell(end, digits) for end in ends)
@@ -227,7 +230,7 @@ class Panel:
         The rows that tables show; by default all.
     drawn : bool
         Whether HTML draws the first bounds of each row.
-    of : tuple of str
+    part : tuple of str
         The name and the value of a column that tells this panel from the others of a frame: ("distance", "cosine").
     """
 
@@ -237,7 +240,7 @@ class Panel:
     by_name: bool = True
     rows: Sequence[int] | None = None
     drawn: bool = False
-    of: tuple[str, str] | None = None
+    part: tuple[str, str] | None = None
 
     def names_of_measures(self) -> list[str]:
         """Return the texts that may hold names of measures: titles, and the cells of the kind "measure"."""
@@ -258,27 +261,18 @@ class Panel:
         """Return the table for people."""
         shown = [column for column in self.columns if column.only != "data"]
         if self.rows is not None:
-            shown = [each._replace(values=[each.values[row] for row in self.rows]) for each in shown]
-        several = [column for column in shown if column.shape in ("bounds", "value")]
-
-        def enough(columns: Sequence[Column]) -> int:
-            needed = (distinct_digits(column.values, digits, KINDS[column.kind].scale) for column in columns)
-            return max(needed, default=digits)
-
+            shown = [column._replace(values=[column.values[row] for row in self.rows]) for column in shown]
+        own, each = [column.least_digits(digits) for column in shown], self.unit == "each"
         cells: dict[str, list[str]] = {}
-        common = enough(several)
-        for column in shown:
-            own = enough([column] if column.shape in ("bounds", "value") else [])
-            cells |= column.cells(digits, common if self.unit == "first" else own, self.unit)
+        for column, least in zip(shown, own, strict=True):
+            cells |= column.cells(digits, least if each else max(own), each)
         header = list(cells)
-        if self.unit == "first" and (unit := self._common_unit(shown[1:])) and unit not in header[0]:
+        units = (KINDS[column.kind].unit_shown for column in shown[1:])
+        unit = next(filter(None, units), "")
+        if unit and not each and unit not in header[0]:
             header[0] += f" ({unit})"
-        drawn = several[0].values if self.drawn and several else ()
-        return Table(header, list(zip(*cells.values(), strict=True)), drawn)
-
-    @staticmethod
-    def _common_unit(columns: Iterable[Column]) -> str:
-        return next((KINDS[column.kind].unit_shown for column in columns if KINDS[column.kind].unit_shown), "")
+        drawn = next((column.values for column in shown if column.shape in ("bounds", "value")), ())
+        return Table(header, list(zip(*cells.values(), strict=True)), drawn if self.drawn else ())
 
     def data(self) -> dict[str, list[Any]]:
         """Return the rows as columns of plain values."""
@@ -287,11 +281,13 @@ class Panel:
     def content(self) -> dict[str, Any] | list[Any]:
         """Return the rows as JSON can hold them."""
         first, *others = self._in_data()
-        rows = [{key: each for column in others for key, each in column.content(i).items()}
-                for i in range(len(first.values))]  # fmt: skip
+        rows: list[dict[str, Any]] = [{} for _ in first.values]
+        for column in others:
+            for i, row in enumerate(rows):
+                row |= column.content(i)
         if self.by_name:
             return dict(zip(map(str, first.values), rows, strict=True))
-        return [{first.name: plain(first.values[i]), **row} for i, row in enumerate(rows)]
+        return [{first.name: plain(name), **row} for name, row in zip(first.values, rows, strict=True)]
 
     def units(self) -> dict[str, str]:
         """Return the units of the columns of data."""
@@ -324,9 +320,9 @@ class Answer(PlainFloats, ABC):
 
     # Statements of a result
 
+    @abstractmethod
     def panels(self) -> list[Panel]:
         """Return the tables of the result, mostly one."""
-        raise NotImplementedError
 
     @abstractmethod
     def notes(self) -> list[str]:
@@ -339,7 +335,7 @@ class Answer(PlainFloats, ABC):
     def data(self, **options: Any) -> Panel:
         """Return the rows of frames: those of all panels together."""
         panels = self.panels(**options)
-        return panels[0] if panels[0].of is None else stacked(panels)
+        return panels[0] if panels[0].part is None else stacked(panels)
 
     def facts_of(self, *names: str) -> dict[str, Any]:
         """Return some fields and properties by name, as JSON can hold them."""
@@ -441,11 +437,7 @@ class Answer(PlainFloats, ABC):
         return narwhals.from_dict(dict(self.columns(**options)), backend=library).to_native()
 
     def _about(self, options: dict[str, Any]) -> dict[str, Any]:
-        try:
-            units = self.data(**options).units()
-        except NotImplementedError:  # a class that does not state its panels yet
-            units = {}
-        return {"units": units, "notes": self._below(self.tables(**options))}
+        return {"units": self.data(**options).units(), "notes": self._below(self.tables(**options))}
 
     def _below(self, tables: Sequence[Table], names: Names = None) -> list[str]:
         """Return the notes below tables, with the names of measures that these show."""
@@ -478,14 +470,12 @@ def _units(panels: Sequence[Panel]) -> dict[str, str]:
 
 def stacked(panels: Sequence[Panel]) -> Panel:
     """Return one panel with the rows of several, and a first column that says of which each row is."""
-    columns = [panel._in_data() for panel in panels]
-    which = [panel.of[1] for panel in panels if panel.of for _ in panel.columns[0].values]
-    assert panels[0].of is not None
-    together = [
+    parts = [panel.part for panel in panels if panel.part for _ in panel.columns[0].values]
+    columns = [
         same[0]._replace(values=[value for column in same for value in column.values])
-        for same in zip(*columns, strict=True)
+        for same in zip(*(panel._in_data() for panel in panels), strict=True)
     ]
-    return Panel([Column(panels[0].of[0], which), *together])
+    return Panel([Column(parts[0][0], [value for _, value in parts]), *columns])
 
 
 def _renaming(names: Names, panels: Sequence[Panel] = ()) -> Callable[[str], str]:

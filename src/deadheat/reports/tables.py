@@ -313,9 +313,3 @@ def labelled(content: Mapping[str, Any]) -> dict[str, Any]:
 def program() -> str:
     """Return the version of deadheat, as results carry it."""
     return str(lazy("importlib.metadata").version("deadheat"))
-
-
-def __getattr__(name: str) -> Any:  # until every result derives from `Answer` itself
-    if name == "TabularResult":
-        return lazy("deadheat.reports.answer").Answer
-    raise AttributeError(name)

@@ -18,8 +18,6 @@ from deadheat import TieProfile, compare, evaluate
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.reports.statistics import intervals as bootstrap
 from deadheat.reports.statistics.intervals import (
-    BOOTSTRAP,
-    METHODS,
     Interval,
     difference_interval,
     mean_interval,
@@ -28,6 +26,7 @@ from deadheat.reports.statistics.intervals import (
     standard_error,
     welch_degrees,
 )
+from deadheat.reports.statistics.settings import BOOTSTRAP, METHODS
 
 Z95 = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 Z80 = 1.2815515655446004  # the 90 % quantile

@@ -113,7 +113,7 @@ def panel_of_triples(title: str, rows: Mapping[str, Triple[float]], part: str | 
     """Return a table with a row for each name; `part` tells its rows from those of others in a frame."""
     of = None if part is None else ("part", part)
     columns = [Column("value", list(rows), title=title), Column("", list(rows.values()), "fraction", shape="bounds")]
-    return Panel(columns, key="", of=of)
+    return Panel(columns, key="", part=of)
 
 
 def about_queries(n_query: int, n_left_out: int, n_open: int) -> str:
