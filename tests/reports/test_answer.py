@@ -146,7 +146,7 @@ def test_each_shape_of_a_column_in_text_and_data() -> None:
 def test_lower_and_upper_differ_where_they_are_printed() -> None:
     close = Systems(results=(Triple(0.25, 0.250001, 0.250002), ALONE))
     assert str(close).splitlines()[1] == (
-        "1~         a  25.0001 [25.0000, 25.0002]ᵇ  [25.0000, 75.0000]   1e-05          1"
+        "1~         a  25.0001 [25.0000, 25.0002]ᵇ  [25.00, 75.00]   1e-05          1"
     )
 
 
