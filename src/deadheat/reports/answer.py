@@ -179,10 +179,9 @@ class Column(NamedTuple):
         """Return the cells of the table by heading."""
         kind, title = KINDS[self.kind], self.title or self.name.replace("_", " ")
         if self.shape == "bounds" and any(map(has_ties, self.values)):
+            before = f"{title}, " if title else ""
             columns = {
-                f"{title}, {end}" if title else end: [
-                    self._cell(getattr(row, end), bounds_digits) for row in self.values
-                ]
+                f"{before}{end}": [self._cell(getattr(row, end), bounds_digits) for row in self.values]
                 for end in Triple._fields
             }
         elif self.shape == "bounds":
@@ -262,14 +261,14 @@ class Panel:
         shown = [column for column in self.columns if column.only != "data"]
         if self.rows is not None:
             shown = [column._replace(values=[column.values[row] for row in self.rows]) for column in shown]
-        own, each = [column.least_digits(digits) for column in shown], self.unit == "each"
+        least, by_column = [column.least_digits(digits) for column in shown], self.unit == "each"
         cells: dict[str, list[str]] = {}
-        for column, least in zip(shown, own, strict=True):
-            cells |= column.cells(digits, least if each else max(own), each)
+        for column, of_column in zip(shown, least, strict=True):
+            cells |= column.cells(digits, of_column if by_column else max(least), by_column)
         header = list(cells)
         units = (KINDS[column.kind].unit_shown for column in shown[1:])
         unit = next(filter(None, units), "")
-        if unit and not each and unit not in header[0]:
+        if unit and not by_column and unit not in header[0]:
             header[0] += f" ({unit})"
         drawn = next((column.values for column in shown if column.shape in ("bounds", "value")), ())
         return Table(header, list(zip(*cells.values(), strict=True)), drawn if self.drawn else ())

@@ -22,7 +22,7 @@ _MOST_CHARACTERS = 200  # of a cell
 SCHEMA = 1  # of JSON; raised when a key goes, or changes its meaning
 DIGITS = 2  # decimals of a value in per cent, unless others are asked for
 _MOST_DIGITS = 15  # more than a float has
-_FINEST = 6  # decimals up to which lower and upper are told from each other where `DIGITS` print them alike
+_FINEST = 6  # decimals up to which lower and upper are printed differently where `DIGITS` print the same
 # What Markdown would take for code, emphasis, a cell, a link, markup or an entity.
 _MARKDOWN = re.compile(r"[\\`*|]|(?<![^\W_])_|_(?![^\W_])|(?<=\])(?=[(\[:])|<(?=[a-zA-Z/!?])|&(?=#?\w+;)")
 LETTERS = "abcdefghijklmnoprstuvwxyz"  # Unicode has no raised q that fonts know
@@ -187,12 +187,11 @@ def distinct_digits(results: Iterable[Any], digits: int, scale: float = 100.0) -
     4
     """
     digits = checks.whole_number(digits, "digits", most=_MOST_DIGITS)
-    enough = [digits]
-    for each in filter(has_ties, results):
-        more = range(digits, max(digits, _FINEST) + 1)
-        distinct = (n for n in more if f"{scale * each.lower:.{n}f}" != f"{scale * each.upper:.{n}f}")
-        enough.append(next(distinct, digits))
-    return max(enough)
+    more, needed = range(digits, max(digits, _FINEST) + 1), [digits]
+    for result in filter(has_ties, results):
+        distinct = (n for n in more if f"{scale * result.lower:.{n}f}" != f"{scale * result.upper:.{n}f}")
+        needed.append(next(distinct, digits))
+    return max(needed)
 
 
 def value(result: Any, digits: int = DIGITS, scale: float = 100.0) -> str:
