@@ -60,7 +60,7 @@ def test_positives_first() -> None:
         query: dict.fromkeys([*row, *(f"d{i}" for i in range(10))], 0.5) for query, row in JUDGED.items()
     }  # fmt: skip
     found = dh.audit_run(first, JUDGED, measures="MRR@10")
-    assert found["positives first"].figures["found"] == N_QUERY
+    assert found["positives first"].figures["relevant_first"] == N_QUERY
     assert found["positives first"].figures["likely"] == pytest.approx(N_QUERY / 10)
     assert found.rules["in the order of the file"] == {"MRR@10": 1.0}
     ranked = {query: {d: 1.0 if d in JUDGED[query] else -i for i, d in enumerate(row)} for query, row in first.items()}
@@ -176,7 +176,7 @@ def test_how_likely_positives_come_first(seed: int) -> None:
     names = [f"d{i}" for i in range(len(marks))]
     judged = {"q": {name: int(mark) for name, mark in zip(names, marks, strict=True)}}
     orders = list(permutations(names))
-    hits = [First.of({"q": dict.fromkeys(order, 1.0)}, judged).found for order in orders]
+    hits = [First.of({"q": dict.fromkeys(order, 1.0)}, judged).relevant_first for order in orders]
     mean = Fraction(sum(hits), len(orders))
     found = First.of({"q": dict.fromkeys(names, 1.0)}, judged)
     assert found.likely == pytest.approx(float(mean))
