@@ -94,7 +94,7 @@ def triples(result: Any) -> Iterator[tuple[str, Any, Any, Any]]:
                 stem = str(key).removesuffix("lower")
                 yield where + stem, *(value.get(stem + end) for end in ("lower", "expected", "upper"))
             for key, inner in value.items():
-                if key != "interval":  # that of the lower bound may reach above that of the upper one
+                if key not in ("interval", "units"):  # an interval of the lower bound may end above the upper bound's
                     yield from walk(f"{where}.{key}", inner)
         elif isinstance(value, (list, tuple)):
             if hasattr(value, "_fields") and {"lower", "expected", "upper"} <= {*value._fields}:

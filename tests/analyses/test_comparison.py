@@ -97,7 +97,7 @@ def test_order_and_exchange(pairs: list[Any], random: Any) -> None:
     assert (back.a, back.b) == (result.b, result.a)
 
 
-def test_sums_that_only_rounding_tells_apart_are_equal() -> None:
+def test_sums_that_differ_by_rounding_alone_are_equal() -> None:
     # 1/2 - 1/3 and 1/3 - 1/6 are 1/6, and 1/6 - 1/2 is -1/3: a sum of 0, which floats miss
     pairs = [((1, 1), (2, 1)), ((2, 1), (5, 1)), ((5, 1), (1, 1))]
     result = compare(*pair_of_reports(pairs))["MRR"]
@@ -107,11 +107,11 @@ def test_sums_that_only_rounding_tells_apart_are_equal() -> None:
     assert compare(*pair_of_reports(pairs), alternative="greater")["MRR"].pvalue == Fraction(5, 8)
 
 
-def test_values_that_only_rounding_tells_apart_are_equal() -> None:
+def test_values_that_differ_by_rounding_alone_are_equal() -> None:
     # all of 5 relevant items in front, as one group and one by one: AP is 1 and is computed in two ways
     together = TieProfile.from_groups([[(7, 0, 5, 5)]], n_ranked=[20])
-    apart = TieProfile.from_groups([[(7 + i, i, 1, 1) for i in range(5)]], n_ranked=[20])
-    result = compare(evaluate(together, "AP"), evaluate(apart, "AP"))["AP"]
+    one_by_one = TieProfile.from_groups([[(7 + i, i, 1, 1) for i in range(5)]], n_ranked=[20])
+    result = compare(evaluate(together, "AP"), evaluate(one_by_one, "AP"))["AP"]
     assert (result.n_equal, result.n_wins_a, result.n_wins_b, result.n_open) == (1, 0, 0, 0)
     assert result.pvalue == 1
 

@@ -1,4 +1,4 @@
-"""Confidence: beside every order of the ties, in exact fractions, and beside scikit-learn and SciPy."""
+"""Confidence against every order of the ties, in exact fractions, and against scikit-learn and SciPy."""
 
 from __future__ import annotations
 
@@ -120,13 +120,6 @@ def test_one_step_of_a_float_breaks_a_tie_and_tiny_values_stay_exact() -> None:
     tiny = [5e-324, 1.0, 2.0**-60]
     curve = dc.error_reject_curve(tiny, [3, 2, 1])
     assert curve.lower[-1] == float(sum(1 - Fraction(value) for value in tiny) / 3)
-
-
-def test_values_from_a_report() -> None:
-    report = dh.evaluate([[0.0], [1], [-1], [9]], ["a", "a", "b", "c"], distance="euclidean")
-    curve = dc.error_reject_curve(report["Hit@1"], [3, 2, 1, 0])
-    assert (curve.n_query, curve.n_left_out, curve.n_open) == (2, 2, 1)  # "b" and "c" have no other of their kind
-    assert curve.area == (0.0, (0.5 + 0.25) / 2, 0.75)
 
 
 def test_a_tolerance_has_no_expectation() -> None:
@@ -333,8 +326,8 @@ def test_few_or_equal_samples() -> None:
 def by_hand(points: np.ndarray, labels: list[str], k: int) -> list[float]:
     squares, result = ((points[:, None] - points) ** 2).sum(axis=2).tolist(), []
     for i, row in enumerate(squares):
-        reach = sorted(row[:i] + row[i + 1 :])[k - 1]
-        near = [labels[j] for j, square in enumerate(row) if j != i and square <= reach]
+        half_width = sorted(row[:i] + row[i + 1 :])[k - 1]
+        near = [labels[j] for j, square in enumerate(row) if j != i and square <= half_width]
         result.append(-sum(near.count(x) / len(near) * math.log2(near.count(x) / len(near)) for x in set(near)))
     return result
 
@@ -344,12 +337,12 @@ def by_hand(points: np.ndarray, labels: list[str], k: int) -> list[float]:
 def test_label_entropy_of_grids(points: list[tuple[int, int]], data: st.DataObject) -> None:
     labels = data.draw(st.lists(st.sampled_from("abc"), min_size=len(points), max_size=len(points)))
     k, array, n_class = data.draw(st.integers(1, len(points) - 1)), np.array(points), len(set(labels))
-    task, turned = (
+    task, transposed = (
         dh.Task(rows, names, distance="l2") for rows, names in ((array, labels), (array[::-1], labels[::-1]))
     )
     entropy, share = (dc.label_entropy(task, k, normalized=how) for how in (False, True))
     np.testing.assert_allclose(entropy, by_hand(array, labels, k), atol=1e-14)
-    np.testing.assert_array_equal(entropy, dc.label_entropy(turned, k)[::-1])
+    np.testing.assert_array_equal(entropy, dc.label_entropy(transposed, k)[::-1])
     if n_class == 1:
         assert np.isnan(share).all()
         np.testing.assert_array_equal(entropy, 0.0)

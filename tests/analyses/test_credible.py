@@ -173,8 +173,8 @@ def test_regions_of_short_floats_and_of_integers_do_not_overflow() -> None:
 
 def test_a_density_of_any_height_and_place() -> None:
     usual = dc.highest_density_interval([0, 1, 2], 0.75, density=[0, 1, 0])
-    for place in (1e300, 8e307, 1e-300):
+    for index in (1e300, 8e307, 1e-300):
         for height in (1.7e308, 5e-324):
-            result = dc.highest_density_interval([0, place, 2 * place], 0.75, density=[0, height, 0])
-            np.testing.assert_allclose(result.intervals / place, usual.intervals, rtol=1e-12)
-            np.testing.assert_allclose([result.mode, result.probability], [place, usual.probability], rtol=1e-12)
+            result = dc.highest_density_interval([0, index, 2 * index], 0.75, density=[0, height, 0])
+            np.testing.assert_allclose(result.intervals / index, usual.intervals, rtol=1e-12)
+            np.testing.assert_allclose([result.mode, result.probability], [index, usual.probability], rtol=1e-12)

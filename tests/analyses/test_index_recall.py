@@ -216,14 +216,14 @@ def test_ids_of_strings_and_files_of_codes(tmp_path: Path) -> None:
 
 def test_failures_progress_and_what_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     queries, base, returned = two_indexes(60, 80)
-    told: list[tuple[int, int]] = []
+    seen: list[tuple[int, int]] = []
     with ThreadPoolExecutor(2) as threads:
         search = partial(dh.index_recall, returned, queries, base, distance="cosine")
         cluster = dh.Cluster(Counted(threads, 2), tasks=6, scratch=tmp_path)
-        require_same(search(executor=cluster, progress=lambda *state: told.append(state)), search())
+        require_same(search(executor=cluster, progress=lambda *state: seen.append(state)), search())
         assert cluster.summary is not None
         assert cluster.summary.retries == 2
-        assert (told[0], told[-1], len(told)) == ((0, 4800), (4800, 4800), 7)
+        assert (seen[0], seen[-1], len(seen)) == ((0, 4800), (4800, 4800), 7)
         search(executor=cluster, progress=True)
         assert capsys.readouterr().err.splitlines()[-1] == str(cluster.summary)
         failing = dh.Cluster(Counted(threads, 3), tasks=1, scratch=tmp_path)
@@ -497,8 +497,8 @@ def test_by_distance_is_the_recall_of_ann_benchmarks() -> None:
     rng = np.random.default_rng(0)
     distances = np.sort(rng.integers(0, 20, (30, 40)) / 16, axis=1)
     ids = np.argsort(rng.random((30, 40)), axis=1)
-    place = np.sort(np.argsort(rng.random((30, 40)), axis=1)[:, :8], axis=1)
-    returned, near = np.take_along_axis(ids, place, 1), np.take_along_axis(distances, place, 1)
+    index = np.sort(np.argsort(rng.random((30, 40)), axis=1)[:, :8], axis=1)
+    returned, near = np.take_along_axis(ids, index, 1), np.take_along_axis(distances, index, 1)
     for tolerance in (0.0, 0.0625):
         result = dh.index_recall_of_truth(returned, ids, distances, 5, tolerance=tolerance)
         theirs = ann_benchmarks_recall(distances, near, 5, tolerance)

@@ -65,7 +65,7 @@ def test_each_query_against_every_order(seed: int) -> None:
         assert [p.upper[i], p.expected[i], p.lower[i]] == share
     for of_p, of_q in zip(p, q, strict=True):
         assert_allclose(of_q, adjusted(of_p.tolist()), rtol=1e-15)
-    assert "p is of every order in 7 of 7 rows." in str(result)
+    assert "p is exact (all orders enumerated) in 7 of 7 rows." in str(result)
 
 
 def test_classes_of_equal_numbers_have_one_order() -> None:
@@ -75,11 +75,11 @@ def test_classes_of_equal_numbers_have_one_order() -> None:
     task = dh.Task.from_profile(dh.Task.from_scores(scores, relevant).profile, ["b", "a", "b", "a"])
     result, null = dh.p_values(task), every(2, 6)
     assert result.rows == {"class": ["a", "b"], "queries": [2, 2]}
-    for place, members in enumerate(([1, 3], [0, 2])):
+    for index, members in enumerate(([1, 3], [0, 2])):
         means = [sum(each) / 2 for each in zip(*(three(scores[i], relevant[i]) for i in members), strict=True)]
         share = [float(Fraction(sum(each >= mean for each in null), len(null))) for mean in means]
-        assert [result.per_row["p"].upper[place], result.per_row["p"].expected[place]] == share[:2]
-        assert result.per_row["p"].lower[place] == share[2]
+        assert [result.per_row["p"].upper[index], result.per_row["p"].expected[index]] == share[:2]
+        assert result.per_row["p"].lower[index] == share[2]
 
 
 def test_classes_of_several_numbers_are_drawn() -> None:
@@ -94,7 +94,10 @@ def test_classes_of_several_numbers_are_drawn() -> None:
     assert result.per_row["mAP"].lower[0] == pytest.approx(float(mean), rel=1e-15)
     assert abs(result.per_row["p"].lower[0] - share) < 5 * (share * (1 - share) / n) ** 0.5
     assert 1 < share * len(exact) < len(exact)
-    assert "p is of every order in 0 of 1 rows, and of 20,000 random orders (seed 5) in the others." in str(result)
+    note = (
+        "exact (all orders enumerated) in 0 of 1 rows, and estimated from 20,000 random orders (seed 5) in the others."
+    )
+    assert note in str(result)
 
 
 def test_random_orders_are_all_equally_likely_and_add_the_observed_one() -> None:
@@ -131,10 +134,10 @@ def test_profiles_of_cells() -> None:
     assert result.rows == {"class": ["('a', -1)", "('b', -1)"], "queries": [5, 5]}
     lower, expected, upper = three_of_constant(4, 24)
     null = every(4, 24)
-    for place in range(2):
+    for index in range(2):
         p = Fraction(sum(value >= expected for value in null), len(null))
-        assert (result.per_row["p"].lower[place], result.per_row["p"].upper[place]) == (1 / 10626, 1)
-        assert result.per_row["p"].expected[place] == float(p)
+        assert (result.per_row["p"].lower[index], result.per_row["p"].upper[index]) == (1 / 10626, 1)
+        assert result.per_row["p"].expected[index] == float(p)
     assert (float(lower), float(upper)) == (pytest.approx(value.lower, rel=1e-15), 1)
 
 

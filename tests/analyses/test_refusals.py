@@ -1,4 +1,4 @@
-"""What an analysis refuses: one line that names the argument, the rule and what came, before any work."""
+"""Refusals of analyses: one line that names the argument, the rule and what came, before any work."""
 
 from __future__ import annotations
 
@@ -77,12 +77,14 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"labels": [0, 1]}, "no query has a relevant item"),
         ({"labels": 5}, "labels must be a sequence of integers or strings, but is 5", TypeError),
         ({"dim": 0}, "dim must be at least 1, but is 0"),
+        ({"dim": 2**70}, "dim must be at most"),
         ({"distance": "hamming"}, "distance must be one of cosine, …, but is 'hamming'"),
     ]),
     (of_task(dh.grouped), {"embeddings": [[0], [1], [2], [3], [4], [5]], "labels": list("aabbcc"), "group_size": 2}, [
         ({"group_size": 1}, "group_size must be at least 2, but is 1"),
         ({"group_size": 4}, "group_size must be at most the number of classes, 3, but is 4"),
         ({"draws": 0}, "draws must be at least 1, but is 0"),
+        ({"draws": 2**70}, "draws must be at most"),
         ({"seed": -1}, "seed must be at least 0, but is -1"),
         ({"labels": list("abcdef")}, "no query has a relevant item"),
         ({"measures": 3}, "measures must be names, such as ", TypeError),
@@ -169,6 +171,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     (dh.Task.from_ranks, {"optimistic": [1], "pessimistic": [1], "n_candidates": 3}, [
         ({"optimistic": [2]}, "in this order, but query 0 has 2, 1 and 3"),
         ({"optimistic": [0]}, "must be at least 1"),
+        ({"optimistic": np.array([2**64 - 1])}, "optimistic must hold integers below"),
         ({"pessimistic": [4]}, "query 0 has 1, 4 and 3"),
         ({"optimistic": [1.5]}, "optimistic must hold integers, but has dtype float64", TypeError),
         ({"pessimistic": [1, 2]}, "one entry per query, but have shapes (1,), (2,) and (1,)"),
@@ -184,12 +187,16 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"scores": [[1.0, math.inf]]}, "scores must be finite, but holds inf in row 0"),
         ({"scores": [[1.0, math.inf]], "positives": [1]}, "scores must be finite"),
         ({"positives": [2]}, "columns from 0 to 1, but row 0 has 2"),
+        ({"scores": np.zeros((1, 0))}, "scores must have at least one candidate"),
         ({"positives": [-1]}, "columns from 0 to 1, but row 0 has -1"),
         ({"positives": [0, 1]}, "but have shapes (1, 2) and (2,)"),
         ({"order": "up"}, "order must be one of"),
     ]),
     (dh.link_prediction, {"task": RANKS}, [
         ({"measures": ["mAP"]}, "but got 'mAP'"),
+        ({"measures": None}, "measures must be names of measures, but is None", TypeError),
+        ({"measures": "MQ"}, "measures must be of MR, … but got 'MQ'"),
+        ({"task": REPORT}, "task must be a Task or a TieProfile, but is of type Report", TypeError),
         ({"measures": ["Hits@0"]}, "but got 'Hits@0'"),
         ({"weights": [-1]}, "weights must be 1 finite numbers"),
         ({"task": dh.Task.from_scores([[1, 2]], [[1, 1]])}, "one relevant item per query"),
@@ -205,6 +212,8 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"scores": [[1.0, 2.0]]}, "scores must be one-dimensional (n,), but has shape (1, 2)"),
         ({"groups": ["a"]}, "groups must have one entry per row of scores, but got 1 labels for 2 rows"),
         ({"n_positive": 0}, "n_positive must be at least 1, but is 0"),
+        ({"n_positive": 2**70}, "n_positive must be at most"),
+        ({"measures": None}, "measures must be names of measures, but is None", TypeError),
         ({"groups": ["a", "b"], "n_positive": 3}, "groups must be left out with n_positive"),
         ({"order": "up"}, "order must be one of"),
         *(({"measures": [name]}, "measure must ")
@@ -218,6 +227,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     ]),
     (dh.precision_recall, {"task": dh.TieProfile.from_groups([[(0, 0, 2, 1)]], [5])}, [
         ({"query": 1}, "query must be"),
+        ({"task": [1]}, "task must be a Task, a TieProfile or a Report, but is of type list", TypeError),
         ({"query": -1}, "query must be"),
         ({"levels": 1}, "levels must be"),
     ]),
@@ -355,7 +365,7 @@ def test_a_depth_beyond_memory_can_be_counted() -> None:
 
 
 def test_queries_that_are_in_the_gallery_are_warned_of() -> None:
-    """When the task is made, and by no question, nor under other settings that do not change what is ranked."""
+    """Once, by the task, and by no question, nor under other settings that do not change what is ranked."""
     rows, labels = np.random.default_rng(0).normal(size=(8, 6)), OF_POINTS[:8]
     with pytest.warns(QueryInGalleryWarning, match=r"8 of 8 queries .* give exclude=") as caught:
         task = dh.Task(rows, labels, rows, labels)

@@ -103,37 +103,6 @@ def test_weights_of_any_size(weights: list[float]) -> None:
     assert per_relation["MR"] == pytest.approx(plain["MR"])
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda p: dh.link_prediction(p, None), "measures must be names of measures, but is None"),
-        (lambda p: dh.link_prediction(p, "MQ"), "measures must be of MR, .* but got 'MQ'"),
-        (lambda p: dh.link_prediction(dh.evaluate(p)), "task must be a Task or a TieProfile, but is of type Report"),
-        (lambda p: dh.precision_recall([1]), "task must be a Task, a TieProfile or a Report, but is of type list"),
-        (lambda p: dh.classification([1, 2], [0, 1], measures=None), "measures must be names of measures, but is None"),
-    ],
-)
-def test_wrong_arguments_have_one_line(call, message) -> None:
-    with pytest.raises((ValueError, TypeError), match=f"^{message}") as caught:
-        call(dh.Task.from_ranks([1], [2], [3]).profile)
-    assert type(caught.value).__module__ == "deadheat.errors"
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: dh.grouped(PAIRS, group_size=2, draws=2**70), "draws must be at most"),
-        (lambda: dh.random_baseline([0, 0, 1], dim=2**70), "dim must be at most"),
-        (lambda: dh.classification([1, 2], [0, 1], n_positive=2**70), "n_positive must be at most"),
-        (lambda: dh.Task.from_ranks(np.array([2**64 - 1]), [5], [9]), "optimistic must hold integers below"),
-        (lambda: dh.Task.from_candidates(np.zeros((1, 0)), [0]), "scores must have at least one candidate"),
-    ],
-)
-def test_numbers_beyond_all_use_are_refused(call, message) -> None:
-    with pytest.raises(ValueError, match=f"^{message}"):
-        call()
-
-
 def test_the_set_of_a_range_search_is_what_was_returned() -> None:
     run, qrels = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"a": 1, "z": 1}}
     result = [["a", "b", "c"]], [[3.0, 2.0, 1.0]]

@@ -364,7 +364,7 @@ def test_tables_of_confidences() -> None:
 def test_the_report_of_confidences_in_python() -> None:
     found = confidences()
     columns = found.columns()
-    assert set(columns["of"]) == {"error by Hit@1", "error by MAP@R", "confidence against Hit@1", "rank correlation"}
+    assert set(columns["part"]) == {"error by Hit@1", "error by MAP@R", "confidence against Hit@1", "rank correlation"}
     at = columns["value"].index("rejecting 50 %")
     assert columns["expected"][at] == found.curves["Hit@1"].expected[19]  # the 20 most confident of 40
     assert found.to_dict()["curves"]["Hit@1"]["error_at_rejected"]["0"]["upper"] == found.curves["Hit@1"].upper[-1]

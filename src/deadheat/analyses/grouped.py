@@ -92,7 +92,7 @@ def draw(n_class: int, group_size: int, seed: int, repeat: int = 0) -> Draw:
     return Draw(order[:stop].reshape(-1, group_size), order[stop:])
 
 
-class Classes(NamedTuple):
+class SortedClasses(NamedTuple):
     """The distinct labels of queries and gallery, sorted, and the place of each sample's label among them."""
 
     names: tuple[Label, ...]
@@ -100,7 +100,7 @@ class Classes(NamedTuple):
     gallery: Int64 | None
 
 
-def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = None) -> Classes:
+def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = None) -> SortedClasses:
     """Assign numbers to the classes of queries and gallery; a label that only one of them has is a class too."""
     query, gallery = input_labels.label_codes(labels, gallery_labels)
     codes, everything = query, labels.tolist()
@@ -116,7 +116,7 @@ def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = N
     order = sorted(range(len(names)), key=names.__getitem__)
     rank = np.argsort(order)
     in_order = tuple(names[code] for code in order)
-    return Classes(in_order, rank[query], None if gallery_labels is None else rank[gallery])
+    return SortedClasses(in_order, rank[query], None if gallery_labels is None else rank[gallery])
 
 
 def items_of_groups(classes: Int64, groups: Int64) -> tuple[Int64, ...]:

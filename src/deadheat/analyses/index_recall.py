@@ -80,12 +80,12 @@ def _shares(of_closer: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: 
         return np.stack([(of_closer + counted) / (closer + kept) for counted in of_kept])
 
 
-class Found(NamedTuple):
+class SearchOutcome(NamedTuple):
     shares: Float64  # (n_index, 4, n_query): lower, expected and upper by id, and by distance
     n_tied: int  # queries with a tie at the k-th place
 
 
-class Search(NamedTuple):
+class ExactSearch(NamedTuple):
     """A search problem: queries, gallery, and the items that indexes returned."""
 
     distance: Distance
@@ -93,8 +93,8 @@ class Search(NamedTuple):
     k: int
     returned: Sequence[Returned]
 
-    def of(self, queries: range, threads: int, progress: bool | Progress = False) -> Found:
-        """Search for a range of the queries."""
+    def of(self, queries: range, threads: int, progress: bool | Progress = False) -> SearchOutcome:
+        """ExactSearch for a range of the queries."""
         shares, n_tied = np.full((len(self.returned), 4, len(queries)), np.nan), 0
         places, n_gallery = np.minimum(self.k, self.candidates.n_ranked()), self.distance.n_gallery
         rows, column_of_item = np.arange(queries.start, queries.stop), self.distance.columns.column_of_item
@@ -111,7 +111,7 @@ class Search(NamedTuple):
                     of_tied = np.bincount(row[group == last[row]], minlength=len(kept))
                     values[:, block.queries - queries.start] = _shares(of_closer, of_tied, tied, closer, kept)
                 report(len(block.queries) * n_gallery)
-        return Found(shares, n_tied)
+        return SearchOutcome(shares, n_tied)
 
 
 @dataclass(frozen=True)
@@ -124,29 +124,29 @@ class SearchJob:
     n_index: int
     threads: int
 
-    def opened(self) -> Search:
+    def opened(self) -> ExactSearch:
         """Return the search problem as opened by a worker."""
         array: Any = self.files.array
         returned = [Returned(array(f"query-{number}"), array(f"item-{number}")) for number in range(self.n_index)]
         distance = distance_registry.make(self.distance, *worker.open_rows(self.files), True)
         itself = array("itself")
         candidates = Candidates.of(distance.n_query, distance.n_gallery, leave_one_out=False, itself=itself)
-        return Search(distance, candidates, self.k, returned)
+        return ExactSearch(distance, candidates, self.k, returned)
 
 
 def search_on(
     cluster: Cluster, distance: str, rows: tuple[Any, Any], candidates: Candidates, k: int,
     returned: Sequence[Returned], threads: int, progress: bool | Progress,
-) -> Found:  # fmt: skip
-    """Search for all queries by the workers of a cluster."""
+) -> SearchOutcome:  # fmt: skip
+    """ExactSearch for all queries by the workers of a cluster."""
     n_query, n_gallery = candidates.n_query, len(candidates.ranked)
     query, gallery = open_rows(rows[0], "queries"), open_rows(rows[1], "gallery")
     first = np.zeros(1, dtype=np.int64)
     distance_registry.make(distance, Chosen(query, first), Chosen(gallery, first), True)  # refuses rows that do not fit
     none = np.empty(0, dtype=np.int64)  # nobody asks for labels
     arrays: dict[str, Array | None] = {"itself": candidates.itself}
-    for place, ids in enumerate(returned):
-        arrays |= {f"query-{place}": ids.query, f"item-{place}": ids.item}
+    for index, ids in enumerate(returned):
+        arrays |= {f"query-{index}": ids.query, f"item-{index}": ids.item}
     shares, n_tied = np.full((len(returned), 4, n_query), np.nan), []
     pair = Pair(Samples(query, none), Samples(gallery, none))
     try:
@@ -164,13 +164,13 @@ def search_on(
             run(cluster, search, tasks, settle, n_query * n_gallery, progress, title="searching")
     finally:
         worker.forget()  # where threads of this process were the workers
-    return Found(shares, sum(n_tied))
+    return SearchOutcome(shares, sum(n_tied))
 
 
 @plain_floats
 def search(job: SearchJob, start: int, stop: int) -> dict[str, Array]:
-    """Search for the queries from `start` to before `stop`: the task of a worker."""
-    opened: Search = worker.open_once(job.files, 0, job.opened)
+    """ExactSearch for the queries from `start` to before `stop`: the task of a worker."""
+    opened: ExactSearch = worker.open_once(job.files, 0, job.opened)
     part = opened.of(range(start, stop), job.threads)
     return {"shares": part.shares, "n_tied": np.array([part.n_tied])}
 
@@ -416,7 +416,7 @@ def index_recall(
     asked = [Returned.of(candidates, ids, gallery_ids, of_counts.get(name), k, titles[name])
              for name, ids in indexes.items()]  # fmt: skip
     if cluster is None:
-        search = Search(distance_registry.make(name, *rows, True), candidates, k, asked)
+        search = ExactSearch(distance_registry.make(name, *rows, True), candidates, k, asked)
         searched = search.of(range(n_query), n_thread, progress)
     else:
         worker_threads = 1 if threads is None else n_thread

@@ -38,7 +38,7 @@ _DRAWS, _TURNS, _STARTS = 0, 1, 2  # streams of random numbers, so that one does
 _PROVEN = "mAP"  # the measure whose extremes are known where everything is tied
 _MOST_ENTRIES = 1 << 29  # items of all mixed groups
 _SAME = 1e-13  # two orders that differ in value differ by more: 1/(R n^2) at least, for a mean of precisions
-_WORK = 2e7  # places and items of groups that are looked at in one call, about
+_WORK = 2e7  # places and items of groups that one call examines, about
 _ROUNDS = 50  # turns of all samples in one search; it ends much earlier, with no move left
 
 

@@ -80,8 +80,8 @@ def p_values(
     control = require("scipy.stats", "stats", "adjusting p-values").false_discovery_control
     per_row["q"] = Triple(*(each if np.isnan(each).any() else control(each) for each in per_row["p"]))
     rows = {by: [*map(plain_label, labels[queries[first]])], "queries": sizes.tolist()}
-    drawn = "" if all(exact) else f", and of {n:,} random orders (seed {seed}) in the others"
-    about = f"p is of every order in {sum(exact)} of {len(exact)} rows{drawn}."
+    drawn = "" if all(exact) else f", and estimated from {n:,} random orders (seed {seed}) in the others"
+    about = f"p is exact (all orders enumerated) in {sum(exact)} of {len(exact)} rows{drawn}."
     return Breakdown(rows, per_row, (about,))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
-from deadheat.reports.tables import Table, count
+from deadheat.reports.tables import Table, count, plain
 
 _DECIMALS = 2  # of per cent
 
@@ -44,9 +44,9 @@ class PublicBoard(Answer):
     ...            for name, rows in {"zeros": [[0]] * 4, "good": [[0], [1], [5], [6]]}.items()}
     >>> bounds = {name: lower_bounds(report) for name, report in reports.items()}
     >>> print(PublicBoard.of(bounds, {"late": "late.npz must have 4 rows, but has 3"}))
-    system  rank  Hit@1 (%)
-    good       1     100.00
-    zeros      2       0.00
+    rank  system  Hit@1 (%)
+       1  good       100.00
+       2  zeros        0.00
     <BLANKLINE>
     Lower bounds over all tie-breakings, rounded; ranks are by what is shown.
     1 submission refused:
@@ -75,12 +75,18 @@ class PublicBoard(Answer):
 
     def panels(self) -> list[Panel]:
         """Return one table: a row for each system, in per cent."""
-        columns = [Column("system", list(self.values)), Column("rank", list(self.ranks.values()), "rank")]
+        width = max([len("system"), *map(len, self.values)])
+        columns = [
+            Column("rank", [f"{rank:4}" for rank in self.ranks.values()], only="table"),
+            Column("system", [name.ljust(width) for name in self.values], title="system".ljust(width), only="table"),
+            Column("system", list(self.values), only="data"),
+            Column("rank", list(self.ranks.values()), "rank", only="data"),
+        ]
         columns += [
             Column(name, [row[i] for row in self.values.values()], "number", f"{name} (%)", unit="per cent")
             for i, name in enumerate(self.measures)
         ]
-        return [Panel(columns, key="public", by_name=False)]
+        return [Panel(columns, key="")]
 
     def tables(self, *, digits: int = _DECIMALS, **options: Any) -> list[Table]:
         """Return one table, with at most two decimals, whatever `digits` is; none without systems."""
@@ -94,4 +100,9 @@ class PublicBoard(Answer):
         return said + [f"{name}: {reason}" for name, reason in self.refused.items()]
 
     def facts(self) -> dict[str, Any]:
-        return {"unit": "per cent", "refused": dict(self.refused)}
+        """Return the systems with their values in per cent, as shown, and the refused submissions."""
+        systems = [
+            {"name": name, "rank": self.ranks[name], "measures": plain(dict(zip(self.measures, row, strict=True)))}
+            for name, row in self.values.items()
+        ]
+        return {"unit": "per cent", "public": systems, "refused": dict(self.refused)}

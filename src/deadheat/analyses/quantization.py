@@ -19,8 +19,8 @@ from deadheat.analyses.difference import Difference, PairedTest
 from deadheat.analyses.rounding import (
     DEFAULT,
     FORMATS,
-    Format,
     Rounding,
+    StorageFormat,
     format_name,
     formats_named,
     quantized,
@@ -42,7 +42,7 @@ from deadheat.reports.tables import DIGITS, count, plain
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 
-__all__ = ["FORMATS", "Format", "FormatComparison", "compare_formats", "quantized"]
+__all__ = ["FORMATS", "FormatComparison", "StorageFormat", "compare_formats", "quantized"]
 
 
 def __dir__() -> list[str]:
@@ -108,7 +108,7 @@ class FormatComparison(Answer):
         return len(self.reports)
 
     def bytes_per_vector(self, format: str) -> int:
-        """Return the bytes of a gallery vector in a format; see `Format.bytes_per_vector`."""
+        """Return the bytes of a gallery vector in a format; see `StorageFormat.bytes_per_vector`."""
         name = format_name(format, self.reports)
         return FORMATS[name].bytes_per_vector(self.dim, self.distance)
 
@@ -292,7 +292,7 @@ def compare_formats(
 
 
 def _rounded(
-    task: Task, row: Format, query: Samples[Float64], items: Samples[Float64] | None, rounding: Rounding
+    task: Task, row: StorageFormat, query: Samples[Float64], items: Samples[Float64] | None, rounding: Rounding
 ) -> Task:
     """Return the task on queries and gallery in a format; without items, it is leave one out."""
     stored, gallery, exclude = None, query if items is None else items, task.options.exclude

@@ -26,7 +26,7 @@ _ALIASES = ALIASES | dict.fromkeys(("fp64", "f64", "double"), "float64") | dict.
 
 
 @dataclass(frozen=True)
-class Format:
+class StorageFormat:
     """Storage format of the numbers of an embedding.
 
     Attributes
@@ -65,15 +65,15 @@ class Format:
 FORMATS = {
     row.name: row
     for row in (
-        *(Format(name, name) for name in ("float64", "float32", "bfloat16", "float16")),
-        Format("int8", "int8"),
-        Format("int8 (float query)", "int8", float_query=True),
-        Format("int8 per dimension", "int8", "dimension"),
-        Format("int8 per dimension (float query)", "int8", "dimension", float_query=True),
-        Format("int8 per vector", "int8", "vector"),
-        Format("int8 per vector (float query)", "int8", "vector", float_query=True),
-        Format("1 bit", "1 bit"),
-        Format("1 bit (float query)", "1 bit", float_query=True),
+        *(StorageFormat(name, name) for name in ("float64", "float32", "bfloat16", "float16")),
+        StorageFormat("int8", "int8"),
+        StorageFormat("int8 (float query)", "int8", float_query=True),
+        StorageFormat("int8 per dimension", "int8", "dimension"),
+        StorageFormat("int8 per dimension (float query)", "int8", "dimension", float_query=True),
+        StorageFormat("int8 per vector", "int8", "vector"),
+        StorageFormat("int8 per vector (float query)", "int8", "vector", float_query=True),
+        StorageFormat("1 bit", "1 bit"),
+        StorageFormat("1 bit (float query)", "1 bit", float_query=True),
     )
 }
 DEFAULT = (
@@ -107,7 +107,7 @@ def format_name(name: Any, among: Iterable[str] = FORMATS, argument: str = "form
     return checks.choice(meant, among, argument)
 
 
-def formats_named(names: str | Iterable[str]) -> list[Format]:
+def formats_named(names: str | Iterable[str]) -> list[StorageFormat]:
     """Return the formats that a caller asks for, each once; a string can hold several, with commas between them."""
     kind = "names, such as 'int8' or a list of them"
     listed = names.split(",") if isinstance(names, str) else checks.listed(names, "formats", kind)
@@ -219,7 +219,7 @@ class Rounding:
             raise InvalidValueError("threshold", "must be finite, but is not")
         return cls(largest, values.astype(np.float64))
 
-    def stored(self, values: Float64, row: Format, *, scaled: bool = True) -> NDArray[Any]:
+    def stored(self, values: Float64, row: StorageFormat, *, scaled: bool = True) -> NDArray[Any]:
         """Return embeddings in a format, infinite where it has no such number.
 
         Without `scaled`, integers with one scale per vector stay without it.
@@ -236,14 +236,14 @@ class Rounding:
             return _times(integers, _float32(largest))
         return _to_float(values, row.number)
 
-    def asymmetric(self, query: Float64, items: Float64, row: Format) -> tuple[NDArray[Any], NDArray[Any]]:
+    def asymmetric(self, query: Float64, items: Float64, row: StorageFormat) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return queries in float32 and a gallery in a format, on one scale; for bits, with the threshold as zero."""
         if row.number == "1 bit":
             return _to_float(query - self.threshold, "float32"), self.stored(items, row)
         queries, largest = _to_float(query, "float32").astype(np.float64), self._largest(items, row)
         return _times(queries, np.array(float(_INT8))), _times(_to_int8(items, largest), _float32(largest))
 
-    def fitting(self, rows: Iterable[Format]) -> tuple[list[Format], tuple[str, ...]]:
+    def fitting(self, rows: Iterable[StorageFormat]) -> tuple[list[StorageFormat], tuple[str, ...]]:
         """Return the formats that can hold the largest number, and a sentence on each of the others."""
         fitting, too_short = [], []
         for row in rows:
@@ -255,7 +255,7 @@ class Rounding:
                 too_short.append(f"{row.name} is left out: its largest number is {largest:g}.")
         return fitting, tuple(too_short)
 
-    def notices(self, rows: Iterable[Format], parts: list[Float64]) -> tuple[str, ...]:
+    def notices(self, rows: Iterable[StorageFormat], parts: list[Float64]) -> tuple[str, ...]:
         """Return a warning if one bit is among the formats and distinguishes no vectors."""
         if all(row.number != "1 bit" for row in rows):
             return ()
@@ -265,14 +265,14 @@ class Rounding:
         where = "below" if above == {True} else "at or above"
         return (f"1 bit: no number is {where} the threshold, so that all vectors are one: choose another.",)
 
-    def _largest(self, values: Float64, row: Format) -> Float64:
+    def _largest(self, values: Float64, row: StorageFormat) -> Float64:
         """Return the numbers that become 127, in a shape that fits the embeddings."""
         if row.scale == "vector":
             return np.asarray(np.abs(values).max(axis=1, keepdims=True))
         return self.largest if row.scale == "dimension" else np.asarray(self.largest.max(keepdims=True))
 
 
-def require_finite(stored: NDArray[Any], values: Float64, row: Format, argument: str) -> None:
+def require_finite(stored: NDArray[Any], values: Float64, row: StorageFormat, argument: str) -> None:
     """Refuse embeddings with a number that is infinite in a format."""
     for at in np.argwhere(~np.isfinite(stored))[:1].tolist():
         form, number = f"{row.name}, times 127" if row.number == "int8" else row.name, values[tuple(at)]

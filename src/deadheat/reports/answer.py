@@ -261,10 +261,10 @@ class Panel:
         shown = [column for column in self.columns if column.only != "data"]
         if self.rows is not None:
             shown = [column._replace(values=[column.values[row] for row in self.rows]) for column in shown]
-        least, by_column = [column.least_digits(digits) for column in shown], self.unit == "each"
+        least, by_column = [column.least_digits(digits) for column in shown], self.unit != "first"
         cells: dict[str, list[str]] = {}
         for column, of_column in zip(shown, least, strict=True):
-            cells |= column.cells(digits, of_column if by_column else max(least), by_column)
+            cells |= column.cells(digits, of_column if by_column else max(least), self.unit == "each")
         header = list(cells)
         units = (KINDS[column.kind].unit_shown for column in shown[1:])
         unit = next(filter(None, units), "")

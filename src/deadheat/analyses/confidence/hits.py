@@ -111,9 +111,8 @@ def integers(values: Float64) -> tuple[list[int], int]:
 
 def panel_of_triples(title: str, rows: Mapping[str, Triple[float]], part: str | None = None) -> Panel:
     """Return a table with a row for each name; `part` tells its rows from those of others in a frame."""
-    of = None if part is None else ("part", part)
     columns = [Column("value", list(rows), title=title), Column("", list(rows.values()), "fraction", shape="bounds")]
-    return Panel(columns, key="", part=of)
+    return Panel(columns, key="", part=None if part is None else ("part", part))
 
 
 def about_queries(n_query: int, n_left_out: int, n_open: int) -> str:
