@@ -273,7 +273,8 @@ class Report(Answer, ByName[Result]):
         n : int
             The number of queries to show.
         measures : str or iterable of str, optional
-            Columns, as in `by_class`.
+            Columns, of which the first decides the order: its expected value (the lower one under a tolerance), then
+            its lower bound. By default those of the report.
 
         Returns
         -------

@@ -47,7 +47,7 @@ def audit_collection(
     """Find what a collection does to every system that is evaluated on it: its documents and their judgements.
 
     It checks for relevant documents that are not there, and the ceilings that these set; queries without a relevant
-    document; equal documents under several ids, and whether they were judged alike; and grades that no document has.
+    document; equal documents under several ids, and differences in their judgements; and grades that no document has.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def audit_collection(
         {name: result.upper for name, result in evaluate(Task.from_run(first, judged), names).items()}
         for first in (relevant, there)
     )
-    found = *_unreachable(relevant, there, best, ceilings), *_copies(judged, copy_of), *_unused_grades(judged, there)
-    return CollectionAudit(findings.most_serious_first(found), len(judged), len(copy_of), best, ceilings)
+    made = *_unreachable(relevant, there, best, ceilings), *_copies(judged, copy_of), *_unused_grades(judged, there)
+    return CollectionAudit(findings.most_serious_first(made), len(judged), len(copy_of), best, ceilings)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,7 +144,7 @@ def _some(
     """Yield a finding on some of all documents or queries, if there are any."""
     if which:
         figures |= {kind.split()[-1]: len(which), "total": total, "which": which[: thresholds.EXAMPLES]}
-        yield Finding(name, severity, f"{share(len(which), total, kind).capitalize()} {what}", figures, advice)
+        yield findings.some(name, severity, len(which), total, kind, what, advice, **figures)
 
 
 def _unreachable(
@@ -174,7 +174,7 @@ def _unreachable(
 
 
 def _copies(judged: Checked, copy_of: Mapping[str, int]) -> Iterator[Finding]:
-    """Yield findings on documents that are equal, and on queries for which they were not judged alike."""
+    """Yield findings on documents that are equal, and on queries for which they were judged differently."""
     sizes, unjudged, otherwise = np.bincount(list(copy_of.values()), minlength=1), {}, {}
     copies, largest = [each for each, number in copy_of.items() if sizes[number] > 1], int(sizes.max())
     severity = max(findings.by_share(len(copies), len(copy_of)), "warning", key=findings.SEVERITIES.index)
@@ -185,8 +185,8 @@ def _copies(judged: Checked, copy_of: Mapping[str, int]) -> Iterator[Finding]:
     )  # fmt: skip
     for query, row in judged.items():
         grades = defaultdict(list)
-        for each in row.keys() & copy_of.keys():
-            grades[copy_of[each]].append(row[each])
+        for document in row.keys() & copy_of.keys():
+            grades[copy_of[document]].append(row[document])
         relevant = {number: of_copies for number, of_copies in grades.items() if max(of_copies) > 0}
         unjudged[query] = int(sum(sizes[number] - len(of_copies) for number, of_copies in relevant.items()))
         otherwise[query] = sum(len(of_copies) - of_copies.count(max(of_copies)) for of_copies in relevant.values())

@@ -66,8 +66,8 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain Python values that JSON can hold."""
-        found: dict[str, Any] = plain(vars(self))
-        return found
+        content: dict[str, Any] = plain(vars(self))
+        return content
 
 
 def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -123,8 +123,8 @@ class Audited(Answer):
 
     def _listed(self, form: str, written: Callable[[str], str] = str) -> Iterator[str]:
         """Yield each finding as a line: its title and its text, in this form."""
-        for each in self.findings:
-            title, text = f"{each.severity}: {each.name}.", f"{each.sentence} {each.advice}".strip()
+        for finding in self.findings:
+            title, text = f"{finding.severity}: {finding.name}.", f"{finding.sentence} {finding.advice}".strip()
             yield form.format(written(title), written(text))
 
     def to_text(self, **options: Any) -> str:
@@ -163,10 +163,11 @@ class Audited(Answer):
         return f"{type(self).__name__}({self.verdict()})"
 
 
-def _paragraph(found: Finding) -> str:
+def _paragraph(finding: Finding) -> str:
     """Format a finding as lines: severity and name, then sentence and advice; no line begins with a per cent sign."""
-    lines = [f"{found.severity.upper() if found.severity == 'serious' else found.severity}: {found.name}"]
-    for first, text in (("  ", found.sentence), ("  -> ", found.advice)):
+    severity = finding.severity.upper() if finding.severity == "serious" else finding.severity
+    lines = [f"{severity}: {finding.name}"]
+    for first, text in (("  ", finding.sentence), ("  -> ", finding.advice)):
         together = text.replace(" %", "\N{NO-BREAK SPACE}%")
         lines += textwrap.wrap(together, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first))
     return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
@@ -216,11 +217,11 @@ def of_ties(report: Report, what: str, advice: str, **figures: Any) -> Iterator[
     name, width = worst(widths)
     if width <= 0:
         return
-    found, about = report[name], report.ties
+    result, about = report[name], report.ties
     yield Finding(
         "ties",
         by_move(width),
-        f"How ties are broken moves {name} {between(found.lower, found.upper)}; expected {percent(found.expected)}. "
+        f"How ties are broken moves {name} {between(result.lower, result.upper)}; expected {percent(result.expected)}. "
         f"{count(about.mixed_groups, 'tie group holds', 'tie groups hold')} relevant and irrelevant {what}, in "
         f"{count(about.queries, 'query', 'queries')}; the largest has {about.largest}.",
         {**figures, "moves": widths, **about._asdict()},
@@ -261,6 +262,19 @@ def between(low: float, high: float) -> str:
     """
     texts, width = (percent(low), percent(high)), points(high - low)
     return f"by {width}" if texts[0] == texts[1] else f"between {texts[0]} and {texts[1]} ({width})"
+
+
+def some(
+    name: str, severity: str, n: int, total: int, things: str, sentence: str, advice: str, /, **figures: Any
+) -> Finding:
+    """Return a finding about n of all things; its sentence begins with their share.
+
+    Examples
+    --------
+    >>> some("zero embeddings", "serious", 12, 48, "rows", "are zero.", "Look at the export.").sentence
+    '12 of 48 rows (25 %) are zero.'
+    """
+    return Finding(name, severity, f"{share(n, total, things).capitalize()} {sentence}", figures, advice)
 
 
 def share(n: int, total: int, what: str) -> str:

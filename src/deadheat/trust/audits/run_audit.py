@@ -46,6 +46,7 @@ from deadheat.trust.audits.findings import (
     percent,
     points,
     share,
+    some,
     table_of_ways,
     worst,
 )
@@ -122,14 +123,14 @@ class First:
 
     Attributes
     ----------
-    groups, found : int
+    groups, relevant_first : int
         Tie groups with both, and those in which all relevant documents stand before all others.
     likely, std : float
         The mean number of the latter in a random order, and its standard deviation.
     """
 
     groups: int
-    found: int
+    relevant_first: int
     likely: float
     std: float
 
@@ -140,9 +141,9 @@ class First:
         Examples
         --------
         >>> First.of({"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 1}})
-        First(groups=1, found=1, likely=0.3333333333333333, std=0.4714045207910317)
+        First(groups=1, relevant_first=1, likely=0.3333333333333333, std=0.4714045207910317)
         """
-        found, chances = 0, []
+        n_first, chances = 0, []
         for query, grades in judged.items():
             tied: dict[Any, list[bool]] = {}
             for document, score in scores.get(query, {}).items():
@@ -151,14 +152,14 @@ class First:
                 n = sum(marks)
                 if 0 < n < len(marks):
                     chances.append(1 / math.comb(len(marks), n))
-                    found += all(marks[:n])
+                    n_first += all(marks[:n])
         variance = math.fsum(chance * (1 - chance) for chance in chances)
-        return cls(len(chances), found, math.fsum(chances), math.sqrt(variance))
+        return cls(len(chances), n_first, math.fsum(chances), math.sqrt(variance))
 
     @property
     def beyond(self) -> float:
-        """The excess of `found` over chance, in standard deviations."""
-        return (self.found - self.likely) / self.std if self.std else 0.0
+        """The excess of `relevant_first` over chance, in standard deviations."""
+        return (self.relevant_first - self.likely) / self.std if self.std else 0.0
 
 
 def _near_ties(scores: Checked, judged: Checked, report: Report, singletons: Singletons) -> dict[str, Any]:
@@ -175,17 +176,17 @@ def _near_ties(scores: Checked, judged: Checked, report: Report, singletons: Sin
             continue
         relevant = np.fromiter((grades.get(each, 0) > 0 for each in scores[query]), np.bool_, len(values))
         places, moved = places_of(values), relevant & np.isfinite(values)
-        others, found = np.sort(places[~relevant]), places[moved]
-        within = np.searchsorted(others, found + step, "right") - np.searchsorted(others, found - step)
-        equal = np.searchsorted(others, found, "right") - np.searchsorted(others, found)
+        others, own = np.sort(places[~relevant]), places[moved]
+        within = np.searchsorted(others, own + step, "right") - np.searchsorted(others, own - step)
+        equal = np.searchsorted(others, own, "right") - np.searchsorted(others, own)
         if (within > equal).any():
             near[query] = places, moved * step
 
     def bound(end: str, side: int) -> dict[str, float]:
         moved = {query: dict(zip(scores[query], (places + side * steps).tolist(), strict=True))
                  for query, (places, steps) in near.items()}  # fmt: skip
-        found = evaluate(Task.from_run(scores | moved, judged), report.measures, singletons=singletons)
-        return {name: getattr(found[name], end) for name in report.measures}
+        results = evaluate(Task.from_run(scores | moved, judged), report.measures, singletons=singletons)
+        return {name: getattr(results[name], end) for name in report.measures}
 
     return {"precision": precision, "queries": len(near), "lower": bound("lower", -1), "upper": bound("upper", 1)}
 
@@ -287,8 +288,8 @@ def audit_run(
     report = evaluate(task, measures, singletons=singletons)
     first, near = First.of(scores, judged), _near_ties(scores, judged, report, singletons)
     rules = {rule: by_rule(rule, scores, judged, report.measures, singletons) for rule in RULES}
-    found = [*_of_ids(task.run), *_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
-    return RunAudit(most_serious_first(found), looks, report, first, rules)
+    findings = [*_of_ids(task.run), *_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
+    return RunAudit(most_serious_first(findings), looks, report, first, rules)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -340,10 +341,10 @@ class RunAudit(Audited):
 def _of_ids(run: RunTables | None) -> Iterator[Finding]:
     """Yield findings on documents that are not in the qrels, and on queries that are ranked for themselves."""
     assert run is not None
-    if (found := unmatched.documents(run)) is not None:
-        severity = "serious" if found.n == found.n_query else "warning"
-        figures = {"queries": found.n, "n_query": found.n_query}
-        yield Finding("documents not in the qrels", severity, found.sentence(advice=""), figures, unmatched.CHUNKS)
+    if (lacking := unmatched.documents(run)) is not None:
+        severity = "serious" if lacking.n == lacking.n_query else "warning"
+        figures = {"queries": lacking.n, "n_query": lacking.n_query}
+        yield Finding("documents not in the qrels", severity, lacking.sentence(advice=""), figures, unmatched.CHUNKS)
     if own := unmatched.own_queries(run):
         n_query = len(run.scores)
         figures = {"queries": len(own), "n_query": n_query}
@@ -366,13 +367,13 @@ def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, floa
             {"moves": moved, "rules": rules},
             "Do not compare with results of another rule for ties; shuffle the candidates before they are scored.",
         )
-    if first.found and first.beyond > thresholds.BEYOND_CHANCE:
+    if first.relevant_first and first.beyond > thresholds.BEYOND_CHANCE:
         yield Finding(
             "positives first",
             by_move(moved[name]),
-            f"In {share(first.found, first.groups, 'tie groups')} of relevant and irrelevant documents the file lists "
-            f"the relevant ones first; a random order would in {first.likely:.1f} ({deviations(first.beyond)} standard "
-            "deviations).",
+            f"In {share(first.relevant_first, first.groups, 'tie groups')} of relevant and irrelevant documents the "
+            f"file lists the relevant ones first; a random order would in {first.likely:.1f} "
+            f"({deviations(first.beyond)} standard deviations).",
             vars(first),
             "A stable sort rewards ties in such a file; shuffle the candidates.",
         )
@@ -410,13 +411,12 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
     """Yield findings on the scores themselves."""
     n, scores = looks.n_query, looks.n_score
     if looks.constant:
-        yield Finding(
-            "constant scores",
-            by_share(looks.constant, n),
-            f"{share(looks.constant, n, 'queries').capitalize()} have one score for all documents.",
-            {"queries": looks.constant, "n_query": n},
+        yield some(
+            "constant scores", by_share(looks.constant, n), looks.constant, n, "queries",
+            "have one score for all documents.",
             "Look for inputs that were cut off before the documents differ, or a model that failed.",
-        )
+            queries=looks.constant, n_query=n,
+        )  # fmt: skip
     if looks.tied_first:
         severity = by_share(looks.tied_first, n)
         yield Finding(
@@ -436,13 +436,12 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
         )
     for number_, n_there in ((0, looks.at_zero), (1, looks.at_one)):
         if n_there >= thresholds.SOME_ROWS * scores and n_there > 1:
-            yield Finding(
-                f"scores of exactly {number_}",
-                "warning" if n_there >= thresholds.MANY_ROWS * scores else "note",
-                f"{share(n_there, scores, 'scores').capitalize()} are exactly {number_}, the end of their range.",
-                {"scores": n_there, "n_score": scores},
+            yield some(
+                f"scores of exactly {number_}", "warning" if n_there >= thresholds.MANY_ROWS * scores else "note",
+                n_there, scores, "scores", f"are exactly {number_}, the end of their range.",
                 "If a sigmoid made them, rank by the logits: it is 1 from 17 on in float32, from 6.3 in bfloat16.",
-            )
+                scores=n_there, n_score=scores,
+            )  # fmt: skip
     if looks.dtype in ("bfloat16", "float16"):
         yield Finding(
             f"scores in {looks.dtype}",
