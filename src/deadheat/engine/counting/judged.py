@@ -34,9 +34,9 @@ from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from deadheat.engine.counting.distributed import running as distributed_running
+    from deadheat.engine.counting import portions
 else:
-    distributed_running = lazy("deadheat.engine.counting.distributed.running")
+    portions = lazy("deadheat.engine.counting.portions")
 
 Ids = Sequence[Hashable]
 Grades = Mapping[Any, Mapping[Any, float]]  # of what is relevant to each query, by id
@@ -57,7 +57,7 @@ def profile_judged(
     sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
     n_query, n_gallery = map(len, sources)
     rows: Distance | Pair
-    if options.cluster is None:
+    if options.executor is None:
         rows = options.open(*sources)
     else:
         rows = Pair(Samples(sources[0], np.arange(n_query)), Samples(sources[1], np.arange(n_gallery)))
@@ -103,7 +103,7 @@ def profile_of_judged(
 ) -> TieProfile:
     """Return the profile of checked data: an open distance, the grades above 0 of each query, ids and options.
 
-    With a cluster in the options, `rows` are sources for its workers.
+    With an executor in the options, `rows` are sources for its workers.
     """
     query, item, of_pairs = _pairs(relevant, query_ids, gallery_ids)
     candidates = options.candidates(len(query_ids), len(gallery_ids), leave_one_out=False)
@@ -120,8 +120,7 @@ def profile_of_judged(
     query, item, place = query[there], item[there], place[there]
     relevance = Judged.of(query, item, candidates)
     if isinstance(rows, Pair):
-        assert options.cluster is not None
-        (profile,) = distributed_running.profiles_on(options.cluster, rows, [relevance], options)
+        profile = portions.profile_in_portions(rows, relevance, options)
     else:
         profile = options.counting_pass(rows, relevance).run(options.threads, options.progress)
     profile = replace(profile, n_relevant=n_relevant.sum(axis=1), gains=gains, check=False)
@@ -131,7 +130,7 @@ def profile_of_judged(
 
 
 def _groups_of(rows: Distance | Pair, options: CountingOptions, query: Int64, item: Int64) -> Int64:
-    """Return `pair_groups`; of rows that a cluster counted, those of the pairs are opened here."""
+    """Return `pair_groups`; of rows that an executor counted, those of the pairs are opened here."""
     if isinstance(rows, Pair) and len(query):
         (queries, query), (items, item) = (np.unique(each, return_inverse=True) for each in (query, item))
         assert rows.gallery is not None

@@ -6,13 +6,14 @@ checkpoint lacks, the number of threads, a callback for progress, and the arrays
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from deadheat.engine.counting.candidates import Relevance, Sharing
-from deadheat.engine.counting.layout import ColumnRange, Layout, mirrored
+from deadheat.engine.counting.layout import WHOLE, ColumnRange, Layout, Share, mirrored
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.packed import PackedGroups
@@ -20,14 +21,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.support.arrays import Int64, slices
 from deadheat.support.caching import cached_property
-from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, Reporting, raise_if_cancelled
-
-if TYPE_CHECKING:
-    from deadheat.engine.counting import checkpoint as checkpoints
-    from deadheat.engine.counting.checkpoint import Checkpoint
-else:
-    checkpoints = lazy("deadheat.engine.counting.checkpoint")
 
 # Of the columns, relevant, from which on rows are sorted, not counted between cuts. With 15 %, sorting takes 0.65 of
 # the time on random rows (of 128 or 512 numbers), 0.95 on clustered ones; with 10 %, 0.7 to 0.85, and 1.4 to 1.9.
@@ -48,26 +42,6 @@ class Assembly:
         self._n_ranked = candidates.n_ranked
         self.groups = PackedGroups.with_room(most, len(candidates.ranked), self._bounds_only)  # the core fills it in
 
-    def save(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> None:
-        """Save the groups of a shard's queries to the checkpoint, if there is one."""
-        if checkpoint is not None:
-            checkpoint.save(number, self.of(np.concatenate(blocks)))
-
-    def of(self, queries: Int64) -> dict[str, Int64]:
-        """Return the groups and counts of some queries, one after another."""
-        groups = {f"groups_{k}": array for k, array in enumerate(self.groups.arrays(queries))}
-        n_group, n_relevant = self.groups.n_group[queries], self.groups.n_relevant[queries]
-        return {"queries": queries, "n_group": n_group, "n_relevant": n_relevant, **groups}
-
-    def load(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> bool:
-        """Load the groups of a shard's queries from the checkpoint; return whether it has them."""
-        shard = None if checkpoint is None else checkpoint.load(number)
-        queries = np.concatenate(blocks)
-        if shard is None or not np.array_equal(shard["queries"], queries):  # that is cut up in another way
-            return False
-        self.groups.pack(queries, shard["n_group"], *(shard[f"groups_{k}"] for k in (0, 2, 3)))
-        return True
-
     def profile(self) -> TieProfile:
         return TieProfile.of_packed(self.groups, self._n_ranked(), self._bounds_only)
 
@@ -87,52 +61,60 @@ class CountingPass:
 
     LISTED = 1 << 14  # ranges of shards that the core takes at once: it makes a list of pieces of them all
 
-    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance, resumable: bool = False) -> None:
+    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
         in_order_of_queries = mirrored(distance, relevance)
         self.problem = RankingProblem(in_order_of_queries or distance, rule, relevance)
-        self.layout = Layout(self.problem, in_order_of_queries is not None, resumable)
+        self.layout = Layout(self.problem, in_order_of_queries is not None)
         self.distance = self.problem.distance.expecting(self.layout.n_relevant, self.layout.mirrored)
 
     @cached_property
     def core(self) -> Any:
         return self.problem.in_core(self.distance)
 
-    def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
-        blocks, ranges = self.cut_up
-        large = self.large(blocks)
-        shards, assembly = self.layout.shards(blocks, large), Assembly(self.problem)
-        streams = self.streams(len(shards))
-        left = [k for k, shard in enumerate(shards) if not assembly.load(checkpoint, k, [blocks[b] for b in shard])]
-        total = len(self.layout.active) * self.problem.n_column
-        done = total - sum(len(blocks[b]) for k in left for b in shards[k]) * self.problem.n_column
-        n_kept = len(shards) - len(left)
-        if checkpoint is not None:
-            checkpoints.report_found(checkpoint, n_kept, len(shards), "shards", progress)
+    def run(self, threads: int, progress: bool | Progress) -> TieProfile:
+        assembly = Assembly(self.problem)
         try:
-            with Reporting(progress, total, done=done) as report:
-                at_once = max(1, self.LISTED // max(1, len(ranges))) if checkpoint is None else 1
-                for together in (left[some] for some in slices(len(left), at_once)):
-                    numbers = [b for number in together for b in shards[number]]
-                    if mostly := {b: blocks[b] for b in numbers if b in large}:
-                        self._along(self.core.sort, mostly, assembly, threads, report)
-                    if streams and len(mostly) < len(numbers):
-                        streamed = {b: blocks[b] for b in numbers if b not in large}
-                        self._along(self.core.stream, streamed, assembly, threads, report)
-                    elif len(mostly) < len(numbers):
-                        of_shards = [{b: blocks[b] for b in shards[number] if b not in large} for number in together]
-                        tiles = [(queries, [Section(ranges, queries)]) for queries in of_shards]
-                        self.count_shards(tiles, assembly, threads, report)
-                    for number in together:
-                        assembly.save(checkpoint, number, [blocks[b] for b in shards[number]])
-                    n_kept += len(together)
+            with Reporting(progress, len(self.layout.active) * self.problem.n_column) as report:
+                self.count_all(assembly, threads, report)
             return assembly.profile()
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(checkpoints.what_is_kept(checkpoint, n_kept, len(shards), "shards")) from None
+            raise KeyboardInterrupt(
+                "nothing is kept: give a checkpoint to go on from where a run was interrupted"
+            ) from None
+
+    def count_all(self, assembly: Assembly, threads: int, report: Callable[[int], None]) -> None:
+        """Count all blocks along all columns."""
+        blocks, ranges = self.cut_up
+        large = self.large(blocks)
+        shards = self.layout.shards(blocks, large)
+        streams = self.streams(len(shards))
+        at_once = max(1, self.LISTED // max(1, len(ranges)))
+        for together in (shards[some] for some in slices(len(shards), at_once)):
+            numbers = [b for shard in together for b in shard]
+            if mostly := {b: blocks[b] for b in numbers if b in large}:
+                self._along(self.core.sort, mostly, assembly, threads, report)
+            if streams and len(mostly) < len(numbers):
+                streamed = {b: blocks[b] for b in numbers if b not in large}
+                self._along(self.core.stream, streamed, assembly, threads, report)
+            elif len(mostly) < len(numbers):
+                of_shards = [{b: blocks[b] for b in shard if b not in large} for shard in together]
+                tiles = [(queries, [Section(ranges, queries)]) for queries in of_shards]
+                self.count_shards(tiles, assembly, threads, report)
+
+    def of_share(self, share: Share) -> CountingPass:
+        """Return this pass with a share of its queries."""
+        part = copy.copy(self)
+        vars(part)["cut_up"] = self.cut(share)
+        return part
 
     @cached_property
     def cut_up(self) -> tuple[list[Int64], list[ColumnRange]]:
         """Queries of each block, and columns of each tile."""
-        return self.layout.cut()
+        return self.cut()
+
+    def cut(self, share: Share = WHOLE, columns: Share = WHOLE) -> tuple[list[Int64], list[ColumnRange]]:
+        """Return the same for a share of the queries, and of the columns."""
+        return self.layout.cut(share, columns)
 
     def large(self, blocks: list[Int64]) -> set[int]:
         """Return the numbers of the blocks whose queries have so much relevant that their rows are sorted."""

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.problem import identity
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.profiles.profile import TieProfile
@@ -20,22 +19,27 @@ from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from deadheat.engine.counting import checkpoint as checkpoints
-    from deadheat.engine.counting import several
-    from deadheat.engine.counting.distributed import running
+    from deadheat.engine.counting import portions, several
 else:
     several = lazy("deadheat.engine.counting.several")
-    checkpoints = lazy("deadheat.engine.counting.checkpoint")
-    running = lazy("deadheat.engine.counting.distributed.running")
+    portions = lazy("deadheat.engine.counting.portions")
 
 
 @plain_floats
 def profile_rows(pair: Pair, options: CountingOptions) -> TieProfile:
     """Return the profile of open queries and gallery, or of leave one out, with options fitted to them."""
-    if options.cluster is not None:
-        return running.profile_on(options.cluster, pair, options)
+    if options.executor is not None or options.checkpoint is not None:
+        return portions.profile_in_portions(pair, relevance_of(pair, options), options)
     opened = options.open(pair.query.embeddings, pair.gallery and pair.gallery.embeddings)
     return profile_of(opened, pair.query.labels, pair.gallery and pair.gallery.labels, options)
+
+
+def relevance_of(pair: Pair, options: CountingOptions) -> Relevance:
+    """Return relevance by one label a row."""
+    items = None if pair.gallery is None else pair.gallery.labels
+    n_query = len(pair.query.labels)
+    candidates = options.candidates(n_query, n_query if items is None else len(items), leave_one_out=items is None)
+    return Relevance(*input_labels.label_codes(pair.query.labels, items), candidates)
 
 
 @plain_floats
@@ -58,12 +62,6 @@ def profile_of(
         return several.profile_of_sets(distance, labels, labels if alone else gallery_labels, options, alone)
     candidates = options.candidates(distance.n_query, distance.n_gallery, leave_one_out=alone)
     relevance = Relevance(*input_labels.label_codes(labels, gallery_labels), candidates)
-    plain = options.checkpoint is None and isinstance(options.rule, Exact)
-    if plain and isinstance(distance, Hamming) and distance.is_short:
+    if isinstance(options.rule, Exact) and isinstance(distance, Hamming) and distance.is_short:
         return several.profile_of_codes(distance, relevance.query_class, relevance.gallery_class, candidates, options)
-    counting_pass = options.counting_pass(distance, relevance)
-    if options.checkpoint is None:
-        return counting_pass.run(options.threads, options.progress)
-    known = identity(distance.name, options.rule, relevance, distance.fingerprint)
-    with checkpoints.Checkpoint(options.checkpoint, known) as kept:
-        return counting_pass.run(options.threads, options.progress, kept)
+    return options.counting_pass(distance, relevance).run(options.threads, options.progress)
