@@ -20,7 +20,7 @@ The cut follows from the data and the number of portions alone: not from threads
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,6 @@ import numpy as np
 from deadheat.engine.counting import executors
 from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.checkpoint import Checkpoint, report_found, what_is_kept
-from deadheat.engine.counting.executors import SentRows
 from deadheat.engine.counting.layout import Share
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import Assembly, CountingPass, Section
@@ -40,7 +39,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import ClusterError
 from deadheat.inputs.samples import Pair
-from deadheat.inputs.source import fingerprint
+from deadheat.inputs.source import Source, fingerprint
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.checks import cause
 from deadheat.support.floats import plain_floats
@@ -173,7 +172,8 @@ def _ignored(_: int) -> None:
 class Job:
     """The portions of a counting pass, as they are sent to the workers of an executor."""
 
-    rows: SentRows
+    query: Source
+    gallery: Source | None
     distance: str
     rule: Ties
     relevance: Relevance
@@ -183,7 +183,7 @@ class Job:
 
     def open(self) -> Any:
         """Return the function that counts a portion by its number."""
-        distance = distance_registry.make(self.distance, *self.rows.open(), self.rule.exact_only)
+        distance = distance_registry.make(self.distance, self.query, self.gallery, self.rule.exact_only)
         card = None if self.device is None else devices.open_card(self.device)
         task = distance, self.rule, self.relevance
         portions = Portions(CountingPass(*task) if card is None else cards.CardPass(card, *task), self.n)
@@ -244,19 +244,18 @@ def _digest(*arrays: Array) -> str:
 
 def _counted(
     pair: Pair, relevance: Relevance, options: CountingOptions, n: int, left: list[int]
-) -> Iterator[tuple[int, Portion]]:
+) -> Generator[tuple[int, Portion]]:
     """Yield the portions that are left, each with its number."""
     if options.executor is None:
         if left:
             portions = Portions(opened_pass(pair, relevance, options), n)
             yield from ((number, portions.count(number, options.threads)) for number in left)
         return
-    both = pair.query.embeddings, None if pair.gallery is None else pair.gallery.embeddings
-    options.open(*(source and executors.first_row(source) for source in both))  # what does not fit is known now
-    with executors.Folder() as folder:
-        rows = SentRows.of(*both, folder)
-        job = Job(rows, options.distance, options.rule, relevance, n, options.worker_threads, options.worker_device)
-        yield from executors.answers(options.executor, job, left, folder)
+    both = pair.query.embeddings, pair.gallery and pair.gallery.embeddings
+    rows: Any = (source and executors.first_row(source) for source in both)
+    options.open(*rows)  # what does not fit is known now
+    job = Job(*both, options.distance, options.rule, relevance, n, options.worker_threads, options.worker_device)
+    yield from executors.answers(options.executor, job, left)
 
 
 def _settle(sums: Sums, number: int, n: int, portion: Any) -> None:
