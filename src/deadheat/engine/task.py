@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deadheat.engine.count import count
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
-from deadheat.engine.counting.profiling import profile_rows
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.literals import DistanceName, ScoreTiesName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
@@ -27,7 +27,7 @@ from deadheat.inputs.conversion import card_of
 from deadheat.inputs.files import Orders, paths_given
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.label_sets import LabelSets, numbered
-from deadheat.inputs.pair_rules import PairRules, Rule, open_rules
+from deadheat.inputs.pair_rules import Rule, open_rules
 from deadheat.inputs.samples import (
     EmbeddingsLike,
     LabelsLike,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from deadheat.engine.counting import judged as judgements
-    from deadheat.engine.counting import links, neighbors, runs, scored, unmatched, within
+    from deadheat.engine.counting import links, neighbors, runs, scored, unmatched
     from deadheat.engine.counting.cluster import Cluster
     from deadheat.engine.counting.judged import Junk
     from deadheat.engine.counting.runs import RunTables
@@ -63,7 +63,6 @@ else:
     scored = lazy("deadheat.engine.counting.scored")
     trec = lazy("deadheat.inputs.trec")
     unmatched = lazy("deadheat.engine.counting.unmatched")
-    within = lazy("deadheat.engine.counting.within")
 
 Order = Literal["descending", "ascending"]
 
@@ -922,10 +921,7 @@ class Task:
     @cached_property
     def profile(self) -> TieProfile:
         """The counts that every measure is computed from; counted once."""
-        elsewhere = self.options.checkpoint, self.options.device, self.options.cluster
-        if isinstance(self.options.junk, PairRules) and elsewhere == (None, None, None):
-            return within.profile_by_rules(self.pair, self.options)
-        return profile_rows(self.pair, self.options)
+        return count(self.pair, self.options)
 
     @property
     def labels(self) -> NDArray[Any] | None:

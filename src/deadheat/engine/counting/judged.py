@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.engine.count import count_judged
 from deadheat.engine.counting import unmatched
 from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.profiles.gains import leveled
+from deadheat.engine.profiles.gains import leveled, with_grades
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, codes, item_ids, trec
@@ -123,7 +124,7 @@ def profile_of_judged(
         assert options.cluster is not None
         (profile,) = distributed_running.profiles_on(options.cluster, rows, [relevance], options)
     else:
-        profile = options.counting_pass(rows, relevance).run(options.threads, options.progress)
+        profile = count_judged(rows, relevance, options)
     profile = replace(profile, n_relevant=n_relevant.sum(axis=1), gains=gains, check=False)
     if not graded:
         return profile
@@ -137,18 +138,6 @@ def _groups_of(rows: Distance | Pair, options: CountingOptions, query: Int64, it
         assert rows.gallery is not None
         rows = options.open(Chosen(rows.query.embeddings, queries), Chosen(rows.gallery.embeddings, items))
     return query if isinstance(rows, Pair) else pair_groups(rows, query, item, options.rule)
-
-
-def with_grades(
-    profile: TieProfile, query: Int64, group: Int64, place: Int64, grades: Int64, n_relevant: Int64
-) -> TieProfile:
-    """Return a binary profile with the grades of its relevant pairs: their query, group in it, and place in `grades`.
-
-    `n_relevant` counts the relevant items of each query by grade, ranked or not.
-    """
-    by_grade = np.zeros((profile.n_group, len(grades)), dtype=np.int64)
-    np.add.at(by_grade, (profile.offsets[query] + group, place), 1)
-    return replace(profile, grades=grades, tied_by_grade=by_grade, relevant_by_grade=n_relevant)
 
 
 def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, Int64, list[float]]:

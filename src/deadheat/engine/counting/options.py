@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.candidates import Candidates, Relevance
-from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.ties import registry as tie_registry
@@ -24,11 +23,9 @@ from deadheat.support.progress import Progress, require_progress
 
 if TYPE_CHECKING:
     from deadheat.engine.counting import cluster as clusters
-    from deadheat.engine.counting.card import card_pass as cards
     from deadheat.engine.counting.card import device as devices
 else:
     clusters = lazy("deadheat.engine.counting.cluster")
-    cards = lazy("deadheat.engine.counting.card.card_pass")
     devices = lazy("deadheat.engine.counting.card.device")
 
 
@@ -106,11 +103,6 @@ class CountingOptions:
             if isinstance(rows, Source):
                 rows.threads = self.threads
         return distance_registry.make(self.distance, embeddings, gallery, self.rule.exact_only)
-
-    def counting_pass(self, distance: Distance, relevance: Relevance) -> CountingPass:
-        """Return the pass over all of a distance, on a card if these options name one."""
-        task = distance, self.rule, relevance, self.checkpoint is not None
-        return CountingPass(*task) if self.device is None else cards.CardPass(self.device, *task)
 
     def candidates(self, n_query: int, n_gallery: int, *, leave_one_out: bool) -> Candidates:
         junk = arrays.junk_mask(self.junk, n_query, n_gallery)
