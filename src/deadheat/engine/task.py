@@ -7,15 +7,15 @@ scores, a run, neighbors, ranks ────────────────
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deadheat.engine.count import count, opened_portions
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
-from deadheat.engine.counting.profiling import profile_rows, relevance_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.literals import DistanceName, ScoreTiesName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
@@ -27,7 +27,7 @@ from deadheat.inputs.conversion import card_of
 from deadheat.inputs.files import Orders, paths_given
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.label_sets import LabelSets, numbered
-from deadheat.inputs.pair_rules import PairRules, Rule, open_rules
+from deadheat.inputs.pair_rules import Rule, open_rules
 from deadheat.inputs.samples import (
     EmbeddingsLike,
     LabelsLike,
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from deadheat.engine.counting import judged as judgements
-    from deadheat.engine.counting import links, neighbors, portions, runs, scored, unmatched, within
+    from deadheat.engine.counting import links, neighbors, runs, scored, unmatched
     from deadheat.engine.counting.judged import Junk
-    from deadheat.engine.counting.passes import CountingPass
+    from deadheat.engine.counting.portions import Portions
     from deadheat.engine.counting.runs import RunTables
     from deadheat.engine.profiles.portions import Portion
     from deadheat.inputs import trec
@@ -60,12 +60,10 @@ else:
     judgements = lazy("deadheat.engine.counting.judged")
     links = lazy("deadheat.engine.counting.links")
     neighbors = lazy("deadheat.engine.counting.neighbors")
-    portions = lazy("deadheat.engine.counting.portions")
     runs = lazy("deadheat.engine.counting.runs")
     scored = lazy("deadheat.engine.counting.scored")
     trec = lazy("deadheat.inputs.trec")
     unmatched = lazy("deadheat.engine.counting.unmatched")
-    within = lazy("deadheat.engine.counting.within")
 
 Order = Literal["descending", "ascending"]
 
@@ -925,10 +923,7 @@ class Task:
     @cached_property
     def profile(self) -> TieProfile:
         """The counts that every measure is computed from; counted once."""
-        elsewhere = self.options.checkpoint, self.options.device, self.options.executor
-        if isinstance(self.options.junk, PairRules) and elsewhere == (None, None, None):
-            return within.profile_by_rules(self.pair, self.options)
-        return profile_rows(self.pair, self.options)
+        return count(self.pair, self.options)
 
     @plain_floats
     def portion(self, number: int, n: int) -> Portion:
@@ -960,11 +955,11 @@ class Task:
         number = checks.whole_number(number, "number", most=n - 1)
         rows_of(self, "portions")
         self._require_unchanged()
-        return portions.Portions(self._counting_pass, n).count(number, self.threads)
+        return self._portions(n).count(number, self.threads)
 
     @cached_property
-    def _counting_pass(self) -> CountingPass:
-        return portions.opened_pass(self.pair, relevance_of(self.pair, self.options), self.options)
+    def _portions(self) -> Callable[[int], Portions]:
+        return opened_portions(self.pair, self.options)
 
     @property
     def labels(self) -> NDArray[Any] | None:

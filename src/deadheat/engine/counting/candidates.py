@@ -77,6 +77,11 @@ class Candidates(NamedTuple):
         row, item = np.nonzero(pairs & self.ranked)
         return np.searchsorted(row, np.arange(len(queries) + 1)), np.ascontiguousarray(item)
 
+    def excluded_pairs(self, queries: Int64) -> tuple[Int64, Int64]:
+        """Return the same as pairs: positions in `queries`, and items."""
+        starts, items = self.excluded(queries)
+        return np.repeat(np.arange(len(queries)), np.diff(starts)), items
+
     def n_ranked(self) -> Int64:
         """Return the number of items ranked for each query, shape (n_query,)."""
         queries, n_ranked = np.arange(self.n_query), np.full(self.n_query, int(self.ranked.sum()))

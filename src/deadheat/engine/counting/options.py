@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.candidates import Candidates, Relevance
-from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.ties import registry as tie_registry
@@ -26,11 +25,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from deadheat.engine.counting import executors
-    from deadheat.engine.counting.card import card_pass as cards
     from deadheat.engine.counting.card import device as devices
 else:
     executors = lazy("deadheat.engine.counting.executors")
-    cards = lazy("deadheat.engine.counting.card.card_pass")
     devices = lazy("deadheat.engine.counting.card.device")
 
 
@@ -84,12 +81,11 @@ class CountingOptions:
         if relevance is not None:
             checks.choice(relevance, RELEVANCE, "relevance")
         pool = None if executor is None else executors.executor_given(executor)
-        worker_threads, on = (
-            1 if threads is None else n_thread,
-            None if executor is None or device is None else devices.name_of(device),
-        )
+        worker_threads = 1 if threads is None else n_thread
+        worker_device = None if executor is None or device is None else devices.name_of(device)
         return cls(
-            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, pool, worker_threads, on, relevance,
+            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, pool, worker_threads, worker_device,
+            relevance,
         )  # fmt: skip
 
     def fitted(self, pair: Pair) -> CountingOptions:
@@ -108,11 +104,6 @@ class CountingOptions:
             if isinstance(rows, Source):
                 rows.threads = self.threads
         return distance_registry.make(self.distance, embeddings, gallery, self.rule.exact_only)
-
-    def counting_pass(self, distance: Distance, relevance: Relevance) -> CountingPass:
-        """Return the pass over all of a distance, on a card if these options name one."""
-        task = distance, self.rule, relevance
-        return CountingPass(*task) if self.device is None else cards.CardPass(self.device, *task)
 
     def candidates(self, n_query: int, n_gallery: int, *, leave_one_out: bool) -> Candidates:
         junk = arrays.junk_mask(self.junk, n_query, n_gallery)

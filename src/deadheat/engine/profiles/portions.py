@@ -43,7 +43,7 @@ class Portion:
     @classmethod
     def of_arrays(cls, arrays: dict[str, Array]) -> Portion:
         values: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in arrays.items()}
-        groups = PackedGroups(*(values.pop(name) for name in PackedGroups._fields[:-1]), file=-1)
+        groups = PackedGroups(**{name: values.pop(name, -1) for name in PackedGroups._fields})  # not in a file
         return cls(groups=groups, **values)
 
     def __repr__(self) -> str:
