@@ -114,8 +114,10 @@ def work(sender: str, key: str, job: bytes, number: int) -> Any:
 @contextmanager
 def _folder() -> Iterator[str]:
     path = tempfile.mkdtemp(prefix=f"{PREFIX}job-")
-    with opened_folder(path):
-        yield path
+    try:
+        with opened_folder(path):
+            yield path
+    finally:
         shutil.rmtree(path, ignore_errors=True)  # what is left costs disk space, and no result
 
 

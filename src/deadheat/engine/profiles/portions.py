@@ -108,7 +108,8 @@ def add_up(portions: object) -> TieProfile:
     numbers, sizes = sorted(each.number for each in given), {(each.n, each.n_query) for each in given}
     n, n_query = sizes.pop()
     if sizes or numbers != [*range(n)]:
-        came = f"but are {checks.few(list(map(str, numbers)))} of {n}" if not sizes else "but were cut differently"
+        twice = "one comes twice" if len({*numbers}) < len(numbers) else f"are {len(numbers)} of {n}"
+        came = f"but {'were cut differently' if sizes else twice}"
         raise InvalidValueError("portions", f"must be all portions of one task, each once, {came}")
     most = np.zeros(n_query, dtype=np.int64)
     for each in given:
