@@ -123,9 +123,8 @@ def test_the_block_of_dask(client: Any, shared: Path) -> None:
 def test_a_worker_of_loky_that_is_killed_is_one_error_and_a_checkpoint_goes_on(library: str, tmp_path: Path) -> None:
     module = "loky" if library == "loky" else "joblib.externals.loky"
     loky = pytest.importorskip(module, reason=needs(library).kwargs["reason"])
-    kept = tmp_path / "kept"
+    executor, kept = KillsOnce(loky.get_reusable_executor(2, timeout=30), tmp_path / "killed"), tmp_path / "kept"
     with pytest.raises(ClusterError, match=r"^a worker of the executor died .*a new one; \d of 8 portions are kept"):
-        executor = KillsOnce(loky.get_reusable_executor(2, timeout=30), tmp_path / "killed")
         dh.Task(*samples(), executor=executor, checkpoint=kept).profile  # noqa: B018
     again = KillsOnce(loky.get_reusable_executor(2, timeout=30), tmp_path / "killed")
     assert dh.Task(*samples(), executor=again, checkpoint=kept).profile.digest() == digest()
