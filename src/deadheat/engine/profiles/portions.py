@@ -102,20 +102,25 @@ class Sums:
 def add_up(portions: object) -> TieProfile:
     """Return the profile that portions add up to: `TieProfile.from_portions`."""
     given: list[Portion] = checks.listed(portions, "portions", "a list of portions")
-    odd = [each for each in given if not isinstance(each, Portion)]
+    odd = [value for value in given if not isinstance(value, Portion)]
     if odd or not given:
         rule = "must be the portions of one task, from Task.portion(number, n)"
         raise InvalidTypeError("portions", f"{rule}, but has {checks.shown(odd[0]) if odd else 'none'}")
-    numbers, sizes = sorted(each.number for each in given), {(each.n, each.n_query) for each in given}
-    n, n_query = sizes.pop()
-    if sizes or numbers != [*range(n)]:
-        twice = "one comes twice" if len({*numbers}) < len(numbers) else f"are {len(numbers)} of {n}"
-        came = f"but {'were cut differently' if sizes else twice}"
-        raise InvalidValueError("portions", f"must be all portions of one task, each once, {came}")
-    most = np.zeros(n_query, dtype=np.int64)
-    for each in given:
-        most[each.queries] = each.groups.n_group
-    sums = Sums(most, given[0].n_item, given[0].bounds_only)
-    for each in given:
-        sums.add(each)
-    return sums.profile()
+    first, numbers = given[0], [portion.number for portion in given]
+    if any((portion.n, portion.n_query) != (first.n, first.n_query) for portion in given):
+        problem = "were cut differently"
+    elif sorted(numbers) == [*range(first.n)]:
+        sums = Sums(_most_groups(given), first.n_item, first.bounds_only)
+        for portion in given:
+            sums.add(portion)
+        return sums.profile()
+    else:
+        problem = "one comes twice" if len({*numbers}) < len(numbers) else f"are {len(numbers)} of {first.n}"
+    raise InvalidValueError("portions", f"must be all portions of one task, each once, but {problem}")
+
+
+def _most_groups(portions: list[Portion]) -> Int64:
+    most = np.zeros(portions[0].n_query, dtype=np.int64)
+    for portion in portions:
+        most[portion.queries] = portion.groups.n_group
+    return most
