@@ -25,13 +25,12 @@ from deadheat.engine.counting.candidates import Judged, Relevance, Sharing
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import Blocks, CountingPass
-from deadheat.engine.counting.problem import identity
 from deadheat.engine.counting.within import Gallery
 from deadheat.engine.counting.work import Work
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Exact
+from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import label_codes
 from deadheat.inputs.pair_rules import PairRules
@@ -41,13 +40,12 @@ from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from deadheat.engine.counting import checkpoint as checkpoints
+    from deadheat.engine.counting import portions
     from deadheat.engine.counting.card import card_pass as cards
-    from deadheat.engine.counting.distributed import running
+    from deadheat.engine.counting.card.device import Card
 else:
     cards = lazy("deadheat.engine.counting.card.card_pass")
-    checkpoints = lazy("deadheat.engine.counting.checkpoint")
-    running = lazy("deadheat.engine.counting.distributed.running")
+    portions = lazy("deadheat.engine.counting.portions")
 
 SMALL_GROUP = 512  # items in a group
 SHORT_CODE = 4096  # bits
@@ -73,9 +71,17 @@ def count(pair: Pair, settings: CountingOptions, opened: Distance | None = None)
 
 
 @plain_floats
-def count_judged(distance: Distance, judged: Judged, settings: CountingOptions) -> TieProfile:
-    """Return the binary profile of an open distance whose relevant pairs are listed."""
-    return pass_over(distance, judged, settings).run(_divide, settings.threads, settings.progress)
+def count_judged(rows: Distance | Pair, judged: Judged, settings: CountingOptions) -> TieProfile:
+    """Return the binary profile of an open distance whose relevant pairs are listed; of a pair, by an executor."""
+    if isinstance(rows, Pair):
+        return portions.profile_in_portions(rows, judged, settings, pass_over)
+    return pass_over(rows, settings.rule, judged, settings.device).run(settings.threads, settings.progress)
+
+
+def counting_pass(pair: Pair, settings: CountingOptions) -> CountingPass:
+    """Return the pass over rows with one label each, of which a task gives portions."""
+    work = Work(pair, settings)
+    return pass_over(work.distance, settings.rule, relevance_of(work), settings.device)
 
 
 @plain_floats
@@ -125,7 +131,7 @@ class Loop(NamedTuple):
 
 LOOPS = (
     Loop(
-        Work, "portions", lambda work: work.settings.cluster is not None, lambda work: _portions(work),
+        Work, "portions", lambda work: _elsewhere(work), lambda work: _portions(work),
         why="An executor has the workers; each counts portions of a pass, whose integers add up.",
         measured="two processes 0.55 of the time of one (python -m benchmarks --only cluster)",
     ),
@@ -208,9 +214,12 @@ def _label_sets(work: Work) -> bool:
     return isinstance(work.labels, LabelSets)
 
 
+def _elsewhere(work: Work) -> bool:
+    return work.settings.executor is not None or work.settings.checkpoint is not None
+
+
 def _by_rules(work: Work) -> bool:
-    elsewhere = work.settings.checkpoint, work.settings.device
-    return isinstance(work.settings.junk, PairRules) and elsewhere == (None, None)
+    return isinstance(work.settings.junk, PairRules) and work.settings.device is None
 
 
 def _small_group(work: Work) -> bool:
@@ -219,8 +228,7 @@ def _small_group(work: Work) -> bool:
 
 
 def _short_codes(work: Work) -> bool:
-    here = _exact(work) and work.settings.checkpoint is None
-    return here and isinstance(work.distance, Hamming) and work.distance.dim < SHORT_CODE
+    return _exact(work) and isinstance(work.distance, Hamming) and work.distance.dim < SHORT_CODE
 
 
 def _listed_sets(work: Work) -> bool:
@@ -243,9 +251,7 @@ def _rarely_together(left: Blocks) -> bool:
 
 
 def _portions(work: Work) -> TieProfile:
-    assert work.settings.cluster is not None
-    (profile,) = running.profiles_on(work.settings.cluster, work.pair, [relevance_of(work)], work.settings)
-    return profile
+    return portions.profile_in_portions(work.pair, relevance_of(work), work.settings, pass_over)
 
 
 def _histograms(work: Work) -> TieProfile:
@@ -253,19 +259,15 @@ def _histograms(work: Work) -> TieProfile:
 
 
 def _by_blocks(work: Work) -> TieProfile:
-    settings, relevance = work.settings, relevance_of(work)
-    counting = pass_over(work.distance, relevance, settings)
-    if settings.checkpoint is None:
-        return counting.run(_divide, settings.threads, settings.progress)
-    known = identity(work.distance.name, settings.rule, relevance, work.distance.fingerprint)
-    with checkpoints.Checkpoint(settings.checkpoint, known) as kept:
-        return counting.run(_divide, settings.threads, settings.progress, kept)
+    settings = work.settings
+    counting = pass_over(work.distance, settings.rule, relevance_of(work), settings.device)
+    return counting.run(settings.threads, settings.progress)
 
 
-def pass_over(distance: Distance, relevance: Relevance, settings: CountingOptions) -> CountingPass:
-    """Return the counting pass over a distance: on a card if the settings name one."""
-    task = distance, settings.rule, relevance, settings.checkpoint is not None
-    return CountingPass(*task) if settings.device is None else cards.CardPass(settings.device, *task)
+def pass_over(distance: Distance, rule: Ties, relevance: Relevance, card: Card | None) -> CountingPass:
+    """Return the counting pass over a distance, on a card or on the processor."""
+    task = distance, rule, relevance, _divide
+    return CountingPass(*task) if card is None else cards.CardPass(card, *task)
 
 
 def relevance_of(work: Work) -> Relevance:

@@ -116,6 +116,11 @@ class Relevance:
         """Return the queries that may have a relevant item."""
         return np.flatnonzero(self.query_class >= 0)
 
+    def most_relevant(self) -> Int64:
+        """Return the number of ranked items of each query's class, which bounds its tie groups."""
+        size = np.bincount(self.members()[0], minlength=self.n_class)
+        return np.where(self.query_class < 0, 0, size[self.query_class])
+
     def mean_relevant(self) -> float:
         """Estimate the mean number of relevant items over the `asking` queries."""
         asked = self.query_class[self.asking()]

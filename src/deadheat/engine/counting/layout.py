@@ -32,8 +32,21 @@ SHARD_BYTES = 120 << 20  # for the blocks of a shard, with their rows ready to b
 PAIR_BYTES = 48  # for each relevant pair,
 FEWEST_BINS, MOST_BINS, BIN_BYTES = 512, 2048, 2  # for each query, about two bins for each edge, two edges for a group
 MAKING_BYTES = 2 * 112  # in addition, for each pair of the largest block, while two threads make theirs
-_CHECKPOINT_SHARDS = 16  # in a run with a checkpoint, if it is long enough
 SYMMETRIC_SHARE = 0.75  # of distinct rows from which on symmetric pairs are computed only once
+
+
+class Share(NamedTuple):
+    """Share `number` of `n` of some successive queries or columns."""
+
+    number: int
+    n: int
+
+    def of(self, start: int, stop: int) -> slice:
+        first, last = ((stop - start) * number // self.n for number in (self.number, self.number + 1))
+        return slice(start + first, start + last)
+
+
+WHOLE = Share(0, 1)
 
 
 class ColumnRange(NamedTuple):
@@ -62,8 +75,8 @@ class Layout:
     `active` are the queries that have a relevant item.
     """
 
-    def __init__(self, problem: RankingProblem, symmetric: bool, resumable: bool) -> None:
-        self.problem, self.symmetric, self.resumable = problem, symmetric, resumable
+    def __init__(self, problem: RankingProblem, symmetric: bool) -> None:
+        self.problem, self.symmetric = problem, symmetric
         self.active = np.flatnonzero(problem.relevance.class_size > 1 if symmetric else problem.most_groups)
         distance = problem.distance
         self.of_row, self.most = 4 * distance.dim, BLOCK_ROWS  # bytes of a row, and rows of a block
@@ -78,48 +91,59 @@ class Layout:
     def n_relevant(self) -> float:
         return float(self.problem.width[self.active].mean()) if len(self.active) else 0.0
 
-    def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
-        """Return the queries of each block, and the columns of each tile; the same for any number of threads."""
+    def cut(self, share: Share = WHOLE, columns: Share = WHOLE) -> tuple[list[Int64], list[ColumnRange]]:
+        """Return the queries of each block, and the columns of each tile, of a share of the queries and of the columns.
+
+        It is the same for any number of threads. If `symmetric`, blocks of the share are ranges of columns, too.
+        """
         if self.symmetric:
-            return self._cut_symmetric()
+            return self.cut_symmetric(share, whole=True)
         width, query_class = self.problem.width, self.problem.relevance.query_class
         order = self.active[np.lexsort((query_class[self.active], width[self.active]))]
-        return self._blocks(order, self.most), self.column_ranges(self.tile_columns)
+        return self._blocks(order[share.of(0, len(order))], self.most), self.column_ranges(self.tile_columns, columns)
 
-    def column_ranges(self, step: int) -> list[ColumnRange]:
-        bands = enumerate(self.problem.distance.columns.bands)
-        return [ColumnRange(part, band, -1) for band, ends in bands for part in _parts(*ends, step)]
+    def column_ranges(self, step: int, share: Share = WHOLE) -> list[ColumnRange]:
+        shares = [(band, share.of(*ends)) for band, ends in enumerate(self.problem.distance.columns.bands)]
+        return [ColumnRange(part, band, -1) for band, some in shares for part in _parts(some.start, some.stop, step)]
 
     def long_ranges(self) -> list[ColumnRange]:
         """Return ranges over all columns, for blocks that are counted one by one."""
         return self.column_ranges(STREAMED_COLUMNS)
 
-    def joined(self, ranges: list[ColumnRange], blocks: Collection[int]) -> list[ColumnRange]:
-        """Merge neighbouring ranges that are none of the blocks of a shard into tiles, up to the columns of one."""
+    def joined(self, ranges: list[ColumnRange], blocks: Collection[int], most: int | None = None) -> list[ColumnRange]:
+        """Merge neighbouring ranges that are none of the blocks of a shard, up to the columns of a tile, or `most`."""
+        most = most or self.tile_columns
         joined: list[ColumnRange] = []
         for columns in ranges:
             part, band, block = columns
             block = block if block in blocks else -1
             if joined and block < 0 and joined[-1][1:] == (band, -1) and joined[-1].columns.stop == part.start:
                 start = joined[-1].columns.start
-                if part.stop - start <= self.tile_columns:
+                if part.stop - start <= most:
                     part = range(start, part.stop)
                     joined.pop()
             joined.append(ColumnRange(part, band, block))
         return joined
 
-    def _cut_symmetric(self) -> tuple[list[Int64], list[ColumnRange]]:
+    def cut_symmetric(self, share: Share, *, whole: bool, first: int = 0) -> tuple[list[Int64], list[ColumnRange]]:
+        """Return the blocks of a share of the queries, numbered from `first`, and ranges of columns: these blocks.
+
+        The other ranges are all other columns or, unless `whole`, this share of the columns that are no active query.
+        """
         columns, singleton = self.problem.distance.columns, self.problem.relevance.class_size < 2
         blocks: list[Int64] = []
         ranges: list[ColumnRange] = []
         for band, (start, stop) in enumerate(columns.bands):
             items = columns.item_of_column[start:stop]
             n_active = int((~singleton[items]).sum())  # they come first
-            for queries in self._blocks(items[:n_active], min(self.most, self.tile_columns)):
-                ranges.append(ColumnRange(range(start, start + len(queries)), band, len(blocks)))
+            own, rest = share.of(0, n_active), share.of(start + n_active, stop)
+            others = [(start, start + own.start), (start + own.stop, stop)] if whole else [(rest.start, rest.stop)]
+            start += own.start
+            for queries in self._blocks(items[own], min(self.most, self.tile_columns)):
+                ranges.append(ColumnRange(range(start, start + len(queries)), band, first + len(blocks)))
                 blocks.append(queries)
                 start += len(queries)
-            ranges += [ColumnRange(part, band, -1) for part in _parts(start, stop, self.tile_columns)]
+            ranges += [ColumnRange(part, band, -1) for ends in others for part in _parts(*ends, self.tile_columns)]
         return blocks, ranges
 
     def _blocks(self, order: Int64, most: int) -> list[Int64]:
@@ -136,17 +160,16 @@ class Layout:
         """Return the positions of the blocks of each shard, such that their working data fit in memory."""
         widths = [int(self.problem.width[queries].max()) for queries in blocks]
         room = SHARD_BYTES - MAKING_BYTES * max(map(int.__mul__, map(len, blocks), widths), default=0)
-        most = max(BLOCK_ROWS, len(self.active) // _CHECKPOINT_SHARDS) if self.resumable else len(self.active)
         of_junk = 0 if self.problem.relevance.candidates.junk is None else self.problem.n_column // 8
         shards: list[list[int]] = []
-        taken, n_row = 0, 0
+        taken = 0
         for number, (queries, width) in enumerate(zip(blocks, widths, strict=True)):
             need = len(queries) * (_bytes_of_query(width) + of_junk + self.of_row)
-            if not shards or taken + need > room or n_row + len(queries) > most:
+            if not shards or taken + need > room:
                 shards.append([])
-                taken = n_row = 0
+                taken = 0
             shards[-1].append(number)
-            taken, n_row = taken + need, n_row + len(queries)
+            taken += need
         return shards
 
 

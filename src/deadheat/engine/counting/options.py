@@ -22,10 +22,12 @@ from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, require_progress
 
 if TYPE_CHECKING:
-    from deadheat.engine.counting import cluster as clusters
+    from concurrent.futures import Executor
+
+    from deadheat.engine.counting import executors
     from deadheat.engine.counting.card import device as devices
 else:
-    clusters = lazy("deadheat.engine.counting.cluster")
+    executors = lazy("deadheat.engine.counting.executors")
     devices = lazy("deadheat.engine.counting.card.device")
 
 
@@ -44,8 +46,9 @@ class CountingOptions:
     checkpoint: str | os.PathLike[str] | None = None
     device: devices.Card | None = None
     exclude: Any = None  # as it was given; once `fitted`, (n_query,) int64
-    cluster: clusters.Cluster | None = None
-    worker_threads: int = 1  # of each worker of a cluster
+    executor: Executor | None = None
+    worker_threads: int = 1  # of each worker of the executor,
+    worker_device: str | None = None  # and its card
     relevance: str | None = None  # of several labels a row
 
     @classmethod
@@ -72,19 +75,18 @@ class CountingOptions:
         ('euclidean', Rounded('float16', of=None), 2)
         """
         rule, n_thread = tie_registry.make(ties), checks.thread_count(threads)
-        opened = None if device is None else devices.open_card(device)
+        opened = None if device is None or executor is not None else devices.open_card(device)
         distance = distance_registry.named(distance)
         require_progress(progress)
         if relevance is not None:
             checks.choice(relevance, RELEVANCE, "relevance")
-        cluster = None if executor is None else clusters.cluster_of(executor)
-        if cluster is not None and opened is not None:
-            raise InvalidValueError(
-                "device", "must be given to the cluster with an executor: Cluster(executor, device=...)"
-            )
-        worker_threads = 1 if threads is None else n_thread
+        pool = None if executor is None else executors.executor_given(executor)
+        worker_threads, on = (
+            1 if threads is None else n_thread,
+            None if executor is None or device is None else devices.name_of(device),
+        )
         return cls(
-            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, cluster, worker_threads, relevance,
+            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, pool, worker_threads, on, relevance,
         )  # fmt: skip
 
     def fitted(self, pair: Pair) -> CountingOptions:

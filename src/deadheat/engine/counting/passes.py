@@ -14,12 +14,13 @@ A card counts tiles too. What a loop has counted is in the `PackedGroups` of the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from deadheat.engine.counting.candidates import Relevance
-from deadheat.engine.counting.layout import ColumnRange, Layout, by_query
+from deadheat.engine.counting.layout import ColumnRange, Layout, Share, by_query
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.packed import PackedGroups
@@ -27,14 +28,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.support.arrays import Float64, Int64, slices
 from deadheat.support.caching import cached_property
-from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, Reporting, raise_if_cancelled
-
-if TYPE_CHECKING:
-    from deadheat.engine.counting import checkpoint as checkpoints
-    from deadheat.engine.counting.checkpoint import Checkpoint
-else:
-    checkpoints = lazy("deadheat.engine.counting.checkpoint")
 
 LISTED = 1 << 14  # ranges of columns whose tiles the core lists at once
 
@@ -50,20 +44,6 @@ class Assembly:
         candidates, self._bounds_only = problem.relevance.candidates, problem.rule.bounds_only
         self._n_ranked = candidates.n_ranked
         self.groups = PackedGroups.with_room(most, len(candidates.ranked), self._bounds_only)  # the core fills it in
-
-    def of(self, queries: Int64) -> dict[str, Int64]:
-        """Return the groups and counts of some queries, one after another."""
-        groups = {f"groups_{k}": array for k, array in enumerate(self.groups.arrays(queries))}
-        n_group, n_relevant = self.groups.n_group[queries], self.groups.n_relevant[queries]
-        return {"queries": queries, "n_group": n_group, "n_relevant": n_relevant, **groups}
-
-    def load(self, checkpoint: Checkpoint | None, number: int, queries: Int64) -> bool:
-        """Load the groups of a shard's queries from the checkpoint; return whether it has them."""
-        shard = None if checkpoint is None else checkpoint.load(number)
-        if shard is None or not np.array_equal(shard["queries"], queries):  # cut up differently
-            return False
-        self.groups.pack(queries, shard["n_group"], *(shard[f"groups_{k}"] for k in (0, 2, 3)))
-        return True
 
     def profile(self) -> TieProfile:
         return TieProfile.of_packed(self.groups, self._n_ranked(), self._bounds_only)
@@ -85,10 +65,10 @@ class CountingPass:
 
     card: Any = None
 
-    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance, resumable: bool = False) -> None:
-        ordered = by_query(distance, relevance)
+    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance, divide: Divide) -> None:
+        ordered, self.divide = by_query(distance, relevance), divide
         self.problem = RankingProblem(ordered or distance, rule, relevance)
-        self.layout = Layout(self.problem, ordered is not None, resumable)
+        self.layout = Layout(self.problem, ordered is not None)
         self.distance = self.problem.distance.expecting(self.layout.n_relevant, self.layout.symmetric)
 
     @cached_property
@@ -100,29 +80,28 @@ class CountingPass:
         """Queries of each block, and columns of each tile."""
         return self.layout.cut()
 
-    def run(
-        self, divide: Divide, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None
-    ) -> TieProfile:
-        """Count all blocks by the loops that `divide` chooses for them."""
-        assembly, (blocks, _) = Assembly(self.problem), self.cut_up
-        shards = [[*range(len(blocks))]] if checkpoint is None else self.layout.shards(blocks)
-        queries = [np.concatenate([blocks[b] for b in shard] or [np.empty(0, dtype=np.int64)]) for shard in shards]
-        left = [k for k in range(len(shards)) if not assembly.load(checkpoint, k, queries[k])]
-        n_kept, total = len(shards) - len(left), len(self.layout.active) * self.problem.n_column
-        done = total - sum(len(queries[k]) for k in left) * self.problem.n_column
-        if checkpoint is not None:
-            checkpoints.report_found(checkpoint, n_kept, len(shards), "shards", progress)
+    def of_share(self, share: Share) -> CountingPass:
+        """Return this pass with a share of its queries."""
+        part = copy(self)
+        vars(part)["cut_up"] = self.layout.cut(share)
+        return part
+
+    def run(self, threads: int, progress: bool | Progress) -> TieProfile:
+        assembly = Assembly(self.problem)
         try:
-            with Reporting(progress, total, done=done) as report:
-                for k in left:
-                    for loop, numbers in divide(Blocks(self, np.array(shards[k], dtype=np.int64))):
-                        loop(self, {b: blocks[b] for b in numbers.tolist()}, assembly, threads, report)
-                    if checkpoint is not None:
-                        checkpoint.save(k, assembly.of(queries[k]))
-                        n_kept += 1
+            with Reporting(progress, len(self.layout.active) * self.problem.n_column) as report:
+                self.count_all(assembly, threads, report)
             return assembly.profile()
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(checkpoints.what_is_kept(checkpoint, n_kept, len(shards), "shards")) from None
+            raise KeyboardInterrupt(
+                "nothing is kept: give a checkpoint to go on from where a run was interrupted"
+            ) from None
+
+    def count_all(self, assembly: Assembly, threads: int, report: Report) -> None:
+        """Count all blocks along all columns, by the loops that `divide` chooses for them."""
+        blocks, _ = self.cut_up
+        for loop, numbers in self.divide(Blocks(self, np.arange(len(blocks)))):
+            loop(self, {b: blocks[b] for b in numbers.tolist()}, assembly, threads, report)
 
     # Loops over blocks, given by number and queries:
 

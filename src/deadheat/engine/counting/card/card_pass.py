@@ -17,6 +17,7 @@ are integers: so the result is that of the core.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ from deadheat.engine.counting.layout import ColumnRange
 from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Report, Section, Shard
 from deadheat.engine.distances.distance import Distance
 from deadheat.support.arrays import Int64, slices
-from deadheat.support.caching import cached_property
 from deadheat.support.progress import Workers, raise_if_cancelled
 
 MANY_OPEN = 1 / 64  # share of a tile in float32 beyond which a product in float64 is cheaper than single pairs
@@ -76,12 +76,11 @@ class CardPass(CountingPass):
         self._strip: tuple[Any, Tensor] = (None, None)
         self._edges: dict[Any, tuple[Tensor, bool]] = {}
 
-    @cached_property
-    def cut_up(self) -> tuple[list[Int64], list[ColumnRange]]:
-        blocks, _ = self.layout.cut()
+    def wide(self, ranges: list[ColumnRange], blocks: Iterable[Int64]) -> list[ColumnRange]:
+        """Return ranges merged into as wide tiles as the memory of the card allows."""
         each = 64 if kernel_of(self.card) is None else 16  # bytes of a score, sorted with its place or not
         of_column = max(map(len, blocks), default=1) * each + 16 * self.distance.dim
-        return blocks, self.layout.column_ranges(max(1, min(MOST_BYTES, self.card.free() // 2) // of_column))
+        return self.layout.joined(ranges, (), max(1, min(MOST_BYTES, self.card.free() // 2) // of_column))
 
     def count_shards(
         self, shards: list[Shard], assembly: Assembly, threads: int, report: Report, *, outside_tiles: bool = True
@@ -98,7 +97,7 @@ class CardPass(CountingPass):
         blocks, tiles = dict(zip(sorted(queries), made, strict=True)), []
         for section in sections:
             some = [blocks[number] for number in blocks if number in section.blocks]
-            tiles += [(columns, block) for columns in section.ranges for block in some]
+            tiles += [(columns, block) for columns in self.wide(section.ranges, queries.values()) for block in some]
         with Workers(threads) as workers:
             workers.each(lambda tile: self._count(*tile, report), tiles)
         self._let_go()
