@@ -81,7 +81,7 @@ SHORTCUTS: list[tuple[str, str, Any, list[tuple[str, str]]]] = [  # name, what i
      [("an ulp apart float64", "inner_product"), ("saturated sigmoid", "euclidean")]),
     ("int8 filter", "counting.problem.LEAST_FOR_INT8", 1 << 62,
      [("clusters", "cosine"), ("uneven clusters", "cosine")]),
-    ("sorted rows", "counting.passes.LARGE_PART", 2, [(cliffs.HALVES, "cosine"), (cliffs.NINE_TENTHS, "cosine")]),
+    ("sorted rows", "count.SORTED_SHARE", 2, [(cliffs.HALVES, "cosine"), (cliffs.NINE_TENTHS, "cosine")]),
 ]  # fmt: skip
 
 
