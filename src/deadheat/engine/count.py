@@ -16,6 +16,7 @@ blocks, and the rows for `Blocks` share these among them:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from deadheat.engine.counting.work import Work
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Exact, Ties
+from deadheat.engine.ties.rule import Exact
 from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import label_codes
 from deadheat.inputs.pair_rules import PairRules
@@ -42,7 +43,7 @@ from deadheat.support.lazy import lazy
 if TYPE_CHECKING:
     from deadheat.engine.counting import portions
     from deadheat.engine.counting.card import card_pass as cards
-    from deadheat.engine.counting.card.device import Card
+    from deadheat.engine.counting.portions import Portions
 else:
     cards = lazy("deadheat.engine.counting.card.card_pass")
     portions = lazy("deadheat.engine.counting.portions")
@@ -71,17 +72,22 @@ def count(pair: Pair, settings: CountingOptions, opened: Distance | None = None)
 
 
 @plain_floats
-def count_judged(rows: Distance | Pair, judged: Judged, settings: CountingOptions) -> TieProfile:
-    """Return the binary profile of an open distance whose relevant pairs are listed; of a pair, by an executor."""
-    if isinstance(rows, Pair):
-        return portions.profile_in_portions(rows, judged, settings, pass_over)
-    return pass_over(rows, settings.rule, judged, settings.device).run(settings.threads, settings.progress)
+def count_judged(distance: Distance, judged: Judged, settings: CountingOptions) -> TieProfile:
+    """Return the binary profile of an open distance whose relevant pairs are listed."""
+    return pass_over(distance, judged, settings).run(_divide, settings.threads, settings.progress)
 
 
-def counting_pass(pair: Pair, settings: CountingOptions) -> CountingPass:
-    """Return the pass over rows with one label each, of which a task gives portions."""
+@plain_floats
+def count_judged_in_portions(pair: Pair, judged: Judged, settings: CountingOptions) -> TieProfile:
+    """Return the same of queries and a gallery that the workers of an executor open."""
+    return portions.profile_in_portions(pair, judged, settings, portions_over)
+
+
+@plain_floats
+def opened_portions(pair: Pair, settings: CountingOptions) -> Callable[[int], Portions]:
+    """Return a function of n that returns the n portions of a profile, of one label a row."""
     work = Work(pair, settings)
-    return pass_over(work.distance, settings.rule, relevance_of(work), settings.device)
+    return portions_over(work.distance, relevance_of(work), settings)
 
 
 @plain_floats
@@ -131,8 +137,8 @@ class Loop(NamedTuple):
 
 LOOPS = (
     Loop(
-        Work, "portions", lambda work: _elsewhere(work), lambda work: _portions(work),
-        why="An executor has the workers; each counts portions of a pass, whose integers add up.",
+        Work, "portions", lambda work: _in_portions(work), lambda work: _portions(work),
+        why="The workers of an executor count portions of a pass, or a checkpoint keeps them; their integers add up.",
         measured="two processes 0.55 of the time of one (python -m benchmarks --only cluster)",
     ),
     Loop(
@@ -210,12 +216,12 @@ def _exact(work: Work) -> bool:
     return isinstance(work.settings.rule, Exact)
 
 
+def _in_portions(work: Work) -> bool:
+    return work.settings.executor is not None or work.settings.checkpoint is not None
+
+
 def _label_sets(work: Work) -> bool:
     return isinstance(work.labels, LabelSets)
-
-
-def _elsewhere(work: Work) -> bool:
-    return work.settings.executor is not None or work.settings.checkpoint is not None
 
 
 def _by_rules(work: Work) -> bool:
@@ -251,7 +257,12 @@ def _rarely_together(left: Blocks) -> bool:
 
 
 def _portions(work: Work) -> TieProfile:
-    return portions.profile_in_portions(work.pair, relevance_of(work), work.settings, pass_over)
+    return portions.profile_in_portions(work.pair, relevance_of(work), work.settings, portions_over)
+
+
+def portions_over(distance: Distance, relevance: Relevance, settings: CountingOptions) -> Callable[[int], Portions]:
+    """Return a function of n that returns the n portions of the counting pass over a distance."""
+    return partial(portions.Portions, pass_over(distance, relevance, settings), _divide)
 
 
 def _histograms(work: Work) -> TieProfile:
@@ -259,15 +270,14 @@ def _histograms(work: Work) -> TieProfile:
 
 
 def _by_blocks(work: Work) -> TieProfile:
-    settings = work.settings
-    counting = pass_over(work.distance, settings.rule, relevance_of(work), settings.device)
-    return counting.run(settings.threads, settings.progress)
+    counting = pass_over(work.distance, relevance_of(work), work.settings)
+    return counting.run(_divide, work.settings.threads, work.settings.progress)
 
 
-def pass_over(distance: Distance, rule: Ties, relevance: Relevance, card: Card | None) -> CountingPass:
-    """Return the counting pass over a distance, on a card or on the processor."""
-    task = distance, rule, relevance, _divide
-    return CountingPass(*task) if card is None else cards.CardPass(card, *task)
+def pass_over(distance: Distance, relevance: Relevance, settings: CountingOptions) -> CountingPass:
+    """Return the counting pass over a distance: on a card if the settings name one."""
+    task = distance, settings.rule, relevance
+    return CountingPass(*task) if settings.device is None else cards.CardPass(settings.device, *task)
 
 
 def relevance_of(work: Work) -> Relevance:

@@ -7,13 +7,13 @@ scores, a run, neighbors, ranks ────────────────
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.engine.count import count, counting_pass
+from deadheat.engine.count import count, opened_portions
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.distances import registry as distance_registry
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from deadheat.engine.counting import judged as judgements
-    from deadheat.engine.counting import links, neighbors, portions, runs, scored, unmatched
+    from deadheat.engine.counting import links, neighbors, runs, scored, unmatched
     from deadheat.engine.counting.judged import Junk
-    from deadheat.engine.counting.passes import CountingPass
+    from deadheat.engine.counting.portions import Portions
     from deadheat.engine.counting.runs import RunTables
     from deadheat.engine.profiles.portions import Portion
     from deadheat.inputs import trec
@@ -60,7 +60,6 @@ else:
     judgements = lazy("deadheat.engine.counting.judged")
     links = lazy("deadheat.engine.counting.links")
     neighbors = lazy("deadheat.engine.counting.neighbors")
-    portions = lazy("deadheat.engine.counting.portions")
     runs = lazy("deadheat.engine.counting.runs")
     scored = lazy("deadheat.engine.counting.scored")
     trec = lazy("deadheat.inputs.trec")
@@ -956,11 +955,11 @@ class Task:
         number = checks.whole_number(number, "number", most=n - 1)
         rows_of(self, "portions")
         self._require_unchanged()
-        return portions.Portions(self._counting_pass, n).count(number, self.threads)
+        return self._portions(n).count(number, self.threads)
 
     @cached_property
-    def _counting_pass(self) -> CountingPass:
-        return counting_pass(self.pair, self.options)
+    def _portions(self) -> Callable[[int], Portions]:
+        return opened_portions(self.pair, self.options)
 
     @property
     def labels(self) -> NDArray[Any] | None:

@@ -16,7 +16,6 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,11 +29,9 @@ import deadheat as dh
 from deadheat.cli.main import main
 from deadheat.engine.counting import layout
 from deadheat.engine.counting.candidates import Candidates, Relevance
-from deadheat.engine import count
 from deadheat.engine.counting.card import card_pass, counting, device
 from deadheat.engine.counting.card.counting import by_sorting, count_between
 from deadheat.engine.counting.card.device import Card, Rows, open_card
-from deadheat.engine.counting.distributed import worker
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.scaling import Rows as Scaled
 from deadheat.engine.ties.rule import Exact
@@ -190,16 +187,18 @@ def test_little_is_left_to_the_processor(card, way, monkeypatch):
 @pytest.mark.parametrize("begun_on_the_card", [False, True])
 def test_either_path_goes_on_from_the_other_ones_checkpoint(begun_on_the_card, card, tmp_path, monkeypatch):
     monkeypatch.setattr(layout, "BLOCK_ROWS", 16)
+    for name, value in {"COLUMNS": 4, "TIMES_RELEVANT": 1, "QUERIES": 8, "FEW_QUERIES": 8, "PAIRS": 500}.items():
+        monkeypatch.setattr(portions, name, value)
     one, other = (card, None) if begun_on_the_card else (None, card)
 
     def interrupt(done, total):
         if done > total / 2:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt, match="shards are kept"):
+    with pytest.raises(KeyboardInterrupt, match="portions are kept"):
         profiled(*DUPLICATES, checkpoint=tmp_path / "kept", device=one, progress=interrupt, threads=1)
     begun = []
-    assert len(list((tmp_path / "kept").glob("shard-*"))) > 1
+    assert len(list((tmp_path / "kept").glob("portion-*"))) > 1
     options = {"checkpoint": tmp_path / "kept", "progress": lambda done, total: begun.append(done / total)}
     assert profiled(*DUPLICATES, device=other, **options) == profiled(*DUPLICATES)
     assert begun[0] > 0.3
@@ -342,7 +341,7 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, card, precision):
     for exact_only in (True, False):
         metric, queries = distance_registry.make(distance, rows, None, exact_only), np.arange(len(rows))
         relevance = Relevance(labels, labels, Candidates.of(len(rows), len(rows), leave_one_out=False))
-        counting_pass = card_pass.CardPass(card, metric, Exact(), relevance, count._divide)
+        counting_pass = card_pass.CardPass(card, metric, Exact(), relevance)
         metric, last = counting_pass.distance, counting_pass.last
         assert last == (precision == "float32" and metric.levels[0].dtype == np.float32)
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):
@@ -571,46 +570,24 @@ def test_arithmetic_that_the_environment_changes_is_refused(monkeypatch):
         open_card("cuda")
 
 
-def test_workers_take_one_card_each(monkeypatch):
-    pretend(monkeypatch, 3)
-    assert [open_card("cuda", number) for number in range(5)] == [0, 1, 2, 0, 1]
-    assert [open_card("cuda:1", number) for number in range(2)] == [1, 1]
-    assert open_card("cuda") == 2
-
-
 @pytest.mark.parametrize("gallery", [False, True])
-def test_workers_of_an_executor(gallery, monkeypatch, tmp_path):
-    """The first worker claims the first card, by a file that the others see."""
-    numbers = []
-    monkeypatch.setattr(device, "open_card", lambda name, number=None: numbers.append(number) or ON_CPU)
+def test_workers_of_an_executor_open_the_card_that_they_are_told(gallery, monkeypatch):
+    opened = []
+    monkeypatch.setattr(device, "open_card", lambda name: opened.append(name) or ON_CPU)
     rows, labels = DUPLICATES
     given = (rows[:60], labels[:60], rows[60:], labels[60:]) if gallery else (rows, labels)
     in_pieces(monkeypatch)
-    for name, claimed in (("cuda", [0]), ("cuda:1", [None])):
+    for name in ("cuda", "cuda:1"):
         with ThreadPoolExecutor(2) as executor:
-            cluster = dh.Cluster(executor, tasks=6, device=name)
-            assert profiled(*given, executor=cluster) == profiled(*given)
-        assert numbers == claimed
-        numbers.clear()
-    job = SimpleNamespace(device="cuda", files=SimpleNamespace(folder=str(tmp_path)))
-    assert [worker._card(job) for _ in range(3)] == [ON_CPU] * 3
-    assert numbers == [0, 1, 2]
+            assert profiled(*given, executor=executor, device=name) == profiled(*given)
+    assert opened == ["cuda", "cuda:1"]  # the caller needs none
 
 
 @needs_cuda
 @pytest.mark.slow
 def test_processes_with_cards():
     with ProcessPoolExecutor(2) as executor:
-        cluster = dh.Cluster(executor, tasks=6, device="cuda")
-        assert profiled(*DUPLICATES, executor=cluster) == profiled(*DUPLICATES)
-
-
-def test_a_device_is_given_to_the_cluster():
-    with (
-        ThreadPoolExecutor(1) as executor,
-        pytest.raises(ValueError, match=r"^device must be given to the cluster with"),
-    ):
-        dh.evaluate(*DUPLICATES, executor=executor, device=ON_CPU)
+        assert profiled(*DUPLICATES, executor=executor, device="cuda") == profiled(*DUPLICATES)
 
 
 @pytest.mark.parametrize("place", PLACES)

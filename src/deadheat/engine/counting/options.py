@@ -81,12 +81,11 @@ class CountingOptions:
         if relevance is not None:
             checks.choice(relevance, RELEVANCE, "relevance")
         pool = None if executor is None else executors.executor_given(executor)
-        worker_threads, on = (
-            1 if threads is None else n_thread,
-            None if executor is None or device is None else devices.name_of(device),
-        )
+        worker_threads = 1 if threads is None else n_thread
+        worker_device = None if executor is None or device is None else devices.name_of(device)
         return cls(
-            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, pool, worker_threads, on, relevance,
+            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, pool, worker_threads, worker_device,
+            relevance,
         )  # fmt: skip
 
     def fitted(self, pair: Pair) -> CountingOptions:

@@ -20,9 +20,9 @@ The cut follows from the data and the number of portions alone: not from threads
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,21 +30,17 @@ import numpy as np
 from deadheat.engine.counting import executors
 from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.checkpoint import Checkpoint, report_found, what_is_kept
-from deadheat.engine.counting.executors import SentRows
 from deadheat.engine.counting.layout import Share
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.passes import Assembly, CountingPass, Section
-from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.counting.passes import Assembly, CountingPass, Divide, Section
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.portions import Portion, Sums
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Ties
 from deadheat.errors import ClusterError
 from deadheat.inputs.samples import Pair
-from deadheat.inputs.source import fingerprint
+from deadheat.inputs.source import Source, fingerprint
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.checks import cause
-from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import hashlib, lazy
 from deadheat.support.progress import Reporting
 
@@ -87,9 +83,9 @@ Cell = list[tuple[int, int]]  # shares of queries and of columns, counted togeth
 class Portions:
     """The `n` portions of a counting pass."""
 
-    def __init__(self, counting_pass: CountingPass, n: int) -> None:
-        self.counting_pass, self.n = counting_pass, n
-        layout, relevance = counting_pass.layout, counting_pass.problem.relevance
+    def __init__(self, counting: CountingPass, divide: Divide, n: int) -> None:
+        self.counting, self.divide, self.n = counting, divide, n
+        layout, relevance = counting.layout, counting.problem.relevance
         self._shares, self._columns, self._symmetric = n, 1, False
         if n == 1 or _most_columns(relevance) < 2:
             return
@@ -111,7 +107,7 @@ class Portions:
 
     def count(self, number: int, threads: int) -> Portion:
         """Count a portion."""
-        problem = self.counting_pass.problem
+        problem = self.counting.problem
         candidates, n_ranked = problem.relevance.candidates, np.empty(0, dtype=np.int64)
         counted = [self._counted(cell, threads) for cell in self.cells(number)]
         most = np.zeros_like(problem.most_groups)
@@ -125,23 +121,23 @@ class Portions:
     def _counted(self, cell: Cell, threads: int) -> tuple[Int64, Assembly]:
         """Return the queries of a cell and their groups."""
         if not self._symmetric and self._columns == 1:
-            part = self.counting_pass.of_share(Share(cell[0][0], self._shares))
+            part = self.counting.of_share(Share(cell[0][0], self._shares))
             queries, assembly = self._assembly(part.cut_up[0])
-            part.count_all(assembly, threads, _ignored)
+            part.count(self.divide, assembly, threads, _ignored)
             return queries, assembly
         blocks, sections, first = self._symmetric_cell(cell) if self._symmetric else self._plain_cell(cell)
         queries, assembly = self._assembly(blocks)
-        shards = [({b: blocks[b] for b in shard}, sections) for shard in self.counting_pass.layout.shards(blocks)]
-        self.counting_pass.count_shards(shards, assembly, threads, _ignored, outside_tiles=first)
+        shards = [({b: blocks[b] for b in shard}, sections) for shard in self.counting.layout.shards(blocks)]
+        self.counting.count_shards(shards, assembly, threads, _ignored, outside_tiles=first)
         return queries, assembly
 
     def _assembly(self, blocks: list[Int64]) -> tuple[Int64, Assembly]:
         queries = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *blocks]))
-        return queries, Assembly(self.counting_pass.problem, queries)
+        return queries, Assembly(self.counting.problem, queries)
 
     def _plain_cell(self, cell: Cell) -> tuple[list[Int64], list[Section], bool]:
         ((shares, columns),) = cell
-        blocks, ranges = self.counting_pass.layout.cut(Share(shares, self._shares), Share(columns, self._columns))
+        blocks, ranges = self.counting.layout.cut(Share(shares, self._shares), Share(columns, self._columns))
         return blocks, [Section(ranges, range(len(blocks)))], columns == 0
 
     def _symmetric_cell(self, cell: Cell) -> tuple[list[Int64], list[Section], bool]:
@@ -150,9 +146,7 @@ class Portions:
         blocks: list[Int64] = []
         halves = []
         for share in [k for k, _ in cell] if first else cell[0]:
-            own, ranges = self.counting_pass.layout.cut_symmetric(
-                Share(share, self._shares), whole=False, first=len(blocks)
-            )
+            own, ranges = self.counting.layout.cut_symmetric(Share(share, self._shares), own=True, first=len(blocks))
             halves.append((ranges, range(len(blocks), len(blocks) + len(own))))
             blocks += own
         (ranges, rows), (others, columns) = halves
@@ -168,32 +162,29 @@ def _ignored(_: int) -> None:
     """Ignore the progress within a portion."""
 
 
-MakePass = Callable[[Distance, Ties, Relevance, Any], CountingPass]  # on a card, or None; a function of a module
+Make = Callable[[Distance, Relevance, CountingOptions], Callable[[int], Portions]]
 
 
 @dataclass(frozen=True)
 class Job:
     """The portions of a counting pass, as they are sent to the workers of an executor."""
 
-    rows: SentRows
-    distance: str
-    rule: Ties
+    query: Source
+    gallery: Source | None
     relevance: Relevance
+    settings: CountingOptions
+    make: Make
     n: int
-    threads: int
-    device: str | None
-    pass_over: MakePass
 
-    def open(self) -> Any:
+    def open(self) -> Callable[[int], Portion]:
         """Return the function that counts a portion by its number."""
-        distance = distance_registry.make(self.distance, *self.rows.open(), self.rule.exact_only)
-        card = None if self.device is None else devices.open_card(self.device)
-        portions = Portions(self.pass_over(distance, self.rule, self.relevance, card), self.n)
-        return lambda number: portions.count(number, self.threads)
+        device = self.settings.worker_device
+        settings = replace(self.settings, device=None if device is None else devices.open_card(device))
+        portions = self.make(settings.open(self.query, self.gallery), self.relevance, settings)(self.n)
+        return lambda number: portions.count(number, settings.threads)
 
 
-@plain_floats
-def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptions, pass_over: MakePass) -> TieProfile:
+def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptions, make: Make) -> TieProfile:
     """Return the profile of one label a row or of judgements, by the executor and checkpoint of the options."""
     n, candidates = usual_number(relevance), relevance.candidates
     n_pair = len(relevance.asking()) * len(relevance.gallery_class)
@@ -210,9 +201,7 @@ def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptio
         done = n - len(left)
         try:
             with Reporting(options.progress, n_pair, done=n_pair * done // n) as report:
-                for number, portion in stack.enter_context(
-                    closing(_counted(pair, relevance, options, pass_over, n, left))
-                ):
+                for number, portion in stack.enter_context(closing(_counted(pair, relevance, options, make, n, left))):
                     _settle(sums, number, n, portion)
                     if kept is not None:
                         kept.save(number, portion.arrays())
@@ -247,22 +236,20 @@ def _digest(*arrays: Array) -> str:
 
 
 def _counted(
-    pair: Pair, relevance: Relevance, options: CountingOptions, pass_over: MakePass, n: int, left: list[int]
-) -> Iterator[tuple[int, Portion]]:
+    pair: Pair, relevance: Relevance, options: CountingOptions, make: Make, n: int, left: list[int]
+) -> Generator[tuple[int, Portion]]:
     """Yield the portions that are left, each with its number."""
-    both = pair.query.embeddings, None if pair.gallery is None else pair.gallery.embeddings
+    query, gallery = pair.query.embeddings, pair.gallery and pair.gallery.embeddings
     if options.executor is None:
         if left:
-            portions = Portions(pass_over(options.open(*both), options.rule, relevance, options.device), n)
+            portions = make(options.open(query, gallery), relevance, options)(n)
             yield from ((number, portions.count(number, options.threads)) for number in left)
         return
-    options.open(*(source and executors.first_row(source) for source in both))  # what does not fit is known now
-    with executors.Folder() as folder:
-        rows = SentRows.of(*both, folder)
-        job = Job(
-            rows, options.distance, options.rule, relevance, n, options.worker_threads, options.worker_device, pass_over
-        )
-        yield from executors.answers(options.executor, job, left, folder)
+    options.open(executors.first_row(query), gallery and executors.first_row(gallery))  # what does not fit is known now
+    plain = replace(
+        options, threads=options.worker_threads, junk=None, exclude=None, progress=False, checkpoint=None, executor=None
+    )
+    yield from executors.answers(options.executor, Job(query, gallery, relevance, plain, make, n), left)
 
 
 def _settle(sums: Sums, number: int, n: int, portion: Any) -> None:

@@ -77,7 +77,7 @@ class CardPass(CountingPass):
         self._edges: dict[Any, tuple[Tensor, bool]] = {}
 
     def wide(self, ranges: list[ColumnRange], blocks: Iterable[Int64]) -> list[ColumnRange]:
-        """Return ranges merged into as wide tiles as the memory of the card allows."""
+        """Return ranges merged into tiles as wide as the memory of the card allows."""
         each = 64 if kernel_of(self.card) is None else 16  # bytes of a score, sorted with its place or not
         of_column = max(map(len, blocks), default=1) * each + 16 * self.distance.dim
         return self.layout.joined(ranges, (), max(1, min(MOST_BYTES, self.card.free() // 2) // of_column))
