@@ -104,6 +104,11 @@ class Relevance:
     candidates: Candidates
 
     @property
+    def sharing(self) -> Sharing | None:
+        """This relevance, if it is by shared labels."""
+        return None
+
+    @property
     def n_class(self) -> int:
         return int(self.gallery_class.max()) + 1
 
@@ -180,6 +185,10 @@ class Sharing(Relevance):
     ) -> Sharing:
         nobody = np.full(len(gallery_labels), -1)
         return cls(np.zeros(len(labels), dtype=np.int64), nobody, candidates, labels, gallery_labels, n_sharing)
+
+    @property
+    def sharing(self) -> Sharing:
+        return self
 
     @property
     def n_class(self) -> int:
