@@ -50,7 +50,8 @@ class RankingProblem:
             column_of_item=distance.columns.column_of_item, ranked=candidates.ranked, junk=candidates.junk,
             itself=np.empty(0, dtype=np.int64) if candidates.itself is None else candidates.itself,
             items=None if candidates.junk is None else self.items_of_columns, least_for_int8=LEAST_FOR_INT8,
-            query_labels=sharing and sharing.labels, item_labels=sharing and sharing.gallery_labels,
+            query_labels=None if sharing is None else sharing.labels,
+            item_labels=None if sharing is None else sharing.gallery_labels,
         )  # fmt: skip
         return _core.Pass(described)
 
