@@ -19,7 +19,7 @@ import deadheat as dh
 
 ROOT = Path(__file__).parent.parent
 PUBLIC = [
-    "Cluster", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit", "audit_collection",
+    "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit", "audit_collection",
     "audit_run", "classification", "collisions", "compare", "compare_formats", "confidence", "errors", "evaluate",
     "exploit", "generalization_gap", "grouped", "hash_lookup", "html_report", "index_recall", "index_recall_of_truth",
     "leaderboard", "link_prediction", "low_precision", "measures", "p_values", "pair_classification", "plots",

@@ -221,7 +221,7 @@ def test_progress_and_a_task_that_fails() -> None:
         search = partial(dh.index_recall, returned, queries, base, distance="cosine")
         require_same(search(executor=threads, progress=lambda *state: told.append(state)), search())
         assert (told[0], told[-1], len(told)) == ((0, 4800), (4800, 4800), 7)
-        with pytest.raises(ClusterError, match="^the executor failed: OSError: the network is gone$"):
+        with pytest.raises(ClusterError, match=r"^the executor failed: OSError: the network is gone$"):
             search(executor=Counted(threads, 1))
 
 

@@ -23,7 +23,7 @@ import pytest
 import test_invariance as invariance
 from click.testing import CliRunner
 from kernel_on_host import kernel_on_host
-from keyed import profiled
+from keyed import in_many_portions, profiled
 
 import deadheat as dh
 from deadheat.cli.main import main
@@ -186,9 +186,7 @@ def test_little_is_left_to_the_processor(card, way, monkeypatch):
 
 @pytest.mark.parametrize("begun_on_the_card", [False, True])
 def test_either_path_goes_on_from_the_other_ones_checkpoint(begun_on_the_card, card, tmp_path, monkeypatch):
-    monkeypatch.setattr(layout, "BLOCK_ROWS", 16)
-    for name, value in {"COLUMNS": 4, "TIMES_RELEVANT": 1, "QUERIES": 8, "FEW_QUERIES": 8, "PAIRS": 500}.items():
-        monkeypatch.setattr(portions, name, value)
+    in_many_portions(monkeypatch)
     one, other = (card, None) if begun_on_the_card else (None, card)
 
     def interrupt(done, total):

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from keyed import profiled
+from keyed import in_many_portions, profiled
 
 import deadheat as dh
 from deadheat.engine import count
-from deadheat.engine.counting import executors, layout, portions
+from deadheat.engine.counting import executors, portions
 from deadheat.engine.counting.candidates import Candidates, Relevance
 from deadheat.errors import ClusterError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import disk
@@ -39,11 +39,7 @@ def samples(n: int, seed: int = 0, size: int = 3, classes: int = 12) -> tuple[np
 
 @pytest.fixture
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small data have many blocks, tiles and portions."""
-    for name, value in {"BLOCK_ROWS": 8, "TILE_COLUMNS": 16}.items():
-        monkeypatch.setattr(layout, name, value)
-    for name, value in {"COLUMNS": 4, "TIMES_RELEVANT": 1, "QUERIES": 8, "FEW_QUERIES": 8, "PAIRS": 500}.items():
-        monkeypatch.setattr(portions, name, value)
+    in_many_portions(monkeypatch)
 
 
 @pytest.fixture
@@ -82,6 +78,8 @@ def require_same(tmp_path: Path, executor: Executor, *given: Any, **settings: An
     wanted = task.profile.digest()
     for n in (1, 2, 5, 8, 13):
         parts = pickle.loads(pickle.dumps([task.portion(number, n) for number in range(n)]))
+        for part in parts:
+            part.groups.packed.flags.writeable = False  # as Ray returns them
         assert dh.TieProfile.from_portions(parts[::-1]).digest() == wanted
     folder = tempfile.mkdtemp(dir=tmp_path)
     assert profiled(*given, **settings, executor=executor, checkpoint=folder).digest() == wanted
@@ -223,7 +221,7 @@ def test_any_rows_travel_and_large_arrays_are_written_once(
     for number, dtype in enumerate((np.float32, np.float64, ">f4", np.int8)):
         np.save(tmp_path / f"{number}.npy", rows.astype(dtype))
         assert profiled(tmp_path / f"{number}.npy", labels, executor=threads) == profiled(rows, labels)
-    mapped, seen = np.load(tmp_path / "0.npy", mmap_mode="r"), []
+    mapped, seen = np.load(tmp_path / "0.npy", mmap_mode="r"), list[int]()
     for view, of_view in ((mapped[37:], labels[37:]), (mapped[::2], labels[::2]), (rows, labels)):
         watched = Instead(
             threads, {0}, lambda: seen.append(len([*tmp_path.glob("deadheat-job-*/*")])) or executors.work

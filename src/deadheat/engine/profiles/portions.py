@@ -70,7 +70,8 @@ class Sums:
         whole = len(self._known), self._n_item, self._bounds_only
         if (portion.n_query, portion.n_item, portion.bounds_only) != whole:
             raise InvalidValueError("portions", "must be of one task, but differ in their queries, items or ties")
-        self.add_groups(portion.queries, portion.groups)
+        *arrays, file = portion.groups
+        self.add_groups(portion.queries, PackedGroups(*map(np.array, arrays), file))  # Ray's arrays are read-only
         if len(portion.n_ranked):
             self._n_ranked = portion.n_ranked
 
