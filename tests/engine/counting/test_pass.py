@@ -15,7 +15,7 @@ import deadheat as dh
 from deadheat.engine import count
 from deadheat.engine.counting import layout, passes
 from deadheat.engine.counting.candidates import Relevance
-from deadheat.engine.counting.layout import TILE_COLUMNS, ColumnRange, Layout
+from deadheat.engine.counting.layout import TILE_COLUMNS, ColumnRange, Partition
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass, Polling
 from deadheat.engine.ties import registry as tie_registry
@@ -298,6 +298,6 @@ TWO_BANDS = [*blocks_of(100, 2), *blocks_of(100, 2, band=1, start=200, first=2)]
     ids=["blocks of a shard stay by themselves", "all are of the shard", "never over a band", "never beyond a tile"],
 )  # fmt: skip
 def test_ranges_of_a_shard_are_joined(ranges, shard, joined):
-    cut = Layout.__new__(Layout)  # whose problem it must not look at
+    cut = Partition.__new__(Partition)  # whose problem it must not look at
     cut.tile_columns = TILE_COLUMNS
     assert [(r.columns.start, r.columns.stop, r.band, r.block) for r in cut.joined(ranges, shard)] == joined

@@ -69,7 +69,7 @@ def by_query(distance: Distance, relevance: Relevance) -> Distance | None:
     return distance.having(columns=distance.columns.as_items(np.lexsort((relevance.query_class, size, size < 2, band))))
 
 
-class Layout:
+class Partition:
     """Partition of one pass; if `symmetric`, columns are queries, so that a tile serves both.
 
     `active` are the queries that have a relevant item.

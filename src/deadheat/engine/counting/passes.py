@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deadheat.engine.counting.candidates import Relevance
-from deadheat.engine.counting.layout import ColumnRange, Layout, Share, by_query
+from deadheat.engine.counting.layout import ColumnRange, Partition, Share, by_query
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.packed import PackedGroups
@@ -69,7 +69,7 @@ class CountingPass:
     def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
         ordered = by_query(distance, relevance)
         self.problem = RankingProblem(ordered or distance, rule, relevance)
-        self.layout = Layout(self.problem, ordered is not None)
+        self.layout = Partition(self.problem, ordered is not None)
         self.distance = self.problem.distance.expecting(self.layout.n_relevant, self.layout.symmetric)
 
     @cached_property

@@ -59,7 +59,7 @@ UNEVEN = 1.25  # work of the largest portion at most, relative to the mean
 
 def default_number(relevance: Relevance) -> int:
     """Return the number of portions of a run; it follows from the data alone, so that a run can resume elsewhere."""
-    n_query, n_item = len(relevance.asking()), len(relevance.gallery_class)
+    n_query, n_item = len(relevance.with_relevant()), len(relevance.gallery_class)
     n_pair, most = n_query * n_item, _most_columns(relevance)
     n = max(1, min(DEFAULT, -(-n_pair // PAIRS)), n_pair // MOST_PAIRS)
     if relevance.candidates.symmetric and most > 1:
@@ -92,7 +92,7 @@ class Portions:
         if layout.symmetric:
             self._shares, self._symmetric = _even_shares(n), True
         else:
-            most = _most_queries(len(relevance.asking()))
+            most = _most_queries(len(relevance.with_relevant()))
             self._shares = max(k for k in range(1, 1 + min(n, most)) if n % k == 0)
             self._columns = n // self._shares
 
@@ -187,7 +187,7 @@ class CountingJob:
 def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptions, make: Make) -> TieProfile:
     """Return the profile of one label a row or of judgements, by the executor and checkpoint of the options."""
     n, candidates = default_number(relevance), relevance.candidates
-    n_pair = len(relevance.asking()) * len(relevance.gallery_class)
+    n_pair = len(relevance.with_relevant()) * len(relevance.gallery_class)
     sums = Sums(relevance.most_relevant(), len(candidates.ranked), options.rule.bounds_only)
     with ExitStack() as stack:
         kept, left = None, [*range(n)]
