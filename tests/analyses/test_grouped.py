@@ -464,17 +464,17 @@ def test_no_more_than_a_group_is_taken_at_a_time() -> None:
     assert sum(source.taken) >= 300
 
 
-def test_scores_are_computed_inside_groups_alone(monkeypatch) -> None:
-    ranked_whole, computed = within._ranked_whole, []
+def test_pairs_are_counted_inside_groups_alone(monkeypatch) -> None:
+    made, counted = within.Work, []
 
-    def counted(distance, items, classes):
-        computed.append(len(items) ** 2)
-        return ranked_whole(distance, items, classes)
+    def work(pair, *given, **more):
+        counted.append(len(pair.query.labels))
+        return made(pair, *given, **more)
 
-    monkeypatch.setattr(within, "_ranked_whole", counted)
+    monkeypatch.setattr(within, "Work", work)
     labels = np.repeat(np.arange(40), 6)
     grouped(Task(np.random.default_rng(0).standard_normal((240, 8)), labels), group_size=5, measures="AP")
-    assert computed == [30**2] * 8
+    assert counted == [30] * 8
 
 
 def test_progress_counts_the_pairs_inside_groups_and_a_gap_makes_four_passes() -> None:
