@@ -49,8 +49,8 @@ Source source_of(nb::handle source) {
         }
         rows.read = [source](const Numbers64 &index, void *out) {
             const nb::gil_scoped_acquire hold;
-            const auto found = nb::borrow(source.attr("take")(index));
-            const auto matrix = nb::cast<Matrix<const T>>(found);
+            const auto result = nb::borrow(source.attr("take")(index));
+            const auto matrix = nb::cast<Matrix<const T>>(result);
             std::memcpy(out, matrix.data, index.size() * at(matrix.columns) * sizeof(T));
         };
     });
@@ -61,7 +61,7 @@ Source source_of(nb::handle source) {
 
 namespace nanobind::detail {
 
-/// What a function makes of an object, and may throw about.
+/// Makes a struct from an object by a function, and may throw about.
 template <class Struct, auto made>
 struct made_caster {
     NB_TYPE_CASTER(Struct, const_name("object"))
@@ -151,9 +151,9 @@ public:
             for (const UndecidedItem &item : items) numbers.push_back(item.*field);
             return numbers;
         };
-        return nb::cast<Numbers64>(
-            decide_(counter, "rows"_a = all(&UndecidedItem::row), "columns"_a = all(&UndecidedItem::column),
-                    "low"_a = all(&UndecidedItem::low), "high"_a = all(&UndecidedItem::high)));
+        return nb::cast<Numbers64>(decide_(counter, "rows"_a = all(&UndecidedItem::row),
+                                           "columns"_a = all(&UndecidedItem::column), "low"_a = all(&UndecidedItem::low),
+                                           "high"_a = all(&UndecidedItem::high)));
     }
 
 private:
@@ -169,7 +169,7 @@ public:
         const auto [groups, cuts, decide] = nb::cast<std::tuple<TieGroups, std::vector<Cuts>, nb::object>>(
             group_(nb::cast(&relevant, nb::rv_policy::reference)));
         Grouped grouped{groups, cuts, std::make_unique<PythonDecision>(decide)};
-        for (Cuts &each : grouped.cuts) make_ascending(each.low, each.high);
+        for (Cuts &sequence : grouped.cuts) make_ascending(sequence.low, sequence.high);
         return grouped;
     }
 
@@ -217,7 +217,6 @@ void in_ranges(Pass &self, const Queries &queries, const std::vector<Range> &ran
     released([&] { (self.*work)(queries, ranges, groups, *workers); });
 }
 
-using Pairs = Span<const std::int64_t>;
 using Released = nb::call_guard<nb::gil_scoped_release, FloatMode>;
 
 void bind_scores(nb::module_ &m) {
@@ -236,13 +235,13 @@ void bind_scores(nb::module_ &m) {
     by_keyword<&Band::start, &Band::stop, &Band::of_level>(nb::class_<Band>(m, "Band"), "start"_a, "stop"_a, "of_level"_a);
     nb::class_<Scores> scores(m, "Scores");
     by_keyword<&Scores::form, &Scores::query, &Scores::item, &Scores::offset, &Scores::squares, &Scores::item_of_column,
-               &Scores::bound_by_terms, &Scores::levels, &Scores::bands>(
-        scores, "form"_a, "query"_a, "item"_a, "offset"_a, "squares"_a, "item_of_column"_a, "bound_by_terms"_a, "levels"_a,
-        "bands"_a);
+               &Scores::bound_by_terms, &Scores::levels, &Scores::bands>(scores, "form"_a, "query"_a, "item"_a, "offset"_a,
+                                                                         "squares"_a, "item_of_column"_a, "bound_by_terms"_a,
+                                                                         "levels"_a, "bands"_a);
     scores
         .def(
             "pair_scores",
-            [](const Scores &self, Pairs queries, Pairs columns) {
+            [](const Scores &self, Int64s queries, Int64s columns) {
                 Fresh<double> out({static_cast<Index>(queries.size())});
                 self.pair_scores(queries, columns, out);
                 return out;
@@ -250,7 +249,7 @@ void bind_scores(nb::module_ &m) {
             "queries"_a, "columns"_a, Released())
         .def(
             "pair_bounds",
-            [](const Scores &self, Pairs queries, Pairs columns, Span<const double> scores) {
+            [](const Scores &self, Int64s queries, Int64s columns, Span<const double> scores) {
                 Fresh<double> out({static_cast<Index>(queries.size())});
                 self.pair_bounds(queries, columns, scores, out);
                 return out;
@@ -258,22 +257,21 @@ void bind_scores(nb::module_ &m) {
             "queries"_a, "columns"_a, "scores"_a, Released())
         .def(
             "tile",
-            [](const Scores &self, int level, Pairs queries, Pairs columns) -> nb::object {
+            [](const Scores &self, int level, Int64s queries, Int64s columns) -> nb::object {
                 const auto make = [&]<class T>(T) {
                     Fresh<T, 2> out({static_cast<Index>(queries.size()), static_cast<Index>(columns.size())});
                     released([&] { self.tile<T>(level, queries, columns, out); });
                     return nb::cast(std::move(out));
                 };
-                return self.levels[static_cast<std::size_t>(level)].wide ? make(double{}) : make(float{});
+                return self.levels[at(level)].wide ? make(double{}) : make(float{});
             },
             "level"_a, "queries"_a, "columns"_a)
         .def(
             "errors",
-            [](const Scores &self, int level, Pairs queries, Index band) {
+            [](const Scores &self, int level, Int64s queries, Index band) {
                 Fresh<double, 2> out({static_cast<Index>(queries.size()), 3});
                 for (std::size_t i = 0; i < queries.size(); ++i) {
-                    const Errors errors =
-                        self.errors(level, queries[i], self.bands[static_cast<std::size_t>(band)]);
+                    const Errors errors = self.errors(level, queries[i], self.bands[at(band)]);
                     double *to = &out.data[3 * i];
                     to[0] = errors.absolute, to[1] = errors.relative, to[2] = errors.tiny;
                 }
@@ -289,7 +287,7 @@ void bind_scores(nb::module_ &m) {
             "kind"_a, "query"_a, "item"_a, nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
         .def(
             "closeness",
-            [](const ExactPairs &self, Pairs queries, Pairs items) { return self.closeness(queries, items, NEVER); },
+            [](const ExactPairs &self, Int64s queries, Int64s items) { return self.closeness(queries, items, NEVER); },
             "queries"_a, "items"_a, Released());
 }
 
@@ -306,8 +304,8 @@ void bind_problem(nb::module_ &m) {
         .def_ro("columns", &TieGroups::columns)
         .def_ro("of_entry", &TieGroups::of_entry);
     m.def("group_exactly", &group_items, "scores"_a, "exact"_a.none(), "relevant"_a);
-    by_keyword<&Cuts::low, &Cuts::high, &Cuts::each, &Cuts::sharp>(nb::class_<Cuts>(m, "Cuts"), "low"_a, "high"_a, "each"_a,
-                                                                   "sharp"_a);
+    by_keyword<&Cuts::low, &Cuts::high, &Cuts::per_interval, &Cuts::sharp>(nb::class_<Cuts>(m, "Cuts"), "low"_a, "high"_a,
+                                                                           "per_interval"_a, "sharp"_a);
     nb::class_<Rule>(m, "Rule");
     nb::class_<PythonRule, Rule>(m, "PythonRule").def(nb::init<nb::object>(), "group"_a);
     by_keyword<&Patterns::query, &Patterns::item, &Patterns::query_table, &Patterns::item_table, &Patterns::item_kind,
@@ -396,7 +394,7 @@ void bind_pass(nb::module_ &m) {
         .def("stream", &in_ranges<&Pass::stream>, "queries"_a, "ranges"_a, "groups"_a, "threads"_a, "poll"_a)
         .def("sort", &in_ranges<&Pass::sort>, "queries"_a, "ranges"_a, "groups"_a, "threads"_a, "poll"_a)
         .def(
-            "relevant_items", [](const Pass &self, Pairs queries) { return relevant_items(self.problem(), queries); },
+            "relevant_items", [](const Pass &self, Int64s queries) { return relevant_items(self.problem(), queries); },
             "queries"_a, Released())
         .def(
             "make",

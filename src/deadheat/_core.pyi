@@ -21,14 +21,14 @@ def tangents(
     raw: NDArray[numpy.float32],
     centre: NDArray[numpy.float64],
     out: NDArray[numpy.float64],
-    spread: NDArray[numpy.float64],
+    size: NDArray[numpy.float64],
 ) -> None: ...
 @overload
 def tangents(
     raw: NDArray[numpy.float64],
     centre: NDArray[numpy.float64],
     out: NDArray[numpy.float64],
-    spread: NDArray[numpy.float64],
+    size: NDArray[numpy.float64],
 ) -> None: ...
 @overload
 def hash_rows(raw: NDArray[numpy.float32], directions: bool, threads: int = 1) -> NDArray[numpy.uint64]: ...
@@ -151,7 +151,7 @@ def ideal_gains(
     table: tuple[NDArray[numpy.float64], ...],
     out: NDArray[numpy.float64],
 ) -> None: ...
-def discount_spreads(
+def discount_deviations(
     closer: NDArray[numpy.int64],
     tied: NDArray[numpy.int64],
     slots: NDArray[numpy.int64],
@@ -380,7 +380,7 @@ def group_exactly(scores: Scores, exact: ExactPairs | None, relevant: RelevantIt
 
 class Cuts:
     def __init__(
-        self, *, low: NDArray[numpy.float64], high: NDArray[numpy.float64], each: int, sharp: bool
+        self, *, low: NDArray[numpy.float64], high: NDArray[numpy.float64], per_interval: int, sharp: bool
     ) -> None: ...
 
 class Rule:

@@ -14,7 +14,7 @@ import deadheat._core as _core
 POINTS = np.arange(6.0).reshape(3, 2)
 ROWS = SimpleNamespace(array=POINTS, shape=POINTS.shape, dtype=POINTS.dtype, in_memory=True)
 SCALED = SimpleNamespace(source=ROWS, factor=np.ones(3), divide=False)
-CUTS = {"low": POINTS, "high": POINTS, "each": 2, "sharp": False}
+CUTS = {"low": POINTS, "high": POINTS, "per_interval": 2, "sharp": False}
 
 
 def of_scores(**others):

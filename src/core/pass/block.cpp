@@ -19,7 +19,7 @@ std::unique_lock<std::mutex> held(std::mutex *lock) {
 
 }  // namespace
 
-Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop)
+Block::Block(const Problem &problem, Int64s queries, const StopFlag &stop)
     : problem_(problem), queries_(queries), stop_(stop), members_(problem, queries, groups_) {
     RelevantItems relevant = relevant_items(problem, queries);
     excluded_ = std::move(relevant.excluded);
@@ -36,9 +36,9 @@ Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std
         grouped_.cuts.push_back(cuts_of(groups));
         groups.score = {}, groups.bound = {};  // which the cuts are made of
     }
-    for (Cuts &each : grouped_.cuts)
-        counters_.push_back(
-            std::make_unique<Counter>(problem, queries, std::move(each), members_, static_cast<Index>(counters_.size())));
+    for (Cuts &sequence : grouped_.cuts)
+        counters_.push_back(std::make_unique<Counter>(problem, queries, std::move(sequence), members_,
+                                                      static_cast<Index>(counters_.size())));
     if (groups_.of_entry.rows == 0 || problem.plain) return;
     for (Index i = 0; i < relevant.irrelevant.rows; ++i)
         for (Index j = 0; j < relevant.irrelevant.columns; ++j) {
@@ -55,28 +55,27 @@ std::vector<Tally> Block::own_tallies() {
 }
 
 template <class T>
-std::vector<SingleItems> Block::count(Square<T> square, std::vector<Tally> &tallies, std::mutex *lock) {
+std::vector<SingleItems> Block::count(Tile<T> tile, std::vector<Tally> &tallies, std::mutex *lock) {
     if (junk_.rows > 0) {
         const Matrix<const std::uint64_t> all = junk_;
-        deadheat::leave_out<T>({all.row(square.row), square.scores.rows, all.columns, all.stride}, square.column,
-                               square.scores);
+        deadheat::leave_out<T>({all.row(tile.row), tile.scores.rows, all.columns, all.stride}, tile.column, tile.scores);
     }
     std::vector<SingleItems> items(counters_.size());
     Index most = 0;
     {
         const auto hold = held(lock);
         for (std::size_t k = 0; k < counters_.size(); ++k)
-            most = std::max(most, counters_[k]->template count<T>(square, excluded_, tallies[k], items[k]));
+            most = std::max(most, counters_[k]->template count<T>(tile, excluded_, tallies[k], items[k]));
     }
-    if (square.level == problem_.scores->last()) return items;
+    if (tile.level == problem_.scores->last()) return items;
     const std::lock_guard hold(learning_);
-    seen_ += static_cast<double>(square.scores.rows * square.scores.columns), undecided_ += static_cast<double>(most);
+    seen_ += static_cast<double>(tile.scores.rows * tile.scores.columns), undecided_ += static_cast<double>(most);
     if (undecided_ > MANY_UNDECIDED * seen_) level_ = problem_.scores->last();
     return items;
 }
 
-template std::vector<SingleItems> Block::count(Square<float>, std::vector<Tally> &, std::mutex *);
-template std::vector<SingleItems> Block::count(Square<double>, std::vector<Tally> &, std::mutex *);
+template std::vector<SingleItems> Block::count(Tile<float>, std::vector<Tally> &, std::mutex *);
+template std::vector<SingleItems> Block::count(Tile<double>, std::vector<Tally> &, std::mutex *);
 
 void Block::place(std::size_t counter, const SingleItems &items, std::vector<Tally> &tallies, std::mutex *lock) {
     const auto hold = held(lock);
@@ -85,20 +84,20 @@ void Block::place(std::size_t counter, const SingleItems &items, std::vector<Tal
 
 const std::vector<float> &Block::limits(Index band) {
     const std::lock_guard hold(limiting_);
-    std::vector<float> &found = limits_[band];
-    if (!found.empty()) return found;
+    std::vector<float> &result = limits_[band];
+    if (!result.empty()) return result;
     constexpr float LEAST = -std::numeric_limits<float>::infinity();
     const Scores &scores = *problem_.scores;
-    found.resize(queries_.size());
-    for (std::size_t i = 0; i < found.size(); ++i) {
+    result.resize(queries_.size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
         double low = std::numeric_limits<double>::infinity();
         for (const auto &counter : counters_) low = std::min(low, counter->cuts().low(static_cast<Index>(i), 0));
         const auto near = static_cast<float>(low - scores.errors(0, queries_[i], scores.bands[at(band)]).absolute -
                                              bounds::LEAST_OF_LIMIT);
-        found[i] =
+        result[i] =
             low < std::numeric_limits<double>::infinity() ? std::nextafter(std::nextafter(near, LEAST), LEAST) : -LEAST;
     }
-    return found;
+    return result;
 }
 
 void Block::leave_out(Numbers64 &rows, Numbers64 &columns) const {
@@ -148,7 +147,7 @@ void Block::count_next_to_tiles() {
     if (counters_.size() == 1) {  // what shares a relevant item's column is tied with it
         Counter &only = *counters_[0];
         for (std::size_t p = 0; p < sharing_.rows.size(); ++p)
-            only.counts(sharing_.rows[p], (2 * sharing_of_[p] + 1) * (2 / only.cuts().each)) +=
+            only.counts(sharing_.rows[p], (2 * sharing_of_[p] + 1) * (2 / only.cuts().per_interval)) +=
                 static_cast<std::int32_t>(sharing_.weights[p]);
     } else {
         count_alone(sharing_);
@@ -160,7 +159,8 @@ void Block::count_next_to_tiles() {
 void Block::collect(const PackedGroups &groups) {
     const Counter &first = *counters_.front(), &last = *counters_.back();
     const bool two = counters_.size() == 2;
-    const Index each = first.cuts().each, step = two || each == 2 ? 2 : 4, lead = two ? 0 : each == 2 ? 1 : 2;
+    const Index per_interval = first.cuts().per_interval, step = two || per_interval == 2 ? 2 : 4;
+    const Index lead = two ? 0 : 2 / per_interval;
     collect_groups(queries_, groups_.n_group, groups_.total,
                    {.within = first.counts, .nearer = last.counts, .step = step, .lead = lead}, groups);
 }

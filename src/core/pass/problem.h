@@ -25,7 +25,7 @@ struct RelevantItems {
     Table<std::int64_t> columns, count, irrelevant;
     Table<double> score, bound;
     Table<std::int32_t> excluded = {};  // columns that tiles leave out, ascending, padded with n_column
-    SingleItems singles = {};               // what of these is counted by itself
+    SingleItems singles = {};           // the items of these that are counted singly
 
     Entries entries() { return {columns, count, irrelevant, score, bound}; }
 };
@@ -43,7 +43,7 @@ struct TieGroups {
 /// in the interval, one whose score is below `low` above none. Infinite in padding.
 struct Cuts {
     Table<double> low, high;
-    Index each = 2;
+    Index per_interval = 2;
     bool sharp = false;  // scores are exact, and each interval is the least score above its threshold
 };
 
@@ -114,7 +114,7 @@ struct Problem {
     /// In how many columns the class of a query is.
     Index width(std::int64_t query) const { return class_columns.width(query_class[at(query)]); }
     /// The ranked items in each of some columns.
-    Numbers64 weights_of(Span<const std::int64_t> columns) const {
+    Numbers64 weights_of(Int64s columns) const {
         Numbers64 weights;
         for (std::int64_t column : columns) weights.push_back(weight[at(column)]);
         return weights;

@@ -16,7 +16,7 @@ constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
 struct Itself {
     Numbers64 row, item, column;
 
-    Itself(const Problem &problem, Span<const std::int64_t> queries) {
+    Itself(const Problem &problem, Int64s queries) {
         if (problem.itself.empty()) return;
         for (std::size_t i = 0; i < queries.size(); ++i) {
             const std::int64_t own = problem.itself[at(queries[i])];
@@ -37,10 +37,10 @@ SingleItems reduced(const Problem &problem, const Numbers64 &row, const Numbers6
     for (std::size_t p = 0; p < keys.size();) {
         std::size_t end = p + 1;
         while (end < keys.size() && keys[end] == keys[p]) ++end;
-        const std::int64_t of = keys[p] % problem.n_column();
+        const std::int64_t in_column = keys[p] % problem.n_column();
         out.rows.push_back(keys[p] / problem.n_column());
-        out.columns.push_back(of);
-        out.weights.push_back(problem.weight[at(of)] - static_cast<std::int64_t>(end - p));
+        out.columns.push_back(in_column);
+        out.weights.push_back(problem.weight[at(in_column)] - static_cast<std::int64_t>(end - p));
         p = end;
     }
     return out;
@@ -63,14 +63,13 @@ Table<std::int32_t> excluded_columns(const Table<std::int64_t> &columns, const S
 }
 
 /// Scores of the last level for all relevant columns of neighbouring queries of one class.
-void score_class(const Problem &problem, Span<const std::int64_t> queries, Index begin, Index end, Index width,
-                 RelevantItems &relevant) {
+void score_class(const Problem &problem, Int64s queries, Index begin, Index end, Index width, RelevantItems &relevant) {
     const Scores &scores = *problem.scores;
     const bool wide = scores.levels.back().wide, exact = scores.levels.back().exact;
     const auto some = queries.subspan(at(begin), at(end - begin));
     for (Index start = 0; start < width; start += SCORED_COLUMNS) {
         const Index n = std::min(SCORED_COLUMNS, width - start);
-        const Span<const std::int64_t> columns{relevant.columns.row(begin) + start, at(n)};
+        const Int64s columns{relevant.columns.row(begin) + start, at(n)};
         with_type(wide, [&](auto type) {
             Table<decltype(type)> tile(end - begin, n);
             scores.tile<decltype(type)>(scores.last(), some, columns, tile);
@@ -87,8 +86,7 @@ void score_class(const Problem &problem, Span<const std::int64_t> queries, Index
 }
 
 /// The same for single entries.
-void score_entries(const Problem &problem, Span<const std::int64_t> queries, const Numbers64 &places,
-                   RelevantItems &relevant) {
+void score_entries(const Problem &problem, Int64s queries, const Numbers64 &places, RelevantItems &relevant) {
     const Index width = relevant.columns.columns;
     Numbers64 query(places.size()), column(places.size());
     for (std::size_t p = 0; p < places.size(); ++p) {
@@ -104,7 +102,7 @@ void score_entries(const Problem &problem, Span<const std::int64_t> queries, con
     }
 }
 
-void score_relevant(const Problem &problem, Span<const std::int64_t> queries, RelevantItems &relevant) {
+void score_relevant(const Problem &problem, Int64s queries, RelevantItems &relevant) {
     const auto n_row = static_cast<Index>(queries.size());
     const Index width = relevant.columns.columns;
     Numbers64 small;
@@ -116,8 +114,8 @@ void score_relevant(const Problem &problem, Span<const std::int64_t> queries, Re
             score_class(problem, queries, begin, end, of_class, relevant);
             continue;
         }
-        for (Index place = begin * width; place < end * width; ++place)
-            if (relevant.count.memory[at(place)] > 0) small.push_back(place);
+        for (Index position = begin * width; position < end * width; ++position)
+            if (relevant.count.memory[at(position)] > 0) small.push_back(position);
     }
     if (!small.empty()) score_entries(problem, queries, small, relevant);
     for (std::size_t p = 0; p < relevant.count.memory.size(); ++p)
@@ -126,7 +124,7 @@ void score_relevant(const Problem &problem, Span<const std::int64_t> queries, Re
 
 }  // namespace
 
-RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> queries) {
+RelevantItems relevant_items(const Problem &problem, Int64s queries) {
     const auto n_row = static_cast<Index>(queries.size());
     Index width = 1;
     Numbers64 classes(queries.size());
@@ -171,7 +169,7 @@ RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> qu
     return relevant;
 }
 
-SingleItems next_to_junk(const Problem &problem, Span<const std::int64_t> queries) {
+SingleItems next_to_junk(const Problem &problem, Int64s queries) {
     Numbers64 row, column;
     const Int64s keys = problem.class_columns.keys;
     const auto heaviest = std::max_element(problem.weight.begin(), problem.weight.end());
@@ -182,11 +180,11 @@ SingleItems next_to_junk(const Problem &problem, Span<const std::int64_t> querie
         const std::int64_t number = problem.query_class[at(queries[i])];
         for (Index item = 0; item < problem.junk.columns; ++item) {
             if (!(is_junk[item] || item == own) || !problem.ranked[at(item)]) continue;
-            const std::int64_t of = problem.column_of_item[at(item)], key = number * problem.n_column() + of;
-            if (problem.weight[at(of)] < 2) continue;
+            const std::int64_t in_column = problem.column_of_item[at(item)], key = number * problem.n_column() + in_column;
+            if (problem.weight[at(in_column)] < 2) continue;
             if (number >= 0 && std::binary_search(keys.begin(), keys.end(), key)) continue;
             row.push_back(static_cast<std::int64_t>(i));
-            column.push_back(of);
+            column.push_back(in_column);
         }
     }
     return reduced(problem, row, column);

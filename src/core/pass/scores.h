@@ -25,13 +25,13 @@ constexpr double UNBOUNDED = std::numeric_limits<double>::infinity();
 /// Here `query` and `item` are sizes of the rows, 0 for rows whose product is 0 without a rounding, and `relative` is the
 /// relative error of a product whose terms have one sign, infinite if they may have either. Derived in distances/bounds.py.
 struct ScoreErrors {
-    Span<const double> of_query, of_item;      // sizes of rows
-    Span<const double> offset_error, offset;   // of each item; none is taken off if there are no offsets
+    Span<const double> of_query, of_item;     // sizes of rows
+    Span<const double> offset_error, offset;  // of each item; none is taken off if there are no offsets
     double part = 0, tiny = 0;
     double relative = UNBOUNDED, relative_tiny = UNBOUNDED;
-    bool additive = false;             // part·(query + item), in place of part·query·item
-    Span<const double> half_error{};   // of offsets ‖x‖²/2, where `by_squares` of bounds.py holds,
-    double roundoff = 0;               // and there the unit roundoff of the type of the scores
+    bool additive = false;            // part·(query + item), in place of part·query·item
+    Span<const double> half_error{};  // of offsets ‖x‖²/2, where `by_squares` of bounds.py holds,
+    double roundoff = 0;              // and there the unit roundoff of the type of the scores
 };
 
 enum class Form { product, overlap, difference, bits };
@@ -87,7 +87,7 @@ public:
     ScaledSource query, item;    // as they are multiplied
     Span<const double> offset;   // of each item, taken off its products; or none
     Span<const double> squares;  // of each item: a score is a·|a| / square for the product a; or none
-    Span<const std::int64_t> item_of_column;
+    Int64s item_of_column;
     bool bound_by_terms = false;  // whether a product is mostly one of its terms, so that Σ|q_k x_k| bounds its error better
 
     Index dim() const { return form == Form::bits ? query.words.columns : query.source.dim; }
@@ -97,8 +97,8 @@ public:
     // Tiles ----------------------------------------------------------------------------------------------------------
 
     /// Queries, or columns, made ready for a level.
-    Ready ready_queries(int level, Span<const std::int64_t> queries, bool int8 = false) const;
-    Ready ready_columns(int level, Span<const std::int64_t> items, bool int8 = false) const;
+    Ready ready_queries(int level, Int64s queries, bool int8 = false) const;
+    Ready ready_columns(int level, Int64s items, bool int8 = false) const;
     /// Return whether rows are so long that memory for many of them would be much.
     bool long_rows() const { return form != Form::bits && dim() > SLICE; }
     /// Return the bytes of a row that is made ready for a level, or of a slice of it.
@@ -108,10 +108,10 @@ public:
     void products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const;
     /// Scores of any queries from the products with these items, in their place.
     template <class T>
-    void finish(Span<const std::int64_t> items, Matrix<T> products) const;
+    void finish(Int64s items, Matrix<T> products) const;
     /// Scores of a level for queries and columns, all in all.
     template <class T>
-    void tile(int level, Span<const std::int64_t> queries, Span<const std::int64_t> columns, Matrix<T> out) const;
+    void tile(int level, Int64s queries, Int64s columns, Matrix<T> out) const;
 
     /// Bound the errors of scores of a level for a query and any column of a band.
     Errors errors(int level, std::int64_t query, const Band &band) const;
@@ -119,19 +119,17 @@ public:
     // Pairs ----------------------------------------------------------------------------------------------------------
 
     /// Scores of the last level, pair by pair, and how far each may be off.
-    void pair_scores(Span<const std::int64_t> queries, Span<const std::int64_t> columns, Span<double> scores) const;
-    void pair_bounds(Span<const std::int64_t> queries, Span<const std::int64_t> columns, Span<const double> scores,
-                     Span<double> bounds) const;
+    void pair_scores(Int64s queries, Int64s columns, Span<double> scores) const;
+    void pair_bounds(Int64s queries, Int64s columns, Span<const double> scores, Span<double> bounds) const;
 
 private:
     template <class T>
     void sums(Index chunk, Matrix<const T> left, Matrix<const T> right, Matrix<T> out) const;
     template <class T>
     void long_products(Index chunk, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const;
-    Ready ready(int level, const ScaledSource &source, Span<const std::int64_t> numbers, bool int8) const;
-    std::vector<std::int64_t> items_of(Span<const std::int64_t> columns) const;
-    void pair_sums(Form of, bool sizes, Span<const std::int64_t> queries, Span<const std::int64_t> items,
-                   Span<double> out) const;
+    Ready ready(int level, const ScaledSource &source, Int64s numbers, bool int8) const;
+    std::vector<std::int64_t> items_of(Int64s columns) const;
+    void pair_sums(Form summed, bool sizes, Int64s queries, Int64s items, Span<double> out) const;
 };
 
 }  // namespace deadheat

@@ -16,7 +16,7 @@ namespace {
 /// The pieces that have ended, for those that wait for them.
 class Ended {
 public:
-    Ended(Index n, const std::atomic<bool> &stop) : ended_(at(n)), stop_(stop) {}
+    Ended(Index n, const StopFlag &stop) : ended_(at(n)), stop_(stop) {}
 
     void wait(Index below) {
         std::unique_lock hold(lock_);
@@ -36,7 +36,7 @@ private:
     std::condition_variable more_;
     std::vector<char> ended_;
     Index first_ = 0;
-    const std::atomic<bool> &stop_;
+    const StopFlag &stop_;
 };
 
 }  // namespace
