@@ -525,7 +525,7 @@ def counts_of_rounded(distances: Matrix, relevant: Bool) -> Counts:
     values = distances.astype(np.float64)
     np.fill_diagonal(values, np.inf)  # the last, and then removed
     order = np.argsort(values, axis=1, kind="stable")[:, :-1]
-    values, mask = (np.take_along_axis(each, order, axis=1) for each in (values, relevant))
+    values, mask = np.take_along_axis(values, order, axis=1), np.take_along_axis(relevant, order, axis=1)
     starts = np.ones(values.shape, dtype=np.bool_)
     starts[:, 1:] = values[:, 1:] != values[:, :-1]
     everything = np.ones_like(starts)

@@ -86,7 +86,7 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dc.calibration: {"correct": HITS, "confidence": SHARES},
     dc.confidence_accuracy: {"correct": HITS, "confidence": SHARES},
     dc.confidence_report: {"report": REPORT, "confidence": np.arange(8.0)},
-    dc.credible_recall: {"items": SCORES, "draws": SCORES, "relevant": MARKS.astype(bool)},
+    dc.credible_recall: {"items": SCORES, "samples": SCORES, "relevant": MARKS.astype(bool)},
     dc.distribution_entropy: {"counts": [[1, 2]]},
     dc.error_reject_curve: {"values": HITS, "confidence": SHARES},
     dc.highest_density_interval: {"values": SHARES},

@@ -300,8 +300,8 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"density": [0, 1], "multimodal": True},
          "multimodal must be left out where a density is given, which shows its modes"),
     ]),
-    (dc.credible_recall, {"items": [[1.0, 2.0]], "draws": [[1.0]], "relevant": [[1, 0]]}, [
-        ({"draws": [[1.0], [1.0]]}, "draws must have one row per row of items, 1, but has 2"),
+    (dc.credible_recall, {"items": [[1.0, 2.0]], "samples": [[1.0]], "relevant": [[1, 0]]}, [
+        ({"samples": [[1.0], [1.0]]}, "samples must have one row per row of items, 1, but has 2"),
         ({"items": [[1.0, NAN]]}, "items must be finite"),
         ({"relevant": [[1]]}, "relevant must have the shape of scores, (1, 2)"),
         ({"masses": [0.5, 1.0]}, "masses must lie above 0 and below 1, but one is 1.0"),

@@ -94,7 +94,6 @@ class Counts:
     ----------
     relevant, irrelevant, mixed, together : Count
         `together` is all three; a query that has several kinds counts once in it.
-    n_query : int
     n_place : int
         Ranks that were examined, over all queries.
     """
@@ -230,8 +229,6 @@ class Collisions(Answer):
     size : (n_query, depth) int32
         Items in the group that the item at this rank belongs to, beyond the depth too: 1 without a collision, 0 beyond
         the end.
-    counts : Counts
-    distance : str
     rule : str
         The rule of collisions: ``"exact"``, ``"within 1e-10"``, or a rounding such as ``"float16 similarity"``.
     """
@@ -263,7 +260,6 @@ class CollisionTable(Answer, ByName[Counts]):
 
     Attributes
     ----------
-    by_distance : dict of str to Counts
     rules : dict of str to str
         The rule of collisions for each distance: a rounding is of the similarity or of the distance.
     """

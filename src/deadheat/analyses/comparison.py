@@ -37,7 +37,6 @@ class Comparison(Answer):
 
     Attributes
     ----------
-    a, b : Report
     names : tuple of str
         Names of a and b in tables; in everything else they are "A" and "B".
     measures : tuple of str

@@ -236,14 +236,7 @@ def gap_of(train: Task, test: Task, measure: str, drawing: Drawing, summary: Sum
 
 @dataclass(frozen=True, eq=False)
 class GeneralizationGap(Answer):
-    """The gap between two sets in groups of equally many classes, and that of the sets as a whole.
-
-    Attributes
-    ----------
-    measure : str
-    train_groups, test_groups : GroupedReport
-    train_whole, test_whole : Report
-    """
+    """The gap between two sets in groups of equally many classes, and that of the sets as a whole."""
 
     measure: str
     train_groups: GroupedReport = field(repr=False)
@@ -418,7 +411,6 @@ class SplitHalf(Answer):
 
     Attributes
     ----------
-    measure : str
     groups : GroupedReport
         One draw for each split.
     whole : Report

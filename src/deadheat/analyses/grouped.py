@@ -374,7 +374,6 @@ class GroupedReport(Answer):
         The measures that the table shows.
     group_size : int
         Labels in each group.
-    seed : int
     labels : tuple of int or str
         The distinct labels, sorted.
     drawn : tuple of Draw

@@ -47,7 +47,6 @@ class CodeStatistics(NamedTuple):
 
     Attributes
     ----------
-    n_code : int
     n_distinct : int
         Buckets of a hash table: different codes.
     largest_bucket : int
@@ -99,7 +98,6 @@ class HashLookup(Answer):
         Queries without one; they count in `macro` alone, and as `singletons` says.
     statistics : CodeStatistics
         Of the gallery.
-    singletons : {"skip", "zero", "one", "balanced"}
     """
 
     n_bits: int

@@ -184,7 +184,6 @@ class Recall(PlainFloats):
 
     Attributes
     ----------
-    name : str
     per_query : (n_query,)
         The share of the k true neighbours that were returned, where any item that ties with the k-th may be one of
         them. **Undefined:** NaN for a query without anything to find.
@@ -262,8 +261,6 @@ class IndexRecall(Answer):
         By name, in the order in which they were given.
     k : int
         The number of neighbours to find.
-    distance : str
-    n_query, n_gallery : int
     n_tied : int
         Queries for which more items tie with the k-th than there are places, so that ids alone do not decide.
     """
@@ -466,7 +463,6 @@ class TruthRecall(IndexRecall):
 
     Attributes
     ----------
-    tolerance : float
     n_cut : int
         Queries whose ground truth ends inside the tie with the k-th, so that more items may tie than it lists: an index
         that returned one of those has a higher recall than is shown.

@@ -185,7 +185,6 @@ class PooledValue:
 
     Attributes
     ----------
-    name : str
     lower, expected, upper : float
         Over all ways to break the ties, as fractions in [0, 1].
     threshold : float, int or None

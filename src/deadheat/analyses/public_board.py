@@ -30,7 +30,6 @@ class PublicBoard(Answer):
 
     Attributes
     ----------
-    measures : tuple of str
     values : dict of str to tuple of float
         By name, the lower bound of each measure in per cent, to two decimals; NaN where it is undefined.
     refused : dict of str to str

@@ -81,8 +81,6 @@ class FormatComparison(Answer):
         The format that the others are compared with.
     dim : int
         The number of dimensions.
-    distance : str
-    measures : tuple of str
     comparisons : mapping of str to Comparison
         Each format, A, against `base`, B: p-values, intervals, wins.
     notices : tuple of str

@@ -33,7 +33,6 @@ class RandomBaseline(Answer):
 
     Attributes
     ----------
-    measure : str
     embeddings : (draws,) float64
         The measure of random embeddings, none of which tie.
     orders : (draws,) float64

@@ -31,7 +31,6 @@ class StorageFormat:
 
     Attributes
     ----------
-    name : str
     number : str
         The type of a stored number: "float64", "float32", "bfloat16", "float16", "int8" or "1 bit".
     scale : {"all", "dimension", "vector"}
@@ -193,7 +192,6 @@ class Rounding:
     ----------
     largest : (dim,) float64
         The largest size of a number in each dimension, over queries and gallery.
-    threshold : float or (dim,) float64
     """
 
     largest: Float64

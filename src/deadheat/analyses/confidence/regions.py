@@ -1,7 +1,7 @@
 """Highest density regions of a confidence parameter, and the items inside those of a query's posterior.
 
 Samples of a parameter, or its density, give a `HighestDensity`. Posteriors, one per query, as densities at items and
-draws or as normal distributions, give the share of items that their regions hold.
+samples or as normal distributions, give the share of items that their regions hold.
 """
 
 from __future__ import annotations
@@ -228,22 +228,22 @@ class CredibleRecall(Answer):
 
 @plain_floats
 def credible_recall(
-    items: ArrayLike, draws: ArrayLike, relevant: Any, *, masses: ArrayLike = MASSES, junk: ArrayLike | None = None
+    items: ArrayLike, samples: ArrayLike, relevant: Any, *, masses: ArrayLike = MASSES, junk: ArrayLike | None = None
 ) -> CredibleRecall:
     """Return the share of relevant items in the highest density region of each query's posterior.
 
     A model that predicts a distribution in its embedding space predicts where similar items lie: those of the same
     class, or those that show the same instance [1]_. The region of mass p is where the posterior is densest; it ends at
-    the density of the ⌈p·n_draw⌉-th densest draw from the posterior [2]_. If relevant items follow the posterior, the
+    the density of the ⌈p·n_sample⌉-th densest sample of the posterior [2]_. If relevant items follow the posterior, the
     region holds a share p of them. A posterior that is far too wide holds them too, which `others` shows.
 
     Parameters
     ----------
     items : (n_query, n_item)
-        The density of each query's posterior at each item, or any score that orders items and draws in the same way:
+        The density of each query's posterior at each item, or any score that orders items and samples in the same way:
         its logarithm, or minus the distance to the mean of a spherical posterior.
-    draws : (n_query, n_draw)
-        The same at draws from this posterior.
+    samples : (n_query, n_sample)
+        The same at samples from this posterior.
     relevant : (n_query, n_item), bool or integers
         Nonzero for an item to be found: same class, or same instance. Also a SciPy sparse matrix.
     masses : (n_mass,)
@@ -253,9 +253,9 @@ def credible_recall(
 
     Notes
     -----
-    Ties: densities are compared as they are given. An item as dense as the last draw in the region lies on its end:
-    `lower` leaves it out, `upper` counts it, and `expected` is the mean over all orders of the item and the draws that
-    are as dense, of which only as many belong to the region as make up its mass. With one such draw, that is a half.
+    Ties: densities are compared as they are given. An item as dense as the last sample in the region lies on its end:
+    `lower` leaves it out, `upper` counts it, and `expected` is the mean over all orders of the item and the equally
+    dense samples, of which only as many belong to the region as make up its mass. With one such sample, that is a half.
     The bounds are attained: all items of a query on the end are out, or all are in.
 
     Undefined: NaN for a query without a relevant item, which is left out of the means.
@@ -267,20 +267,20 @@ def credible_recall(
 
     Examples
     --------
-    Four draws, of which a region of mass 1/2 holds two. Of three relevant items one is denser than both, one is as
+    Four samples, of which a region of mass 1/2 holds two. Of three relevant items one is denser than both, one is as
     dense as the second, and one is not as dense:
 
     >>> found = credible_recall([[9, 7, 1]], [[8, 7, 5, 2]], [[1, 1, 1]], masses=[0.5])
     >>> [float(share[0]) for share in found.relevant] == [1 / 3, 1.5 / 3, 2 / 3]
     True
     """
-    density, drawn = arrays.finite_scores(items, "items"), arrays.finite_scores(draws, "draws")
+    density, drawn = arrays.finite_scores(items, "items"), arrays.finite_scores(samples, "samples")
     if density.dtype != drawn.dtype:  # numbers of one type, none of them rounded
         arrays.require_exact(density, "items")
-        arrays.require_exact(drawn, "draws")
+        arrays.require_exact(drawn, "samples")
         density, drawn = density.astype(np.float64), drawn.astype(np.float64)
     if len(drawn) != len(density):
-        raise InvalidValueError("draws", f"must have one row per row of items, {len(density)}, but has {len(drawn)}")
+        raise InvalidValueError("samples", f"must have one row per row of items, {len(density)}, but has {len(drawn)}")
     matrix, mask = arrays.relevance(relevant, density.shape), arrays.junk_mask(junk, *density.shape)
     wanted = np.asarray((matrix.toarray() if hasattr(matrix, "toarray") else matrix) != 0)
     chances = _masses(masses)
@@ -298,10 +298,10 @@ def credible_recall(
 
 
 def _shares(denser: Int64, reached: Int64, needed: int) -> tuple[float, float, float]:
-    """Return the shares of items in the region of the `needed` densest draws: without its end, expected, and with it.
+    """Return the shares of items in the region of the `needed` densest samples: without its end, expected, and with it.
 
-    `denser` draws are denser than each item, and `reached` at least as dense. All items on the end are as dense as the
-    last draw that is needed. Of the t + 1 places of such an item among the t draws as dense, the first
+    `denser` samples are denser than each item, and `reached` at least as dense. All items on the end are as dense as
+    the last sample that is needed. Of the t + 1 places of such an item among the t samples as dense, the first
     needed − denser are in the region.
     """
     inside, on_end = reached < needed, (denser < needed) & (needed <= reached)
