@@ -13,19 +13,11 @@ How to write a result
 Derive from `Answer` and write `panels` and `notes`; mostly nothing else. `Breakdown` is the shortest model, `Report`
 one with facts and options.
 
-1. `panels` returns a list of `Panel`, mostly one. Its first column names the rows. Options of its own (``std=``) are
+1. `panels` returns a list of `Panel`, mostly one. Its first `Column` names the rows. Options of its own (``std=``) are
    keywords of `panels`; every form takes and passes them. ``digits=`` and ``names=`` are handled here.
-2. A column is ``Column(name, values, kind)``: `name` is the key in JSON and frames, `values` has one entry per row, as
-   a fraction, a count, a `Triple`, ... `KINDS` lists the kinds. For others than single values say ``shape=``:
-   "bounds" (columns lower, expected and upper; one column if no tie affects any), "value" (one cell, ``expected
-   [lower, upper]``) or "interval" (low and high). An empty name gives the plain keys lower, expected, upper, low, high.
-3. `title` is the heading where the name is not, ``only="table"`` or ``only="data"`` leaves a column out of the other.
-   `marks` are put behind the cells, such as raised letters.
-4. ``Panel(rows=[...])`` shows some rows of many; frames and JSON have all. ``key="indexes"`` is the key of the rows in
-   JSON: by name ``{"a": {...}}``, or a list with ``by_name=False``; ``key=""`` leaves them out.
-5. `facts` returns what JSON has in addition to the rows, as plain values: ``facts(self)`` of fields by `facts_of`.
-6. `notes` returns sentences. One without which the numbers mislead is a `Caution`.
-7. Where the frame is another table than the one that is shown (a curve below its areas), override `data`.
+2. `notes` returns sentences. One without which the numbers mislead is a `Caution`.
+3. `facts` returns the values of JSON in addition to the rows; `facts_of` collects them from fields by name.
+4. Where the frame is another table than the one that is shown (a curve below its areas), override `data`.
 """
 
 from __future__ import annotations
@@ -111,7 +103,8 @@ class Column(NamedTuple):
     Attributes
     ----------
     name : str
-        The key in JSON, frames and Arrow; for other shapes than "single" the prefix of their keys, mostly empty.
+        The key in JSON, frames and Arrow; for other shapes than "single" the prefix of their keys. An empty one gives
+        the plain keys lower, expected, upper, low and high.
     values : sequence
         Plain values, as data have them: fractions, NaN where undefined.
     kind : str
@@ -119,6 +112,8 @@ class Column(NamedTuple):
     title : str
         The heading in tables; by default the name.
     shape : {"single", "bounds", "value", "interval"}
+        One value; columns lower, expected and upper, or one column if no tie affects any; one cell ``expected [lower,
+        upper]``; or the ends low and high.
     unit : str
         The unit in data, where it is not that of the kind.
     form : str
@@ -382,12 +377,8 @@ class Answer(PlainFloats, ABC):
     def to_pandas(self, **options: Any) -> Any:
         """Return the rows of the tables as a data frame, of pandas or, where only that is installed, of Polars.
 
-        Values are fractions, and NaN where one is undefined. ``frame.attrs`` of pandas has the units and the notes.
-
-        Raises
-        ------
-        MissingPackageError
-            Without Narwhals (the extra ``frames``), or without either of the two.
+        Values are fractions, and NaN where one is undefined. ``frame.attrs`` of pandas has the units and the notes. It
+        needs Narwhals (the extra ``frames``) and one of the two, or raises `MissingPackageError`.
         """
         installed = next((name for name in FRAMES if find_spec(name)), None)
         if installed is None:
@@ -400,12 +391,8 @@ class Answer(PlainFloats, ABC):
     def to_polars(self, **options: Any) -> Any:
         """Return the rows of the tables as a data frame of Polars, with values like those of `to_pandas`.
 
-        Polars has no place for units and notes: `to_arrow` and `to_json` have them.
-
-        Raises
-        ------
-        MissingPackageError
-            Without Narwhals (the extra ``frames``), or without Polars.
+        Polars has no place for units and notes: `to_arrow` and `to_json` have them. It needs Narwhals (the extra
+        ``frames``) and Polars, or raises `MissingPackageError`.
         """
         if find_spec("polars") is None:
             raise MissingPackageError("a data frame of Polars needs polars: pip install polars", name="polars")
@@ -415,12 +402,8 @@ class Answer(PlainFloats, ABC):
         """Return the rows of the tables as a `pyarrow.Table`: fractions, and NaN where one is undefined.
 
         A library that reads Arrow takes a result directly: ``polars.DataFrame(report)``, ``pyarrow.table(report)``.
-        The metadata of the schema have the units and the notes, as JSON.
-
-        Raises
-        ------
-        MissingPackageError
-            Without pyarrow, which the extra ``files`` brings.
+        The metadata of the schema have the units and the notes, as JSON. It needs pyarrow (the extra ``files``), or
+        raises `MissingPackageError`.
         """
         table = require("pyarrow", "files", "a table of Arrow").table(dict(self.columns(**options)))
         about = {key: json.dumps(part) for key, part in self._about(options).items()}

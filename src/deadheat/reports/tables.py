@@ -163,19 +163,6 @@ def _formatted(lines: list[list[str]], style: str) -> str:
     return text
 
 
-def percents(results: Iterable[Any], digits: int = DIGITS) -> list[list[str]]:
-    """Format lower, expected and upper of each result in per cent, all with as many decimals as `distinct_digits`.
-
-    Examples
-    --------
-    >>> percents([Triple(0.5, math.nan, 1.0), Triple(0.25, 0.250001, 0.250002)])
-    [['50.0000', '-', '100.0000'], ['25.0000', '25.0001', '25.0002']]
-    """
-    every = list(results)
-    form = decimals(distinct_digits(every, digits))
-    return [[number(100 * getattr(each, name), form) for name in Triple._fields] for each in every]
-
-
 def distinct_digits(results: Iterable[Any], digits: int, scale: float = 100.0) -> int:
     """Return the decimals of values in a table: `digits`, or more where lower and upper of one would print the same.
 
@@ -242,8 +229,11 @@ def columns_of_values(results: Sequence[Any], digits: int = DIGITS) -> tuple[tup
     --------
     >>> columns_of_values([Triple(0.5, 0.5, 0.5), Triple(0.25, 0.25, 0.25)])
     (('value',), [['50.00'], ['25.00']])
+    >>> columns_of_values([Triple(0.5, math.nan, 1.0)])
+    (('lower', 'expected', 'upper'), [['50.00', '-', '100.00']])
     """
-    cells = percents(results, digits)
+    form = decimals(distinct_digits(results, digits))
+    cells = [[number(100 * getattr(result, name), form) for name in Triple._fields] for result in results]
     return (Triple._fields, cells) if any(map(has_ties, results)) else (("value",), [row[:1] for row in cells])
 
 

@@ -175,7 +175,7 @@ def test_bca_without_a_value_is_nan_and_silent() -> None:
     ("change", "error", "message"),
     [
         *(({"confidence_level": x}, ValueError, f"confidence_level must lie strictly between 0 and 1, but is {x}")
-          for x in (95, 1.0)),
+          for x in (95, 1.0, 0)),
         ({"confidence_level": math.nan}, ValueError, "confidence_level must be finite, but is nan"),
         ({"confidence_level": "0.95"}, TypeError, "confidence_level must be a number, but is '0.95', which .*"),
         ({"confidence_level": True}, TypeError, "confidence_level must be a number, but is True"),
