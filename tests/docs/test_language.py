@@ -49,7 +49,7 @@ def test_words_are_those_of_the_field(area: str) -> None:
         ("a.py", '"""What it is."""\nturned = [found for found in "told"]  # beside\n', [1, 2, 2, 2]),
         ("a.py", "def go_on(each, *, place=0):\n    with x as found:\n        self.came = 1\n", [1, 1, 1, 2, 3]),
         ("a.py", "class Reach:\n    spread: int\n\n    def f(self):\n        '''How.'''\n", [1, 2, 5]),
-        ("a.cpp", '/// Which.\nint f(Rung a) { return of; }\nint of = 1;  // alike\nauto b = "twin";\n', [1, 2, 3, 3, 4]),
+        ("a.cpp", '/// Which.\nint f(Rung a) { return; }\nint of = 1;  // alike\nauto b = "twin"\n', [1, 2, 3, 3, 4]),
         ("a.cpp", "for (auto &each : a) b += each;\nfor (auto &each : a) {\n    b += each;\n}\n", [2]),
     ],
 )  # fmt: skip
