@@ -1,7 +1,7 @@
 """Check the words of pages, docstrings, comments, messages and names: ``python -m tests.docs.words PATH...``.
 
-The tables are STYLE's: a pattern of words and what to write instead, for files whose path matches the brackets before
-it. Patterns ignore case, and a space in one matches a line break too.
+The words are in `words.txt`. Further findings: variables with the names of comprehensions, docstrings that begin with a
+clause, class names with two meanings, and second aliases of a module.
 """
 
 from __future__ import annotations
@@ -12,93 +12,18 @@ import itertools
 import re
 import sys
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-TEXT = r"""
-\bhouses?\b|\brooms\b -> package, subpackage
-\b(front )?doors?\b -> public function
-\bfloors\b|\b(ground|first|upper|lower|top) floor\b -> layer
-\btwins?\b -> reference implementation
-\btold\b|\btells?( \w+)? apart\b -> decided, distinguishes
-\bbeside\b -> next to, in addition to, compared with, outside
-\b(surely|well|so|be told) apart\b -> separated, distinct, at this distance
-\balike\b -> identical, same pattern, equal support, common dtype
-\bturn(ed|ing)\b(?! (off|on|into|round)) -> transposed
-\btwofold\b|twice the precision -> double-double, Dot2
-\bheed(s|ed)?\b -> use, reject
-[(deadheat|docs)/measures] \bone end\b|\bextremes\b -> first or last hit
-[.md] (?<!-)\bcuts?\b(?!-?offs?\b) -> threshold; (verb) truncate, clip, split
-\brungs?\b -> step
-\bopen (items?|pairs?)\b|what (is|they|ties?) (left|leaves?) open|\bleft open\b -> undecided item
-\busual (squares?|sums?)\b -> common offset
-[src/core/(pass/|distances/int8)] \bmirror(s|ed)?\b -> symmetric block
-[src/core/(pass/|distances/int8)] \b(a|the|its|each|one|both|whose) (square|sides?)\b(?! (by|root|of the)) -> tile, rows
-places of few numbers|\bmeetings?\b -> match counts
-\basking\b(?! (for|the|an?|it|whether|to|how)\b) -> queries with a relevant item
-\blet go\b|\blets go\b -> free
-\blooked at\b -> examined
-\bwhoever\b -> the noun: users of X, a person who
-as far as there (is|are)|\bin hand\b|\bwhat of\b -> the noun
-\bforetold\b -> is unpredictable
-of every order in -> exact (all orders enumerated) in
-what is surely -> items that are certainly
-without what of -> skipping
-sizes of what its sum has lost -> the total size of its rounding errors
-of which too much may be -> queries with many candidates
-\bsurely tie\b|equally many places -> if rows have few distinct values, ... tie
-bound that is attained, more a defect -> 1 means that the bound is attained; above 1 it is wrong
-attacks each constant -> searches for the worst case of every constant
-no order of the samples to search for -> `dh.exploit` does not support it, because ...
-it is nobody\b|of a run nobody|nobody knows whether -> a run does not show whether ...
-what does nothing get|nothing gets?\b -> the score of a random embedding
-behind all that was|what watches over -> at the end; deadheat does not detect ...
-allow each query an order of its own -> break ties separately for each query
-ties that noise has broken -> how much the bounds widen if distances within float32 precision tie
-of one score for each probe: that of -> name the quantity, then how it is computed
-give it twice -> repeat the option: first ..., then ...
-is called that is|is sorted by: |is not above for any -> Return ..., and define it
-\b(so )?manieth\b -> every `step`-th
-such as they are|as they look|are what they are -> say how: unchanged, by their form
-fetched once for so many -> loaded once per `COLUMNS` columns
-None of the others gives -> No other library reports
-Times are of two -> Measured on two cores
-at home where|trains nothing|searches nothing|do as well as arrays -> plain words, as they were replaced
-(left out|excluded|looked for),? and said|order that nobody knows -> excluded and reported; in unknown order
-what no (order|tie)[^.]* falls? short of -> the score guaranteed under any tie-breaking
-\bhand(s|ed|ing)? in\b|(page|report) to hand on -> submit; a shareable report
-\bcomput(e|es|ed|ing|ation)( \w+){0,5} anew\b -> recomputed
-"""
-NAMES = r"""
-house|doors?|floors|rooms -> package, public function, layer
-twins? -> reference
-told|tells -> decided
-beside -> offset_error, next_to
-apart -> all_distinct, disjoint_support, separated, difference
-alike -> same_pattern, equal_support, common_dtype
-turned -> transposed
-twofold -> dot2, double_double
-go_on -> raise_if_cancelled
-heeds?|heeded -> used_options, reject_unused_options
-aside -> private_counts
-rungs? -> step
-open_items? -> undecided
-meetings? -> match_counts
-spreads? -> range, bound, tolerance, deviation: the one that is meant
-reach(es)? -> range, bound, tolerance, depth: the one that is meant
-asking -> with_relevant
-[src/core/|deadheat/engine/] usual -> offset, common_offset
-[src/core/(pass/|distances/int8)] mirrors?|square|sides? -> symmetric_block, tile, rows, columns
-"""  # whole parts of a name, in snake case
 COMPREHENSION = {"of", "each", "found", "came", "place"}  # elsewhere a variable says what it is
 PERMITTED = [  # the files, exact words, and why they are right there
     ("pass/(exact_pairs|scores|integer_rows)", "square(_(of|factor|relative|tiny))?|(item|query)_square", "arithmetic"),
-    ("docs/(words|test_language).py$", ".*", "the table itself, and its test"),
+    ("docs/(words|test_language).py$", ".*", "the examples of the test, and words of the rule"),
 ]
 _CLAUSE = re.compile(r"(What|How|Where|Who|Whose|Whoever|Which|Whether|When|Why)\b")
 _C_PROSE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _PAGE_CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]+`|\]\([^)\s]*\)|<[^>\n]*>", re.DOTALL | re.MULTILINE)
-_PAGE_LOOP = re.compile(rf"^ *(?:>>> |\.\.\. )? *(?:for )?({'|'.join(COMPREHENSION)}) (?:=|in [^)\]]*:$)", re.MULTILINE)
+_PAGE_LOOP = re.compile(rf"^ *(?:>>> |\.\.\. )? *(?:for )?({'|'.join(COMPREHENSION)}) (?:=|in .*:$)", re.MULTILINE)
 _DECLARED = re.compile(rf"(?<!return)(?<=[\w>&*\]]) [&*]*({'|'.join(COMPREHENSION)})\s*(=(?!=)|:(?!:)|;|\{{|,|\))")
 _KINDS = {".py": "python", ".pyi": "python", ".h": "core", ".cpp": "core", ".cu": "core"}
 _OTHER_KINDS = {".md", ".html", ".js", ".toml", ".yml"}
@@ -107,15 +32,22 @@ _ONE_SCREEN = "a name that says what it is: this one is for comprehensions"
 Name = tuple[int, str, bool]  # its line, itself, and whether it is a variable outside comprehensions
 
 
-def _rules(table: str, pattern: Callable[[str], str]) -> list[tuple[re.Pattern[str], re.Pattern[str], str]]:
-    """Return the files, the words and what to write, for each line of a table."""
-    lines = (re.fullmatch(r"(?:\[(.+)\] )?(.+) -> (.+)", line) for line in table.strip().splitlines())
-    parts = [line.groups(default="") for line in lines if line]
-    return [(re.compile(files), re.compile(pattern(words), re.IGNORECASE), write) for files, words, write in parts]
-
-
-_TEXT = _rules(TEXT, lambda words: words.replace(" ", r"\s+"))
-_NAMES = _rules(NAMES, lambda words: rf"(?:^|_)(?:{words})(?:_|$)")
+_LINES = Path(__file__).with_name("words.txt").read_text(encoding="utf-8").splitlines()
+_RULES = [
+    rule.groups(default="")
+    for line in _LINES
+    if (rule := re.fullmatch(r"(?:\[(.+)\] )?(NAME )?([^#].*) -> (.+)", line))
+]
+_TEXT = [
+    (re.compile(files), re.compile(words.replace(" ", r"\s+"), re.IGNORECASE), write)
+    for files, name, words, write in _RULES
+    if not name
+]
+_NAMES = [
+    (re.compile(files), re.compile(rf"(?:^|_)(?:{words})(?:_|$)", re.IGNORECASE), write)
+    for files, name, words, write in _RULES
+    if name
+]
 
 
 def _blank(text: re.Match[str]) -> str:
