@@ -46,10 +46,10 @@ def test_words_are_those_of_the_field(area: str) -> None:
     [
         ("page.md", "For\nwhoever cuts a cut-off.\n\n```\ncut\n```\n\n`cut`\n", [2, 2]),
         ("page.md", "as far\nas there are\n\n>>> of = 1\n>>> [of for of in a]\n", [1, 4]),
-        ("a.py", '"""What it is."""\nturned = [found for found in "told"]  # beside\n', [1, 2, 2, 2]),
+        ("a.py", '"""What it is."""\nturned = [found for found in f(lambda of: of)]  # told beside\n', [1, 2, 2, 2]),
         ("a.py", "def go_on(each, *, place=0):\n    with x as found:\n        self.came = 1\n", [1, 1, 1, 2, 3]),
-        ("a.py", "class Reach:\n    spread: int\n\n    def f(self):\n        '''How.'''\n", [1, 2, 5]),
-        ("a.cpp", '/// Which.\nint f(Rung a) { return; }\nint of = 1;  // alike\nauto b = "twin"\n', [1, 2, 3, 3, 4]),
+        ("a.py", "class MyReach:\n    spread: int\n\n    def f(self):\n        '''How.'''\n", [1, 2, 5]),
+        ("a.cpp", '/// Which.\nint f(Rung a) { return; }\nint of = 1;  // Alike\nauto b = "twin"\n', [1, 2, 3, 3, 4]),
         ("a.cpp", "for (auto &each : a) b += each;\nfor (auto &each : a) {\n    b += each;\n}\n", [2]),
     ],
 )  # fmt: skip
@@ -62,8 +62,8 @@ def test_a_class_has_a_name_and_a_module_an_alias_of_its_own(tmp_path: Path) -> 
     package = tmp_path / "src" / "deadheat"
     package.mkdir(parents=True)
     (package / "rows.py").write_text("class Rows: ...\n")
-    (package / "other.py").write_text("from deadheat import rows\nclass _Rows: ...\n")
-    (package / "third.py").write_text("from deadheat import rows as r\n")
+    (package / "other.py").write_text("from deadheat import rows\nclass _Rows: ...\nclass One: ...\n")
+    (package / "third.py").write_text("from deadheat import other, rows as r\n")
     assert [line.removeprefix(f"{package}/").split(" -> ")[0] for line in words.check(package)] == [
         "other.py:2: class Rows", "rows.py:1: class Rows", "other.py:1: rows", "third.py:1: r",
     ]  # fmt: skip
