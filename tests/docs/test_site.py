@@ -248,25 +248,15 @@ def test_text_can_be_read_in_both_schemes(view: Any, address: str, scheme: str) 
     """Contrast of text and links with the page, at least 4.5 as WCAG 2 asks; the scheme is the system's."""
     view.emulate_media(color_scheme=scheme)
     view.goto(address + "faq/")
-    colours = view.evaluate(
-        """() => {
-            const of = (query, what) => getComputedStyle(document.querySelector(query))[what];
-            const draw = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-            const rgb = colour => {
-                draw.fillStyle = colour; draw.fillRect(0, 0, 1, 1);
-                return [...draw.getImageData(0, 0, 1, 1).data].slice(0, 3);
-            };
-            draw.fillStyle = "white"; draw.fillRect(0, 0, 1, 1);
-            const page = rgb(of("body", "backgroundColor"));
-            return [page, rgb(of(".md-content p", "color")), rgb(of(".md-content p a", "color"))];
-        }"""
+    page, *texts = view.evaluate(
+        """() => [["body", "backgroundColor"], [".md-content p", "color"], [".md-content p a", "color"]].map(part => {
+            const draw = document.createElement("canvas").getContext("2d");
+            for (draw.fillStyle of ["white", getComputedStyle(document.querySelector(part[0]))[part[1]]])
+                draw.fillRect(0, 0, 1, 1);
+            const linear = [...draw.getImageData(0, 0, 1, 1).data].slice(0, 3)
+                .map(value => value <= 10 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+            return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];  // relative luminance of sRGB
+        })"""
     )
-    page, *texts = (_luminance(colour) for colour in colours)
     assert (page < 0.2) == (scheme == "dark")
     assert all((max(page, text) + 0.05) / (min(page, text) + 0.05) >= 4.5 for text in texts)
-
-
-def _luminance(colour: list[int]) -> float:
-    """Relative luminance of an sRGB colour, by WCAG 2."""
-    linear = [value / 255 / 12.92 if value <= 10 else ((value / 255 + 0.055) / 1.055) ** 2.4 for value in colour]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
