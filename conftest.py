@@ -1,6 +1,6 @@
 """Settings of all tests: the core is rebuilt if its sources are newer, and tests of missing libraries are skipped.
 
-Tests of other libraries are marked `slow`: CI installs the libraries and runs them with the other slow tests. After each
+Tests of other libraries are marked `slow`: CI installs them and runs these tests with the other slow ones. After each
 test its figures are closed, because Matplotlib warns about more than twenty. The fixture `browser` opens pages.
 """
 
