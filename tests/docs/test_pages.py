@@ -42,8 +42,8 @@ docs/coming-from.md | CalcTopMap | another library's call, which the package ind
 docs/how-to/audit.md | - name: Audit | for GitHub; its command runs in test_gates_of_workflows
 docs/how-to/ci.md | name: quality | for GitHub; its command runs in test_gates_of_workflows
 docs/how-to/cluster.md | from dask.distributed | tests/integrations/test_executors.py runs it, on its own workers
-docs/how-to/cluster.md | import concurrent.futures | needs Ray: tests/integrations/test_executors.py runs it
-docs/how-to/cluster.md | python -m benchmarks.cluster | tests/test_benchmarks.py runs a small version
+docs/how-to/cluster.md | import ray | needs Ray: tests/integrations/test_executors.py runs it
+docs/how-to/cluster.md | from mpi4py | needs MPI: tests/integrations/test_executors.py runs it
 docs/how-to/competition.md | rank  | no code; test_the_board_of_a_competition compares it
 docs/how-to/competition.md | $ python examples | tests/test_competition.py runs it
 docs/how-to/index-recall.md | deadheat index-recall | tests/analyses/test_index_recall.py runs it on such files
