@@ -65,9 +65,9 @@ def test_who_counts(kind, leave_one_out, monkeypatch):
     queries = np.array([5, 0, 3])
     starts, items = candidates.excluded(queries)
     assert_array_equal(candidates.itself_of(queries), queries if leave_one_out else [-1, -1, -1])
-    for place, query in enumerate(queries):
+    for position, query in enumerate(queries):
         excluded, _ = left_out(candidates, junk, query if leave_one_out else -1, query)
-        assert_array_equal(items[starts[place] : starts[place + 1]], excluded)
+        assert_array_equal(items[starts[position] : starts[position + 1]], excluded)
     both = [left_out(candidates, junk, query if leave_one_out else -1, query) for query in range(n_query)]
     assert_array_equal(candidates.n_ranked(), [len(ranked) - len(excluded) for excluded, ranked in both])
     assert candidates.symmetric == leave_one_out
@@ -81,7 +81,7 @@ def test_junk_is_part_of_what_a_profile_follows_from_only_where_there_is_some():
         return identity("cosine", Exact(), Relevance(labels, labels, candidates), lambda of_query: "rows")
 
     for leave_one_out in (False, True):
-        found = {kind: known(junk, leave_one_out).get("junk") for kind, junk in masks(N_GALLERY, N_GALLERY).items()}
-        assert found["none"] is None
-        assert len(set(found.values())) == 3
+        result = {kind: known(junk, leave_one_out).get("junk") for kind, junk in masks(N_GALLERY, N_GALLERY).items()}
+        assert result["none"] is None
+        assert len(set(result.values())) == 3
         assert "junk" not in known(np.zeros(N_GALLERY, dtype=bool), leave_one_out)
