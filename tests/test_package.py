@@ -55,8 +55,8 @@ SELDOM = [
     "concurrent.futures", "decimal", "difflib", "email", "fractions", "gzip", "html", "importlib.metadata", "json",
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
     "deadheat.analyses", "deadheat.trust.audits", "deadheat.engine.counting.checkpoint",
-    "deadheat.engine.counting.cluster", "deadheat.engine.counting.card", "deadheat.engine.counting.distributed",
-    "deadheat.engine.counting.distributed.worker", "deadheat.engine.counting.runs", "deadheat.engine.counting.scored",
+    "deadheat.engine.counting.executors", "deadheat.engine.counting.card", "deadheat.engine.counting.portions",
+    "deadheat.engine.profiles.portions", "deadheat.engine.counting.runs", "deadheat.engine.counting.scored",
     "deadheat.inputs.trec", "deadheat.integrations", "deadheat.plots.pages", "deadheat.plots",
     "deadheat.engine.profiles.archive", "deadheat.trust.receipts", "deadheat.reports.statistics",
 ]  # fmt: skip

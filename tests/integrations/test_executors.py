@@ -99,9 +99,9 @@ def run_block(begin: str, shared: Path, local: dict[str, str] | None = None) -> 
     for address, here in {"/shared": str(shared), **(local or {})}.items():
         assert address in code
         code = code.replace(address, here)
-    found: dict[str, Any] = {}
-    exec(compile(code, str(PAGE), "exec"), found)
-    return found
+    names: dict[str, Any] = {}
+    exec(compile(code, str(PAGE), "exec"), names)
+    return names
 
 
 def test_dask_replaces_a_worker_that_is_killed(client: Any, tmp_path: Path) -> None:
@@ -111,21 +111,20 @@ def test_dask_replaces_a_worker_that_is_killed(client: Any, tmp_path: Path) -> N
 
 
 def test_the_block_of_dask(client: Any, shared: Path) -> None:
-    found = run_block("from dask", shared, {"tcp://scheduler:8786": client.scheduler.address})
+    names = run_block("from dask", shared, {"tcp://scheduler:8786": client.scheduler.address})
     rows, labels = samples()
     try:
-        assert found["report"].profile == dh.Task(rows[:40], labels[:40], rows[40:], labels[40:]).profile
+        assert names["report"].profile == dh.Task(rows[:40], labels[:40], rows[40:], labels[40:]).profile
     finally:
-        found["client"].close()
+        names["client"].close()
 
 
 @pytest.mark.parametrize("library", ["loky", "joblib"])
 def test_a_worker_of_loky_that_is_killed_is_one_error_and_a_checkpoint_goes_on(library: str, tmp_path: Path) -> None:
     module = "loky" if library == "loky" else "joblib.externals.loky"
     loky = pytest.importorskip(module, reason=needs(library).kwargs["reason"])
-    kept = tmp_path / "kept"
+    executor, kept = KillsOnce(loky.get_reusable_executor(2, timeout=30), tmp_path / "killed"), tmp_path / "kept"
     with pytest.raises(ClusterError, match=r"^a worker of the executor died .*a new one; \d of 8 portions are kept"):
-        executor = KillsOnce(loky.get_reusable_executor(2, timeout=30), tmp_path / "killed")
         dh.Task(*samples(), executor=executor, checkpoint=kept).profile  # noqa: B018
     again = KillsOnce(loky.get_reusable_executor(2, timeout=30), tmp_path / "killed")
     assert dh.Task(*samples(), executor=again, checkpoint=kept).profile.digest() == digest()
@@ -143,11 +142,11 @@ def test_ray_repeats_a_task_whose_worker_is_killed(shared: Path, monkeypatch: py
         f"    killed_once(Path({str(shared / 'killed')!r}), int)", "return dh.Task",
     )  # fmt: skip
     try:
-        found = run_block("import ray", shared, {"return dh.Task": "\n    ".join(lines)})
+        names = run_block("import ray", shared, {"return dh.Task": "\n    ".join(lines)})
     finally:
         ray.shutdown()
     assert (shared / "killed").exists()
-    assert found["profile"].digest() == digest()
+    assert names["profile"].digest() == digest()
 
 
 POOL = """

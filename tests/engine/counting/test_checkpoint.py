@@ -38,11 +38,11 @@ def arrays(number: int, size: int = 5) -> dict[str, np.ndarray[Any, Any]]:
     }
 
 
-def assert_same(found: dict[str, Any] | None, expected: dict[str, Any]) -> None:
-    assert found is not None
-    assert found.keys() == expected.keys()
+def assert_same(actual: dict[str, Any] | None, expected: dict[str, Any]) -> None:
+    assert actual is not None
+    assert actual.keys() == expected.keys()
     for name, array in expected.items():
-        assert_array_equal(found[name], array, strict=True)
+        assert_array_equal(actual[name], array, strict=True)
 
 
 def loaded(kept: Checkpoint) -> list[int]:
@@ -114,8 +114,8 @@ def damaged(folder: Path, content: bytes) -> None:
 
 def test_a_byte_that_changes_and_an_end_that_does_not_fit_are_noticed(folder: Path) -> None:
     content = (folder / "portion-00000001.npz").read_bytes()
-    for place in (*range(0, len(content), 97), len(content) - 65, len(content) - 1):
-        damaged(folder, content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    for position in (*range(0, len(content), 97), len(content) - 65, len(content) - 1):
+        damaged(folder, content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :])
     for end in [0, 1, 63, 64, 65, -65, -64, -63, -1, len(content) // 2]:
         damaged(folder, content[:end])
     damaged(folder, content + bytes(64))
@@ -157,9 +157,9 @@ def test_what_is_damaged_gone_or_no_file_after_the_start_is_not_done(folder: Pat
 )  # fmt: skip
 def test_another_identity(changes: dict[str, str], message: str, folder: Path) -> None:
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    for _ in range(2):  # and the lock is let go of
-        found = refused(folder, **changes)
-        assert found == f"is of other data or options: {message}; give another directory or remove it"
+    for _ in range(2):  # and the lock is free
+        refusal = refused(folder, **changes)
+        assert refusal == f"is of other data or options: {message}; give another directory or remove it"
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 

@@ -122,8 +122,8 @@ def test_a_checkpoint_is_of_values_however_they_are_kept(as_labels, split, tmp_p
     wanted, done = run(rows, AS_LABELS["words"](labels) if "word" in as_labels else labels), []
     sorted((tmp_path / "kept").glob("portion-*"))[1].unlink()
     given = AS_LABELS[as_labels](labels)
-    found = run(rows.astype(np.float64), given, threads=1, progress=lambda done_, total: done.append(done_ / total))
-    assert found == wanted
+    resumed = run(rows.astype(np.float64), given, threads=1, progress=lambda done_, total: done.append(done_ / total))
+    assert resumed == wanted
     assert done[0] > 0.5  # only what was missing is done
     assert run(np.asfortranarray(rows), given) == wanted
 
@@ -196,7 +196,7 @@ STEPS = {  # what an interrupt comes into: data that take seconds, classes, and 
 
 @pytest.fixture
 def interruptible():
-    """Python's own answer to an interrupt, also where whoever started the tests has them ignore it."""
+    """Python's own answer to an interrupt, also if the tests were started with interrupts ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

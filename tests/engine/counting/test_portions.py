@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -129,19 +130,19 @@ def test_skewed_classes_binary_codes_singletons_and_reports(threads: ThreadPoolE
 def work_of(number: int, n: int, *given: Any) -> int:
     """Count the products of a portion, in tiles."""
     made = count.opened_portions(dh.Task(*given).pair, dh.Task(*given).options)(n)
-    found: list[int] = []
+    products: list[int] = []
 
     def count_shards(shards: Any, *_: Any, **__: Any) -> None:
         for blocks, sections in shards:
             for section in sections:
                 for tile in section.ranges:
                     rows = [b for b in section.blocks if b in blocks and (tile.block not in blocks or b <= tile.block)]
-                    found.extend(len(blocks[b]) * len(tile.columns) // (1 + (b == tile.block)) for b in rows)
+                    products.extend(len(blocks[b]) * len(tile.columns) // (1 + (b == tile.block)) for b in rows)
 
     made.counting.count_shards = count_shards  # type: ignore[method-assign]
     made.divide = lambda blocks: iter([(type(made.counting).tiles, blocks.numbers)])
     made.count(number, 1)
-    return sum(found)
+    return sum(products)
 
 
 def test_portions_are_equal_work_and_leave_one_out_multiplies_each_pair_once() -> None:
@@ -156,20 +157,20 @@ def test_portions_are_equal_work_and_leave_one_out_multiplies_each_pair_once() -
         assert max(work) < 1.2 * sum(work) / n
 
 
-def test_the_usual_number_follows_from_the_data() -> None:
-    def usual(n_query: int, n_item: int, classes: int) -> int:
+def test_the_default_number_follows_from_the_data() -> None:
+    def default(n_query: int, n_item: int, classes: int) -> int:
         labels, alone = np.arange(n_item) % classes, n_query == 0
         candidates = Candidates.of(n_query or n_item, n_item, leave_one_out=alone)
         queries = labels if alone else np.arange(n_query) % classes
-        return portions.usual_number(Relevance(queries, labels, candidates))
+        return portions.default_number(Relevance(queries, labels, candidates))
 
-    assert usual(0, 1000, 500) == 1  # a million pairs
-    assert usual(0, 1400, 1400) == 2
-    assert usual(0, 100_000, 100_000) == 72
-    assert usual(0, 20_000, 4) == 19  # many relevant items: shares of the queries
-    assert usual(100, 30_000, 30_000) == 3  # few queries: shares of the columns
-    assert usual(100_000, 100_000, 20_000) == 72
-    assert usual(50_000_000, 50_000_000, 10_000_000) > 5000  # none takes hours
+    assert default(0, 1000, 500) == 1  # a million pairs
+    assert default(0, 1400, 1400) == 2
+    assert default(0, 100_000, 100_000) == 72
+    assert default(0, 20_000, 4) == 19  # many relevant items: shares of the queries
+    assert default(100, 30_000, 30_000) == 3  # few queries: shares of the columns
+    assert default(100_000, 100_000, 20_000) == 72
+    assert default(50_000_000, 50_000_000, 10_000_000) > 5000  # none takes hours
 
 
 def test_which_portions_are_refused() -> None:
@@ -272,9 +273,14 @@ def test_a_killed_worker_is_one_error_and_a_checkpoint_goes_on(tmp_path: Path) -
 @pytest.mark.usefixtures("_small")
 def test_a_task_that_fails_ends_the_run_and_cancels_what_has_not_begun() -> None:
     with ThreadPoolExecutor(1) as pool:
-        executor = Instead(pool, {1}, failed)
+        executor, futures, gate = Instead(pool, {1}, failed), list[Future[Any]](), Event()
+        pool.submit(gate.wait)  # the only worker is busy until the run has ended
+        hand_on = executor.submit
+        executor.submit = lambda *task: futures.append(hand_on(*task)) or futures[-1]  # type: ignore[method-assign]
         with pytest.raises(ClusterError, match=r"^the executor failed: OSError: the network is gone; nothing is kept"):
             profiled(*samples(100), executor=executor)
+        gate.set()
+        assert [future.cancelled() for future in futures] == [number != 1 for number in range(len(futures))]
         pool.shutdown(cancel_futures=False)
         with pytest.raises(ClusterError, match="the executor failed: RuntimeError: cannot schedule new futures"):
             profiled(*samples(100), executor=pool)

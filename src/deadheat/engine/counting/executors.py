@@ -167,7 +167,7 @@ class _Unpickler(pickle.Unpickler):
                 return np.asarray(np.load(known, mmap_mode="r"))
             sources = [disk.open_places([part], "rows") if isinstance(part, Place) else Array(part) for part in known]
         except FileNotFoundError as error:
-            came = f"but one does not find '{error.filename}'"
-            remedy = "files of embeddings, and TMPDIR for what is in no file, must be where all of them see them"
-            raise ClusterError(f"every worker must see the files of a run, {came}: {remedy}") from None
+            missing = f"every worker must see the files of a run, but one does not find '{error.filename}'"
+            remedy = "put embeddings in files, and TMPDIR for other data, where all workers see them"
+            raise ClusterError(f"{missing}: {remedy}") from None
         return sources[0] if len(sources) == 1 else Shards(sources)

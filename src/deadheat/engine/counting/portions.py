@@ -13,7 +13,7 @@ a portion is a share of the queries against all columns.
 
 The cut follows from the data and the number of portions alone: not from threads, memory, a card or an executor.
 
-    pair, relevance ──> Portions.count here, or Job ──executor──> Portions.count there ──> Sums ──> TieProfile
+    pair, relevance ──> Portions.count here, or CountingJob ──executor──> Portions.count there ──> Sums ──> TieProfile
                                      └──────> checkpoint <──────┘
 """
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 else:
     devices = lazy("deadheat.engine.counting.card.device")
 
-USUAL = 72  # portions: half the square of 12 shares, and divisible by 2, 3, 4, 6, 8 and 9
+DEFAULT = 72  # portions: half the square of 12 shares, and divisible by 2, 3, 4, 6, 8 and 9
 PAIRS, MOST_PAIRS = 1 << 20, 1 << 38  # in a portion: some hundredths of a second; some minutes, else there are more
 QUERIES = 1024  # in a share at least, because each share prepares the columns for products again;
 FEW_QUERIES, FEW_SHARES = 128, 8  # if they are few, this number, for this number of shares
@@ -57,11 +57,11 @@ COLUMNS, TIMES_RELEVANT = 1 << 10, 1000  # in a share of columns at least; and t
 UNEVEN = 1.25  # work of the largest portion at most, relative to the mean
 
 
-def usual_number(relevance: Relevance) -> int:
+def default_number(relevance: Relevance) -> int:
     """Return the number of portions of a run; it follows from the data alone, so that a run can resume elsewhere."""
     n_query, n_item = len(relevance.with_relevant()), len(relevance.gallery_class)
     n_pair, most = n_query * n_item, _most_columns(relevance)
-    n = max(1, min(USUAL, -(-n_pair // PAIRS)), n_pair // MOST_PAIRS)
+    n = max(1, min(DEFAULT, -(-n_pair // PAIRS)), n_pair // MOST_PAIRS)
     if relevance.candidates.symmetric and most > 1:
         return max(1, (min(math.isqrt(2 * n), most) // 2 * 2) ** 2 // 2)
     shares = min(n, _most_queries(n_query))
@@ -166,7 +166,7 @@ Make = Callable[[Distance, Relevance, CountingOptions], Callable[[int], Portions
 
 
 @dataclass(frozen=True)
-class Job:
+class CountingJob:
     """The portions of a counting pass, as they are sent to the workers of an executor."""
 
     query: Source
@@ -186,18 +186,18 @@ class Job:
 
 def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptions, make: Make) -> TieProfile:
     """Return the profile of one label a row or of judgements, by the executor and checkpoint of the options."""
-    n, candidates = usual_number(relevance), relevance.candidates
+    n, candidates = default_number(relevance), relevance.candidates
     n_pair = len(relevance.with_relevant()) * len(relevance.gallery_class)
     sums = Sums(relevance.most_relevant(), len(candidates.ranked), options.rule.bounds_only)
     with ExitStack() as stack:
         kept, left = None, [*range(n)]
         if options.checkpoint is not None:
             kept = stack.enter_context(Checkpoint(options.checkpoint, _identity(pair, relevance, options, n)))
-            found = {number: arrays for number in left if (arrays := kept.load(number)) is not None}
-            for arrays in found.values():
+            loaded = {number: arrays for number in left if (arrays := kept.load(number)) is not None}
+            for arrays in loaded.values():
                 sums.add(Portion.of_arrays(arrays))
-            left = [number for number in left if number not in found]
-            report_found(kept, len(found), n, options.progress)
+            left = [number for number in left if number not in loaded]
+            report_found(kept, len(loaded), n, options.progress)
         done = n - len(left)
         try:
             with Reporting(options.progress, n_pair, done=n_pair * done // n) as report:
@@ -210,7 +210,7 @@ def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptio
         except (KeyboardInterrupt, ClusterError) as stopped:
             stopped.args = ("; ".join([*map(str, stopped.args), what_is_kept(kept, done, n)]),)
             raise
-    return sums.profile()
+    return TieProfile.of_packed(*sums.total())
 
 
 def _identity(pair: Pair, relevance: Relevance, options: CountingOptions, n: int) -> dict[str, str]:
@@ -249,7 +249,7 @@ def _counted(
     plain = replace(
         options, threads=options.worker_threads, junk=None, exclude=None, progress=False, checkpoint=None, executor=None
     )
-    yield from executors.answers(options.executor, Job(query, gallery, relevance, plain, make, n), left)
+    yield from executors.answers(options.executor, CountingJob(query, gallery, relevance, plain, make, n), left)
 
 
 def _settle(sums: Sums, number: int, n: int, portion: Any) -> None:

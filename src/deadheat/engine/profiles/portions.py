@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine.profiles.packed import AT_ONCE, PackedGroups
-from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Int64, pieces
@@ -70,8 +69,8 @@ class Sums:
         whole = len(self._known), self._n_item, self._bounds_only
         if (portion.n_query, portion.n_item, portion.bounds_only) != whole:
             raise InvalidValueError("portions", "must be of one task, but differ in their queries, items or ties")
-        *arrays, file = portion.groups
-        self.add_groups(portion.queries, PackedGroups(*map(np.array, arrays), file))  # Ray's arrays are read-only
+        copied: Any = {name: np.array(array) for name, array in portion.groups._asdict().items() if name != "file"}
+        self.add_groups(portion.queries, PackedGroups(**copied, file=-1))  # Ray's arrays are read-only
         if len(portion.n_ranked):
             self._n_ranked = portion.n_ranked
 
@@ -94,28 +93,34 @@ class Sums:
         groups = self.groups.chosen(queries)._replace(packed=np.array(self.groups.packed), file=-1)
         return Portion(number, n, len(self._known), self._n_item, self._bounds_only, queries, groups, n_ranked)
 
-    def profile(self) -> TieProfile:
+    def total(self) -> tuple[PackedGroups, Int64, bool]:
+        """Return the groups, `n_ranked` and `bounds_only` of the profile."""
         assert self._n_ranked is not None
-        return TieProfile.of_packed(self.groups, self._n_ranked, self._bounds_only)
+        return self.groups, self._n_ranked, self._bounds_only
 
 
-def add_up(portions: object) -> TieProfile:
-    """Return the profile that portions add up to: `TieProfile.from_portions`."""
+def add_up(portions: object) -> tuple[PackedGroups, Int64, bool]:
+    """Return the total of all portions of a task."""
     given: list[Portion] = checks.listed(portions, "portions", "a list of portions")
-    odd = [each for each in given if not isinstance(each, Portion)]
+    odd = [value for value in given if not isinstance(value, Portion)]
     if odd or not given:
         rule = "must be the portions of one task, from Task.portion(number, n)"
         raise InvalidTypeError("portions", f"{rule}, but has {checks.shown(odd[0]) if odd else 'none'}")
-    numbers, sizes = sorted(each.number for each in given), {(each.n, each.n_query) for each in given}
-    n, n_query = sizes.pop()
-    if sizes or numbers != [*range(n)]:
-        twice = "one comes twice" if len({*numbers}) < len(numbers) else f"are {len(numbers)} of {n}"
-        came = f"but {'were cut differently' if sizes else twice}"
-        raise InvalidValueError("portions", f"must be all portions of one task, each once, {came}")
-    most = np.zeros(n_query, dtype=np.int64)
-    for each in given:
-        most[each.queries] = each.groups.n_group
-    sums = Sums(most, given[0].n_item, given[0].bounds_only)
-    for each in given:
-        sums.add(each)
-    return sums.profile()
+    first, numbers = given[0], [portion.number for portion in given]
+    if any((portion.n, portion.n_query) != (first.n, first.n_query) for portion in given):
+        problem = "were cut differently"
+    elif sorted(numbers) == [*range(first.n)]:
+        sums = Sums(_most_groups(given), first.n_item, first.bounds_only)
+        for portion in given:
+            sums.add(portion)
+        return sums.total()
+    else:
+        problem = "one comes twice" if len({*numbers}) < len(numbers) else f"are {len(numbers)} of {first.n}"
+    raise InvalidValueError("portions", f"must be all portions of one task, each once, but {problem}")
+
+
+def _most_groups(portions: list[Portion]) -> Int64:
+    most = np.zeros(portions[0].n_query, dtype=np.int64)
+    for portion in portions:
+        most[portion.queries] = portion.groups.n_group
+    return most
