@@ -51,6 +51,7 @@ TASKS: dict[str, tuple[Callable[[], object], list[str]]] = {
     "codes, shared labels": (counted(CODES, SETS, distance="hamming", relevance="count"), ["histograms"]),
     "codes, equal label sets": (counted(CODES, SETS, distance="hamming", relevance="same"), ["histograms"]),
     "label sets": (counted(ROWS, SETS), ["sorted rows", A_PASS]),
+    "few shared labels": (counted(ROWS, np.eye(60, dtype=bool) | np.eye(60, k=1, dtype=bool)), ["sorted rows", A_PASS]),
     "label sets, rounded": (counted(ROWS, SETS, ties="float16"), ["tiles", "chunks"]),
     "label sets, tolerance": (counted(ROWS, SETS, ties=dh.Tolerance(0.1)), ["tiles", "chunks"]),
     "shared labels": (counted(ROWS, SETS, relevance="count"), ["sorted rows", "chunks"]),
@@ -83,6 +84,15 @@ def test_blocks_that_do_not_fit_together_are_streamed_while_columns_fit(monkeypa
             seen = taken(patched)
             counted(ROWS, CLASSES)()
         assert [name for name, _ in seen] == [loop, A_PASS]
+
+
+def test_a_large_group_has_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    for most, loops in ((30, ["small groups"]), (29, ["tiles", A_PASS])):
+        monkeypatch.setattr(count, "SMALL_GROUP", most)
+        with monkeypatch.context() as patched:
+            seen = taken(patched)
+            dh.grouped(dh.Task(ROWS, CLASSES), group_size=10)
+        assert list(dict.fromkeys(name for name, _ in seen)) == loops
 
 
 def test_a_loop_takes_only_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
