@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from engine.loops import taken
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import deadheat as dh
 from deadheat.analyses.gaps import Gap, generalization_gap
 from deadheat.analyses.grouped import GroupedResult, draw, grouped
-from deadheat.engine.counting import within
 from deadheat.engine.task import Task
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.tolerance import Tolerance
@@ -464,17 +464,11 @@ def test_no_more_than_a_group_is_taken_at_a_time() -> None:
     assert sum(source.taken) >= 300
 
 
-def test_pairs_are_counted_inside_groups_alone(monkeypatch) -> None:
-    made, counted = within.Work, []
-
-    def work(pair, *given, **more):
-        counted.append(len(pair.query.labels))
-        return made(pair, *given, **more)
-
-    monkeypatch.setattr(within, "Work", work)
+def test_scores_are_computed_inside_groups_alone(monkeypatch) -> None:
+    seen = taken(monkeypatch)
     labels = np.repeat(np.arange(40), 6)
     grouped(Task(np.random.default_rng(0).standard_normal((240, 8)), labels), group_size=5, measures="AP")
-    assert counted == [30] * 8
+    assert [(name, profile.n_query) for name, profile in seen] == [("small groups", 30)] * 8
 
 
 def test_progress_counts_the_pairs_inside_groups_and_a_gap_makes_four_passes() -> None:

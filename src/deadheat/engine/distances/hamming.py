@@ -34,11 +34,6 @@ class Hamming(Distance):
         self.n_query, self.dim = len(query), 64 * query.shape[1]
 
     @property
-    def is_short(self) -> bool:
-        """Return whether distances are few enough for a histogram of them for each query."""
-        return self.dim < 2**12
-
-    @property
     def n_gallery(self) -> int:
         return len(self.items)
 
