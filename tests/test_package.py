@@ -19,9 +19,10 @@ import deadheat as dh
 
 ROOT = Path(__file__).parent.parent
 PUBLIC = [
-    "Cluster", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit", "audit_collection",
+    "Cluster", "CountedTask", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit", "audit_collection",
     "audit_run", "classification", "collisions", "compare", "compare_formats", "confidence", "errors", "evaluate",
-    "exploit", "generalization_gap", "grouped", "hash_lookup", "html_report", "index_recall", "index_recall_of_truth",
+    "exploit", "from_candidates", "from_judged", "from_lists", "from_neighbors", "from_profile", "from_ranks", "from_run",
+    "from_scores", "generalization_gap", "grouped", "hash_lookup", "html_report", "index_recall", "index_recall_of_truth",
     "leaderboard", "link_prediction", "low_precision", "measures", "p_values", "pair_classification", "plots",
     "precision_recall", "random_baseline", "read", "receipt", "split_half", "verify",
 ]  # fmt: skip
@@ -186,8 +187,8 @@ def test_names_that_are_nearly_right_get_a_hint() -> None:
             dh.evaluate(points, labels, **{wrong: 1})
     with pytest.raises(TypeError, match=r"^xyz is no argument of evaluate, which takes embeddings, labels, gallery, "):
         dh.evaluate(points, labels, xyz=1)
-    with pytest.raises(TypeError, match=r"^distance is no argument of from_links, which takes positives, negatives, "):
-        dh.Task.from_links([1], [0], distance="cosine")
+    with pytest.raises(TypeError, match=r"^distance is no argument of from_candidates, which takes scores, positive_scores, "):
+        dh.from_candidates([0], positive_scores=[1], distance="cosine")
     with pytest.raises(ValueError, match=r"holds -1 and 0, as sign\(0\) is 0; embeddings > 0 has two values$"):
         dh.evaluate([[1.0, -1], [1, 0]], [0, 0], distance="hamming")
     for gallery in (["mAP", "Hit@1"], "mAP", "mAP, Hit@1"):

@@ -126,7 +126,7 @@ def test_wrong_arguments_have_one_line(call, message) -> None:
         (lambda: dh.random_baseline([0, 0, 1], dim=2**70), "dim must be at most"),
         (lambda: dh.classification([1, 2], [0, 1], n_positive=2**70), "n_positive must be at most"),
         (lambda: dh.Task.from_ranks(np.array([2**64 - 1]), [5], [9]), "optimistic must hold integers below"),
-        (lambda: dh.Task.from_candidates(np.zeros((1, 0)), [0]), "scores must have at least one candidate"),
+        (lambda: dh.from_candidates(np.zeros((1, 0)), positive_columns=[0]), "scores must have at least one candidate"),
     ],
 )
 def test_numbers_beyond_all_use_are_refused(call, message) -> None:

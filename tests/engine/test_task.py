@@ -32,8 +32,8 @@ COUNTED: dict[str, Callable[..., dh.Task]] = {  # tasks of what somebody else ha
     "neighbors": lambda: dh.Task.from_neighbors([[0, 2]], [[0.9, 0.5]], relevant=[{2}], n_gallery=3),
     "judged embeddings": lambda **how: dh.Task.from_judged([[1.0]], [[1.0], [2.0]], QRELS, ["q"], ["a", "b"], **how),
     "ranks": lambda: dh.Task.from_ranks([1], [2], 5),
-    "links": lambda **how: dh.Task.from_links([0.5], [[0.9, 0.5]], **how),
-    "candidates": lambda **how: dh.Task.from_candidates([[0.9, 0.5, 0.5]], [1], **how),
+    "links": lambda **how: dh.from_candidates([[0.9, 0.5]], positive_scores=[0.5], **how),
+    "candidates": lambda **how: dh.from_candidates([[0.9, 0.5, 0.5]], positive_columns=[1], **how),
     "a run": lambda **how: dh.Task.from_run(RUN, QRELS, **how),
 }
 QUESTIONS: dict[str, Callable[[Any], object]] = {  # that need embeddings

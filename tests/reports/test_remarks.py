@@ -130,14 +130,16 @@ def test_a_report_says_how_uint8_was_read() -> None:
 def test_negatives_that_all_positives_share_are_counted() -> None:
     positives, negatives = [0.9, 0.8, 0.3], [0.1, 0.7, 0.2]
     shared = "3 negatives, shared by all 3 positives. If each positive has one of its own, give negatives[:, None]."
-    task = dh.Task.from_links(positives, negatives)
+    task = dh.from_candidates(negatives, positive_scores=positives)
     found = dh.link_prediction(task, "MRR")
     assert remarks(task) == [shared] == [*found.remarks] == json.loads(found.to_json())["remarks"]
     assert str(found).splitlines()[-1] == shared
-    assert remarks(dh.Task.from_links(positives, negatives[:2])) == ["2 negatives, shared by all 3 positives."]
+    assert remarks(dh.from_candidates(negatives[:2], positive_scores=positives)) == [
+        "2 negatives, shared by all 3 positives."
+    ]
     for own in (np.array(negatives)[:, None], [negatives] * 3):
-        assert remarks(dh.Task.from_links(positives, own)) == []
-    assert remarks(dh.Task.from_links([0.9], negatives)) == []
+        assert remarks(dh.from_candidates(own, positive_scores=positives)) == []
+    assert remarks(dh.from_candidates(negatives, positive_scores=[0.9])) == []
 
 
 def test_a_rate_that_the_negatives_do_not_resolve_is_said() -> None:

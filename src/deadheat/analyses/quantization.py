@@ -20,7 +20,7 @@ from deadheat.analyses.difference import Difference, PairedTest
 from deadheat.analyses.rounding import DEFAULT, FORMATS, Format, Rounding, format_name, formats_named, quantized
 from deadheat.engine import exact
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.task import Task, rows_of
+from deadheat.engine.task import Task, rows_of, with_rows
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, trec
 from deadheat.inputs.samples import Pair, Samples
@@ -333,14 +333,14 @@ def _rounded(
         gallery = query if items is None else items
         queries, stored = rounding.asymmetric(query.embeddings, gallery.embeddings, row)
         pair = Pair(Samples(Array(queries), query.labels), Samples(Array(stored), gallery.labels))
-        return task.with_rows(pair, task.options.exclude if items is not None else np.arange(len(stored)))
+        return with_rows(task, pair, task.options.exclude if items is not None else np.arange(len(stored)))
     scaled = task.options.distance != "cosine"  # which no scale of a vector changes
     queries = rounding.stored(query.embeddings, row, "embeddings", scaled=scaled)
     if items is None:
-        return task.with_rows(Pair(Samples(Array(queries), query.labels), None))
+        return with_rows(task, Pair(Samples(Array(queries), query.labels), None))
     stored = rounding.stored(items.embeddings, row, "gallery", scaled=scaled)
     pair = Pair(Samples(Array(queries), query.labels), Samples(Array(stored), items.labels))
-    return task.with_rows(pair, task.options.exclude)
+    return with_rows(task, pair, task.options.exclude)
 
 
 def _whole(samples: Samples[Source]) -> Samples[Float64]:

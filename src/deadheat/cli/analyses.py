@@ -146,7 +146,7 @@ def collisions(file: Path, **options: Any) -> None:
         raise click.UsageError("--rows goes with --plot")
     reach = checked_reach(options["within"], options["depth"], make_rule(settings["ties"]))
     with shared.opened(file, options, settings) as task:
-        tasks = {name: task.replace(distance=name) for name in distances}
+        tasks: dict[str, Task] = {name: task.replace(distance=name) for name in distances}
         if options["plot"] is None:
             found = counts_of(tasks.values(), *reach)
         else:

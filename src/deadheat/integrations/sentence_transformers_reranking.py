@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.counting.judged import profile_of_judged
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.scored import profile_lists
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.judged import profile_of_judged
+from deadheat.engine.sources.keyed import profile_lists
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError

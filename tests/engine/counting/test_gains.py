@@ -14,8 +14,8 @@ import pytest
 
 import deadheat as dh
 from deadheat import Task, TieProfile
-from deadheat.engine.counting.scored import profile_lists
 from deadheat.engine.profiles import parts
+from deadheat.engine.sources.keyed import profile_lists
 from deadheat.measures import per_query, std
 from deadheat.measures.discounted_gain import exponential
 

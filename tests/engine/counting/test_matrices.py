@@ -11,8 +11,8 @@ import pytest
 from keyed import assert_as_oracle
 from numpy.testing import assert_array_equal
 
-from deadheat.engine.counting import scored
-from deadheat.engine.counting.scored import profile_lists
+from deadheat.engine.sources import keyed
+from deadheat.engine.sources.keyed import profile_lists
 from deadheat.engine.task import Task
 from deadheat.measures import per_query
 from deadheat.support.arrays import offsets_of
@@ -249,7 +249,7 @@ def test_scores_are_compared_in_their_own_type() -> None:
 
 def test_padding_is_no_more_than_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """One list of 4096 items among lists of one must not make a matrix of 4096 columns for all of them."""
-    largest, counted = [], scored.count_keys
+    largest, counted = [], keyed.count_keys
     monkeypatch.setattr(scored, "count_keys", lambda keys, *more: largest.append(keys.size) or counted(keys, *more))
     lengths = np.array([1] * 1000 + [4096])
     profile_lists(np.zeros(lengths.sum()), np.ones(lengths.sum(), dtype=np.int64), lengths)
@@ -266,7 +266,10 @@ def test_links_are_matrices_with_one_relevant_item_a_row(shared: bool, with_junk
     scores = np.column_stack([positives, np.broadcast_to(negatives, (5, 9))])
     mask = np.column_stack([np.zeros(5, dtype=bool), np.broadcast_to(False if junk is None else junk, (5, 9))])
     wanted = Task.from_scores(scores, np.arange(10) == np.zeros((5, 1)), order=order, junk=mask).profile
-    assert Task.from_links(positives, negatives, order=order, junk=junk).profile == wanted
+    assert from_candidates(negatives, positive_scores=positives, order=order, junk=junk).profile == wanted
     places = rng.permutation(10)
     columns = np.full(5, places.tolist().index(0))
-    assert Task.from_candidates(scores[:, places], columns, order=order, junk=mask[:, places]).profile == wanted
+    assert (
+        from_candidates(scores[:, places], positive_columns=columns, order=order, junk=mask[:, places]).profile
+        == wanted
+    )

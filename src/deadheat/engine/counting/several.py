@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import Candidates, Judged, Sharing
-from deadheat.engine.counting.judged import with_grades
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
+from deadheat.engine.profiles.parts import with_grades
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Exact
 from deadheat.errors import InvalidValueError

@@ -1,7 +1,4 @@
-"""Tie profiles of TREC runs.
-
-run, qrels ──open_both──> dictionaries ──profile_tables──> keys, grades of one query ─> groups ─> profile
-"""
+"""A run and its qrels as dictionaries, and their tie groups: keys and grades of one query after another."""
 
 from __future__ import annotations
 
@@ -13,22 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.scored import assemble, count_keys, keys_of
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.keyed import assemble, count_keys, keys_of
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import trec
 from deadheat.inputs.arrays import least_gain
-from deadheat.inputs.trec import Checked, Path, Table
+from deadheat.inputs.trec import Checked
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
-from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import fractions
 
 
 class RunOptions(NamedTuple):
-    """The options of `deadheat.Task.from_run`, checked."""
+    """The options of `from_run`, checked."""
 
     rel: float | None = None
     judged_only: bool = False
@@ -37,7 +32,9 @@ class RunOptions(NamedTuple):
     max_docs: int | None = None
 
     @classmethod
-    def checked(cls, rel: Any, judged_only: Any, complete: Any, ties: Any = EQUAL, max_docs: Any = None) -> RunOptions:
+    def checked(
+        cls, rel: Any = None, judged_only: Any = False, complete: Any = True, ties: Any = EQUAL, max_docs: Any = None
+    ) -> RunOptions:
         only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
         level = None if rel is None else least_gain(rel, "rel")
@@ -61,20 +58,13 @@ class RunTables(NamedTuple):
             options = options._replace(rel=None)
         return cls(scores, judged, [query for query in judged if options.complete or query in scores], options)
 
-    @plain_floats
     def profile(self) -> TieProfile:
         """Return the profile, with all grades, whatever ``options.rel`` is."""
         return profile_tables(self.scores, self.judged, self.queries, self.options)
 
-    @plain_floats
     def profile_of_judged_documents(self) -> TieProfile:
         """Return the profile of judged documents alone, with unretrieved irrelevant ones behind all others."""
         return profile_judged_documents(self.scores, self.judged, self.queries, self.options)
-
-
-def open_both(run: Path | Table, qrels: Path | Table, **chunks: Any) -> tuple[Checked, Checked]:
-    """Open a run and qrels, which must have a query in common; `chunks` are options of `trec.open_run`."""
-    return in_common(trec.open_run(run, **chunks), trec.open_qrels(qrels))
 
 
 def in_common(scores: Checked, judged: Checked) -> tuple[Checked, Checked]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.runs import RunTables
+from deadheat.engine.sources.run_tables import RunTables
 from deadheat.inputs.item_ids import Rows
 from deadheat.inputs.trec import Checked
 from deadheat.support import checks
@@ -63,7 +63,7 @@ def documents(tables: RunTables) -> Unmatched | None:
 
     Examples
     --------
-    >>> from deadheat.engine.counting.runs import RunOptions
+    >>> from deadheat.engine.sources.run_tables import RunOptions
     >>> documents(RunTables.of({"q": {"d1.txt": 1}}, {"q": {"d1": 1}}, RunOptions()))
     Unmatched(n=1, n_query=1, query='q', returned='d1.txt', judged='d1')
     """
@@ -88,7 +88,7 @@ def own_queries(tables: RunTables) -> list[str]:
 
     Examples
     --------
-    >>> from deadheat.engine.counting.runs import RunOptions
+    >>> from deadheat.engine.sources.run_tables import RunOptions
     >>> own_queries(RunTables.of({"q": {"q": 1, "d": 0}}, {"q": {"d": 1}}, RunOptions()))
     ['q']
     """

@@ -1,4 +1,4 @@
-"""Tie profiles of embeddings whose relevance was judged: not by labels, but query by query, and perhaps in grades.
+"""`from_judged`: embeddings whose relevance was judged, not by labels but query by query, and perhaps in grades.
 
 One counting pass has the groups of all relevant items. Which of them are in which group, and so how many of each grade,
 follows from their exact distances alone.
@@ -8,32 +8,41 @@ follows from their exact distances alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting import unmatched
 from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.gains import leveled
+from deadheat.engine.profiles.parts import with_grades
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources import unmatched
+from deadheat.engine.sources.counted import CountedTask, Counts
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, codes, item_ids, trec
+from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
-from deadheat.inputs.source import Chosen
-from deadheat.inputs.trec import Path, Table
+from deadheat.inputs.source import Chosen, Source
+from deadheat.inputs.trec import Checked, Path, Table
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
+from deadheat.support.progress import Progress
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from deadheat.engine.counting.cluster import Cluster
     from deadheat.engine.counting.distributed import running as distributed_running
 else:
     distributed_running = lazy("deadheat.engine.counting.distributed.running")
@@ -44,35 +53,116 @@ Junk = ArrayLike | Mapping[str, Collection[str]]
 
 
 @plain_floats
-def profile_judged(
+def from_judged(
     queries: EmbeddingsLike,
     gallery: EmbeddingsLike,
     qrels: Path | Table,
     query_ids: Iterable[str | int],
     gallery_ids: Iterable[str | int],
-    **settings: Any,
-) -> tuple[TieProfile, list[str]]:
-    """Count the tie groups of embeddings with judgements: `deadheat.Task.from_judged`; remarks come with them."""
-    options = CountingOptions.checked(**settings)
-    sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
-    n_query, n_gallery = map(len, sources)
-    rows: Distance | Pair
-    if options.cluster is None:
-        rows = options.open(*sources)
-    else:
-        rows = Pair(Samples(sources[0], np.arange(n_query)), Samples(sources[1], np.arange(n_gallery)))
-    names = unique_ids(query_ids, n_query, "query_ids"), unique_ids(gallery_ids, n_gallery, "gallery_ids")
+    *,
+    junk: Junk | None = None,
+    exclude: OwnRows | None = None,
+    distance: DistanceName = "cosine",
+    ties: TiesName | Ties = "exact",
+    threads: int | None = None,
+    progress: bool | Progress = False,
+    executor: Executor | Callable[[], Executor] | Cluster | None = None,
+) -> CountedTask:
+    """Make a task of embeddings whose relevance was judged, query by query and perhaps in grades.
+
+    The qrels give the relevant documents, with grades if they have any.
+
+    Parameters
+    ----------
+    queries : (n_query, dim) array of floats, integers or bool
+        Embeddings of the queries: of NumPy, PyTorch, JAX or CuPy, a frame, the path of a file, a pattern such as
+        ``"emb-*.npy"``, or a list of paths.
+    gallery : (n_gallery, dim) array
+        Embeddings of the documents, in any form that `queries` can have.
+    qrels : path, dict, data frame or iterable of named tuples
+        Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
+        ``relevance``; also a ranx ``Qrels``. Grades are as in `from_run`: 0 and less, and documents not listed,
+        are irrelevant. Queries that have no embedding do not count.
+    query_ids : (n_query,) strings or integers
+        The id of each query in the qrels; each once. An integer is its decimal text.
+    gallery_ids : (n_gallery,) strings or integers
+        The id of each document in the qrels; each once.
+    junk : dict or array of bool, optional
+        Documents that are neither ranked nor relevant, whatever the qrels say: for every query, (n_gallery,), or
+        pair by pair, (n_query, n_gallery), or ``{query_id: [doc_id, ...]}``, which becomes such a mask. By default
+        there is none.
+    exclude : (n_query,) integers, or a pair of ids, optional
+        As in `Task`: a document for each query that is neither ranked nor relevant, which queries may share.
+        ``(query_ids, gallery_ids)`` leaves out the document with the id of the query; ``(reference_ids,
+        gallery_ids)`` the reference image of each composed query.
+    distance, ties, threads, progress, executor
+        As in `Task`.
+
+    Returns
+    -------
+    Task
+        Of all queries in their order; `query_ids` names them. A relevant document that is not in the gallery counts
+        in `n_relevant` and in no group; the report says how many there are, and the ceiling that they set on each
+        measure. Graded if a grade other than 1 occurs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule; if ids come twice; if the qrels have none of the queries, or `junk` none of
+        the documents; for grades together with a tolerance.
+    ClusterError
+        If workers of an executor died or failed too often.
+
+    Notes
+    -----
+    Ties: documents tie when their distances to the query are equal as real numbers, unless `ties` says otherwise.
+    Undefined: a query without a relevant document is a singleton.
+
+    Examples
+    --------
+    Documents a and b are equally far from the query, and b is relevant:
+
+    >>> task = Task.from_judged([[0]], [[1], [-1]], {"q": {"b": 1}}, ["q"], ["a", "b"], distance="euclidean")
+    >>> task.profile.closer, task.profile.tied, task.profile.n_relevant
+    (array([0]), array([2]), array([1]))
+    """
+    settings: dict[str, Any] = {
+        "distance": distance, "ties": ties, "junk": junk, "exclude": exclude, "threads": threads, "progress": progress,
+        "executor": executor,
+    }  # fmt: skip
+    CountingOptions.checked(**settings)  # before files are opened
+    query, items = open_rows(queries, "queries"), open_rows(gallery, "gallery")
+    ids = unique_ids(query_ids, len(query), "query_ids"), unique_ids(gallery_ids, len(items), "gallery_ids")
     judged = trec.open_qrels(qrels)
-    known = judged.keys() & set(names[0])
-    if not known:
-        came = f"but query_ids are {checks.few(names[0])} and the qrels have {checks.few(judged)}"
+    if not judged.keys() & set(ids[0]):
+        came = f"but query_ids are {checks.few(ids[0])} and the qrels have {checks.few(judged)}"
         raise InvalidValueError("query_ids and qrels", f"must have a query in common, {came}")
-    relevant = {query: {item: grade for item, grade in judged[query].items() if grade > 0} for query in known}
-    own = None if options.exclude is None else item_ids.own_rows(options.exclude, n_query, n_gallery)
-    options = replace(options, junk=_junk_mask(options.junk, *names), exclude=own)
-    profile = profile_of_judged(rows, relevant, *names, options)
-    remarks = [*codes.remarks(options.distance, *sources), *unmatched.of_gallery(judged, *names)]
-    return replace(profile, query_ids=tuple(names[0]), check=False), remarks
+    return CountedTask("judged embeddings", _JudgedRows(query, items, *ids, judged), settings)
+
+
+class _JudgedRows(NamedTuple):
+    queries: Source
+    gallery: Source
+    query_ids: list[str]
+    gallery_ids: list[str]
+    judged: Checked
+
+    def counts(self, **settings: Any) -> Counts:
+        options, shape = CountingOptions.checked(**settings), (len(self.queries), len(self.gallery))
+        sources, ids = (self.queries, self.gallery), (self.query_ids, self.gallery_ids)
+        rows: Distance | Pair
+        if options.cluster is None:
+            rows = options.open(*sources)
+        else:
+            query, items = (Samples(source, np.arange(len(source))) for source in sources)
+            rows = Pair(query, items)
+        known = self.judged.keys() & set(self.query_ids)
+        relevant = {query: {item: grade for item, grade in self.judged[query].items() if grade > 0} for query in known}
+        own = None if options.exclude is None else item_ids.own_rows(options.exclude, *shape)
+        options = replace(options, junk=_junk_mask(options.junk, *ids), exclude=own)
+        profile = replace(profile_of_judged(rows, relevant, *ids, options), query_ids=tuple(ids[0]), check=False)
+        remarks = (*codes.remarks(options.distance, *sources), *unmatched.of_gallery(self.judged, *ids))
+        return Counts(profile, remarks=remarks, knows_gallery=True)
 
 
 def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:
@@ -137,18 +227,6 @@ def _groups_of(rows: Distance | Pair, options: CountingOptions, query: Int64, it
         assert rows.gallery is not None
         rows = options.open(Chosen(rows.query.embeddings, queries), Chosen(rows.gallery.embeddings, items))
     return query if isinstance(rows, Pair) else pair_groups(rows, query, item, options.rule)
-
-
-def with_grades(
-    profile: TieProfile, query: Int64, group: Int64, place: Int64, grades: Int64, n_relevant: Int64
-) -> TieProfile:
-    """Return a binary profile with the grades of its relevant pairs: their query, group in it, and place in `grades`.
-
-    `n_relevant` counts the relevant items of each query by grade, ranked or not.
-    """
-    by_grade = np.zeros((profile.n_group, len(grades)), dtype=np.int64)
-    np.add.at(by_grade, (profile.offsets[query] + group, place), 1)
-    return replace(profile, grades=grades, tied_by_grade=by_grade, relevant_by_grade=n_relevant)
 
 
 def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, Int64, list[float]]:

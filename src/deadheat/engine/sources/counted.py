@@ -1,0 +1,119 @@
+"""`CountedTask`: a task of what somebody else has ranked, whose tie groups were counted when it was opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from numpy.typing import NDArray
+
+from deadheat.engine.evaluable import Evaluable, Origin
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.settings import TaskSettings
+from deadheat.engine.task import made_of_rows
+from deadheat.errors import InvalidValueError
+from deadheat.inputs.samples import QueryLabels, labels_of_queries
+from deadheat.support import checks
+from deadheat.support.floats import plain_floats
+
+
+class Counts(NamedTuple):
+    """A profile, and what its source says of it."""
+
+    profile: TieProfile
+    tie_rule: str | None = None
+    labels: NDArray[Any] | None = None
+    remarks: tuple[str, ...] = ()
+    knows_gallery: bool = False
+
+
+class Opened(Protocol):
+    """Opened data of one kind, which can be counted again under other settings."""
+
+    def counts(self, *args: Any, **settings: Any) -> Counts: ...
+
+
+class CountedTask(Evaluable):
+    """A task of scores, a run, lists, neighbours, ranks, candidates, judgements or a profile, as the `from_` functions
+    return it.
+
+    It has the `profile` of a `Task` and all measures, and no rows: questions that need embeddings refuse it.
+
+    Examples
+    --------
+    >>> from deadheat import from_scores
+    >>> task = from_scores([[0.9, 0.8999]], [[0, 1]])
+    >>> task, task.profile[0].tied, task.replace(ties="float16").profile[0].tied
+    (Task(1 query of scores), array([1]), array([2]))
+    """
+
+    _source: str
+    _opened: Opened
+    _settings: Mapping[str, Any]  # as they were given
+    _threads: int
+    _counts: Counts
+
+    def __init__(self, source: str, opened: Opened, settings: Mapping[str, Any]) -> None:
+        """Count opened data; `source` says in a word what they are, and `settings` are those that `replace` takes."""
+        threads = checks.thread_count(settings.get("threads"))
+        resolved = {**settings, "threads": threads} if "threads" in settings else settings
+        vars(self).update(
+            _source=source, _opened=opened, _settings=settings, _threads=threads, _counts=opened.counts(**resolved)
+        )
+
+    @property
+    def profile(self) -> TieProfile:
+        """The counts that every measure is computed from."""
+        return self._counts.profile
+
+    @property
+    def labels(self) -> NDArray[Any] | None:
+        """The labels of the queries, (n_query,); None if they are not known."""
+        return self._counts.labels
+
+    @property
+    def source(self) -> str:
+        """What was ranked, such as "scores"."""
+        return self._source
+
+    @property
+    def threads(self) -> int:
+        """Worker threads of every question."""
+        return self._threads
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences about how the data were read, for reports."""
+        return self._counts.remarks
+
+    @property
+    def origin(self) -> Origin:
+        """The facts that a report on this task states."""
+        rule = self._counts.tie_rule or ("tolerance" if self.profile.bounds_only else None)
+        return Origin(self.labels, rule, self.remarks, self._counts.knows_gallery)
+
+    @plain_floats
+    def replace(self, **settings: Any) -> CountedTask:
+        """Return a task of the same data with other settings: ``task.replace(ties="float16")``.
+
+        Settings are the optional arguments of the function that made the task, without those that say how to read the
+        data. Those that are not named stay. The data are not opened again.
+        """
+        for name in settings:
+            if name in self._settings:
+                continue
+            if name in TaskSettings.__annotations__:
+                raise made_of_rows(self, f"{name}=")
+            raise checks.no_argument(name, "replace", tuple(self._settings))
+        if type(self)(self._source, self._opened, self._settings).profile != self.profile:
+            raise InvalidValueError("task", "has data that changed after it was made: make it anew, or give a copy")
+        return type(self)(self._source, self._opened, {**self._settings, **settings})
+
+    def __repr__(self) -> str:
+        n_query = self.profile.n_query
+        return f"Task({n_query:,} {'query' if n_query == 1 else 'queries'} of {self._source})"
+
+
+def labels_of(profile: TieProfile, labels: QueryLabels | None) -> NDArray[Any] | None:
+    """Return the labels of the queries of a profile, checked: in their order or by id; None for none."""
+    return None if labels is None else labels_of_queries(labels, profile.n_query, profile.query_ids)
