@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ import deadheat as dh
 from deadheat.engine import task as tasks
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.errors import InvalidTypeError, QueryInGalleryWarning, UndefinedError
+from deadheat.errors import InvalidTypeError, InvalidValueError, QueryInGalleryWarning, UndefinedError
 from deadheat.inputs.samples import Pair
 
 RNG = np.random.default_rng(0)
@@ -26,15 +27,15 @@ PROFILE = dh.TieProfile.from_groups([[(0, 0, 2, 1)], [(1, 0, 1, 1)]], n_ranked=[
 SCORES, RELEVANT = np.array([[3, 2, 2], [1, 1, 0]]), np.array([[0, 1, 0], [1, 0, 0]])
 RUN, QRELS = {"q": {"a": 2.0, "b": 2.0}}, {"q": {"b": 1}}
 
-COUNTED: dict[str, Callable[..., dh.Task]] = {  # tasks of what somebody else has ranked, by what they are made of
-    "a profile": lambda **how: dh.Task.from_profile(PROFILE, **how),
-    "scores": lambda **how: dh.Task.from_scores(SCORES, RELEVANT, **how),
-    "neighbors": lambda: dh.Task.from_neighbors([[0, 2]], [[0.9, 0.5]], relevant=[{2}], n_gallery=3),
-    "judged embeddings": lambda **how: dh.Task.from_judged([[1.0]], [[1.0], [2.0]], QRELS, ["q"], ["a", "b"], **how),
-    "ranks": lambda: dh.Task.from_ranks([1], [2], 5),
-    "links": lambda **how: dh.from_candidates([[0.9, 0.5]], positive_scores=[0.5], **how),
-    "candidates": lambda **how: dh.from_candidates([[0.9, 0.5, 0.5]], positive_columns=[1], **how),
-    "a run": lambda **how: dh.Task.from_run(RUN, QRELS, **how),
+COUNTED: dict[str, Callable[..., dh.CountedTask]] = {  # by what they are made of
+    "a profile": lambda **how: dh.from_profile(PROFILE, **how),
+    "scores": lambda **how: dh.from_scores(SCORES, RELEVANT, **how),
+    "neighbors": lambda **how: dh.from_neighbors([[0, 2]], [[0.9, 0.5]], relevant=[{2}], n_gallery=3, **how),
+    "judged embeddings": lambda **how: dh.from_judged([[1.0]], [[1.0], [2.0]], QRELS, ["q"], ["a", "b"], **how),
+    "ranks": lambda: dh.from_ranks([1], [2], 5),
+    "candidates": lambda **how: dh.from_candidates([[0.9, 0.5]], positive_scores=[0.5], **how),
+    "a run": lambda **how: dh.from_run(RUN, QRELS, **how),
+    "lists": lambda **how: dh.from_lists([["a"]], [["a"]], **how),
 }
 QUESTIONS: dict[str, Callable[[Any], object]] = {  # that need embeddings
     "groups": lambda task: dh.grouped(task, group_size=4),
@@ -214,15 +215,47 @@ def asked_of(made: str, name: str, came: str) -> str:
     return f"{name} must be {made}dh.Task(embeddings, labels), for {came}"
 
 
+REPLACED: dict[str, list[dict[str, Any]]] = {  # settings under which a source is counted again
+    "a profile": [{"labels": ["a", "b"]}, {"threads": 2}],
+    "scores": [{"ties": "float16"}, {"order": "ascending"}, {"junk": [True, False, False], "threads": 2}],
+    "neighbors": [{"cut_ties": False}],
+    "judged embeddings": [{"distance": "l2", "ties": "float16"}, {"junk": [True, False]}, {"exclude": [0]}],
+    "ranks": [],
+    "candidates": [{"ties": dh.Tolerance(0.5)}, {"order": "ascending"}, {"junk": [True, False]}],
+    "a run": [{"ties": "float16"}, {"rel": 2}, {"judged_only": True}, {"labels": {"q": "x"}, "max_docs": 2}],
+    "lists": [{"labels": ["x"]}, {"threads": 2}],
+}
+
+
 @pytest.mark.parametrize("made_of", COUNTED)
-def test_what_is_ranked_already_has_no_settings(made_of: str) -> None:
+def test_replaced_settings_of_a_source_are_as_if_they_had_been_given(made_of: str) -> None:
     task = COUNTED[made_of]()
-    assert (task.has_rows, task.n_excluded, task.n_in_gallery) == (False, 0, 0)
-    for said, ask in {
-        "other settings": lambda: task.replace(distance="l2"), "this": lambda: task.pair, "this ": lambda: task.options,
-    }.items():  # fmt: skip
-        rule = asked_of("made of embeddings, ", "task", said.strip())
-        assert refusal(InvalidTypeError, ask) == f"{rule}, but was made of {made_of}"
+    for settings in REPLACED[made_of]:
+        found, wanted = task.replace(**settings), COUNTED[made_of](**settings)
+        assert found.profile == wanted.profile
+        assert (found.threads, found.origin.tie_rule) == (wanted.threads, wanted.origin.tie_rule)
+        assert_array_equal(found.labels, wanted.labels)
+        assert dh.evaluate(found).to_json() == dh.evaluate(wanted).to_json()
+
+
+@pytest.mark.parametrize("made_of", COUNTED)
+def test_settings_that_a_source_does_not_have_are_refused(made_of: str) -> None:
+    task = COUNTED[made_of]()
+    said = f"{asked_of('made of embeddings, ', 'task', 'relevance=')}, but was made of {made_of}"
+    assert refusal(InvalidTypeError, task.replace, relevance="any") == said
+    assert refusal(InvalidTypeError, task.replace, tis="float16").startswith("tis is no argument of replace")
+    with pytest.raises(AttributeError, match=r"^a task cannot change; task\.replace\(threads=\.\.\.\) gives another"):
+        task.threads = 3  # type: ignore[misc]
+    assert pickle.loads(pickle.dumps(task)).profile == task.profile
+
+
+def test_scores_that_changed_are_not_counted_again() -> None:
+    scores = np.array([[0.9, 0.8999, 0.1]])
+    task = dh.from_scores(scores, [[0, 1, 0]])
+    assert task.replace(ties="float16").profile[0].tied.tolist() == [2]
+    scores[0, 1] = 0.05
+    said = "task has data that changed after it was made: make it anew, or give a copy"
+    assert refusal(InvalidValueError, task.replace, ties="float16") == said
 
 
 @pytest.mark.parametrize("what", QUESTIONS)
@@ -289,14 +322,14 @@ def test_what_is_ranked_already_is_evaluated_as_it_is(made_of: str) -> None:
 
 def test_a_profile_with_labels_is_a_task_of_them(task: dh.Task) -> None:
     profile = task.profile
-    of_labels = dh.evaluate(dh.Task.from_profile(profile, LABELS, threads=1), "mAP", average="class")
+    of_labels = dh.evaluate(dh.from_profile(profile, LABELS, threads=1), "mAP", average="class")
     for report in (of_labels, dh.evaluate(profile, "mAP", labels=LABELS, average="class", threads=1)):
         assert values(report["mAP"]) == values(dh.evaluate(task, "mAP", average="class")["mAP"])
     said = refusal(ValueError, dh.evaluate, profile, average="class")
     assert said == 'average="class" needs labels, one for each query'
-    assert "labels must have one entry per " in refusal(ValueError, dh.Task.from_profile, profile, LABELS[:3])
+    assert "labels must have one entry per " in refusal(ValueError, dh.from_profile, profile, LABELS[:3])
     said = "profile must be a TieProfile, but is ndarray"
-    assert refusal(InvalidTypeError, dh.Task.from_profile, ROWS) == said
+    assert refusal(InvalidTypeError, dh.from_profile, ROWS) == said
 
 
 def test_nothing_relevant_is_said_when_it_is_asked() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from numpy.typing import NDArray
 
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError
+
+
+_NO_FILES: dict[str, tuple[str, ...]] = {}
 
 
 class Origin(NamedTuple):
@@ -22,7 +24,7 @@ class Origin(NamedTuple):
     knows_gallery: bool = False  # relevant items that are in no group of the profile are not in the gallery
     distance: str | None = None
     source: str = ""  # the files of the embeddings
-    files: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    files: Mapping[str, tuple[str, ...]] = _NO_FILES
     n_in_gallery: int = 0
     n_excluded: int = 0
     separate_gallery: bool = False

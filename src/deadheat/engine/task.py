@@ -36,7 +36,6 @@ from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
     from deadheat.engine.counting import within
-    from deadheat.engine.sources.counted import CountedTask
 else:
     within = lazy("deadheat.engine.counting.within")
 
@@ -50,11 +49,9 @@ class _Door:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., CountedTask]:
-        found: Callable[..., CountedTask] = getattr(
-            import_module(f"deadheat.engine.sources.{self._module}"), self._name
-        )
-        return found
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Evaluable]:
+        module = import_module(f"deadheat.engine.sources.{self._module}")
+        return cast(Callable[..., Evaluable], getattr(module, self._name))
 
 
 class Task(Evaluable):

@@ -88,11 +88,12 @@ def wrong_arguments(function: Any, error: TypeError) -> InvalidTypeError | None:
     title = function.__name__
     title = function.__qualname__.split(".")[0] if title == "__init__" else title
     parameters = inspect.signature(function).parameters
-    known = {name: each.kind is each.KEYWORD_ONLY for name, each in parameters.items() if name not in _BOUND}
+    by_name = [name for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY]
+    by_place = [name for name, each in parameters.items() if each.kind <= each.POSITIONAL_OR_KEYWORD]
+    known = [name for name in by_place if name not in _BOUND]
     if came is None:
-        return no_argument(name.split("'")[1], title, list(known))
-    by_place, by_name = ([name for name, named in known.items() if named is wanted] for wanted in (False, True))
-    return _too_many(title, by_place, by_name, int(came[1]) - (len(parameters) - len(known)))
+        return no_argument(name.split("'")[1], title, [*known, *by_name])
+    return _too_many(title, known, by_name, int(came[1]) - (len(by_place) - len(known)))
 
 
 _TOO_MANY = re.compile(r"\(\) takes .* positional arguments? but (\d+) ")

@@ -76,7 +76,9 @@ def doors(scores: Any, relevant: Any, **how: Any) -> dict[str, Callable[[], dh.T
     """The profile of a matrix of scores, made in every way that fits; with one relevant item a row also as links."""
     rows, columns = np.nonzero(relevant)
     single = {
-        "links": lambda: dh.from_candidates(scores[~relevant].reshape(len(scores), -1), positive_scores=scores[rows, columns], **how).profile,
+        "links": lambda: dh.from_candidates(
+            scores[~relevant].reshape(len(scores), -1), positive_scores=scores[rows, columns], **how
+        ).profile,
         "candidates": lambda: dh.from_candidates(scores, positive_columns=columns, **how).profile,
     }  # fmt: skip
     run = {f"{q}": {f"{d}": score for d, score in enumerate(row)} for q, row in enumerate(scores.tolist())}

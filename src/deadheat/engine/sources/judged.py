@@ -100,7 +100,7 @@ def from_judged(
 
     Returns
     -------
-    Task
+    CountedTask
         Of all queries in their order; `query_ids` names them. A relevant document that is not in the gallery counts
         in `n_relevant` and in no group; the report says how many there are, and the ceiling that they set on each
         measure. Graded if a grade other than 1 occurs.
@@ -122,7 +122,7 @@ def from_judged(
     --------
     Documents a and b are equally far from the query, and b is relevant:
 
-    >>> task = Task.from_judged([[0]], [[1], [-1]], {"q": {"b": 1}}, ["q"], ["a", "b"], distance="euclidean")
+    >>> task = from_judged([[0]], [[1], [-1]], {"q": {"b": 1}}, ["q"], ["a", "b"], distance="euclidean")
     >>> task.profile.closer, task.profile.tied, task.profile.n_relevant
     (array([0]), array([2]), array([1]))
     """

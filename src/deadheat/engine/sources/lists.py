@@ -42,7 +42,7 @@ def from_lists(
 
     Returns
     -------
-    Task
+    CountedTask
         Of the queries of `relevant_ids`. A relevant document that was not found counts in `n_relevant` and in no
         group.
 
@@ -61,7 +61,7 @@ def from_lists(
     --------
     Two memories for the first query, of which one is relevant; one for the second, at rank 2 or 3:
 
-    >>> task = Task.from_lists([["m1", "m2"], ["m3", {"m4", "m5"}]], [["m1", "m9"], ["m4"]])
+    >>> task = from_lists([["m1", "m2"], ["m3", {"m4", "m5"}]], [["m1", "m9"], ["m4"]])
     >>> task.profile.closer, task.profile.tied, task.profile.n_relevant
     (array([0, 1]), array([1, 2]), array([2, 1]))
     """

@@ -105,7 +105,7 @@ def from_neighbors(
 
     Returns
     -------
-    Task
+    CountedTask
         With `n_ordered`, unless everything was returned.
 
     Raises
@@ -129,7 +129,7 @@ def from_neighbors(
     Two of five items were returned, a relevant and an irrelevant one, and another relevant item was not. It may be
     anywhere from rank 2, as it may tie with the last one returned, to rank 5:
 
-    >>> profile = Task.from_neighbors([[3, 1]], [[0.9, 0.5]], relevant=[{3, 4}], n_gallery=5).profile
+    >>> profile = from_neighbors([[3, 1]], [[0.9, 0.5]], relevant=[{3, 4}], n_gallery=5).profile
     >>> profile.closer, profile.tied, profile.n_ordered
     (array([0, 1]), array([1, 4]), array([1]))
     >>> from deadheat.measures import per_query

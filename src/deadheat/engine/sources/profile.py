@@ -29,8 +29,8 @@ def from_profile(profile: TieProfile, labels: QueryLabels | None = None, *, thre
     --------
     Two items at one distance, one of them relevant:
 
-    >>> from deadheat import evaluate, Task
-    >>> task = Task.from_profile(TieProfile.from_groups([[(0, 0, 2, 1)]], n_ranked=[2]))
+    >>> from deadheat import evaluate
+    >>> task = from_profile(TieProfile.from_groups([[(0, 0, 2, 1)]], n_ranked=[2]))
     >>> print(evaluate(task, "mAP")["AP"].summary())
     mAP 75.00 [50.00, 100.00] %
     """

@@ -36,7 +36,7 @@ def from_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: Arra
 
     Returns
     -------
-    Task
+    CountedTask
         One group a query, with one relevant item.
 
     Raises
@@ -53,8 +53,8 @@ def from_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: Arra
     --------
     A scorer that gives the same score to all of 1,000 candidates:
 
-    >>> from deadheat import link_prediction, Task
-    >>> found = link_prediction(Task.from_ranks([1], [1000], 1000), ["MRR", "Hits@10"])
+    >>> from deadheat import link_prediction
+    >>> found = link_prediction(from_ranks([1], [1000], 1000), ["MRR", "Hits@10"])
     >>> print(f"{found['MRR'].expected:.4f} {found['Hits@10'].expected:.3f}")
     0.0075 0.010
     """

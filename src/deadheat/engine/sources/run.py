@@ -80,7 +80,7 @@ def from_run(
 
     Returns
     -------
-    Task
+    CountedTask
         Of the queries of the qrels in their order; `query_ids` of its profile names them. A relevant document that
         was not retrieved counts in `n_relevant` and in no group. The profile has all grades.
 
@@ -112,10 +112,10 @@ def from_run(
     --------
     Document b is relevant and tied with c. Of q2 the run has nothing:
 
-    >>> from deadheat import evaluate, Task
+    >>> from deadheat import evaluate
     >>> run = {"q1": {"a": 0.9, "b": 0.5, "c": 0.5}}
     >>> qrels = {"q1": {"b": 2, "a": 1}, "q2": {"a": 1}}
-    >>> print(evaluate(Task.from_run(run, qrels), "AP AP(rel=2) nDCG@10"))
+    >>> print(evaluate(from_run(run, qrels), "AP AP(rel=2) nDCG@10"))
     measure (%)  lower  expected  upper
     mAP          41.67     45.83  50.00
     mAP(rel=2)   33.33     41.67  50.00

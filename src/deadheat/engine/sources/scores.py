@@ -50,7 +50,7 @@ def from_scores(
 
     Returns
     -------
-    Task
+    CountedTask
         With `tied_by_grade` and `relevant_by_grade` if a grade other than 1 is given to an item that is not junk.
 
     Raises
@@ -69,7 +69,7 @@ def from_scores(
     --------
     One item in front, then two tied of which both are relevant: every order of the tie gives the same, AP = 7/12.
 
-    >>> profile = Task.from_scores([[2, 1, 1]], [[0, 1, 1]]).profile
+    >>> profile = from_scores([[2, 1, 1]], [[0, 1, 1]]).profile
     >>> profile.closer, profile.tied, profile.tied_relevant
     (array([1]), array([2]), array([2]))
     >>> from deadheat.measures import per_query

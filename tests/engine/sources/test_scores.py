@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from keyed import assert_as_oracle
+from engine.counting.keyed import assert_as_oracle
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.sources import keyed
+from deadheat.engine.sources import scores as scored
+from deadheat.engine.sources.candidates import from_candidates
 from deadheat.engine.sources.keyed import profile_lists
 from deadheat.engine.task import Task
 from deadheat.measures import per_query

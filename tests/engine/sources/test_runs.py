@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from keyed import assert_as_oracle, groups_of, queries_of
+from engine.counting.keyed import assert_as_oracle, groups_of, queries_of
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.profiles.parts import at_level
