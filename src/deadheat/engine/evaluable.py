@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError
 
-
 _NO_FILES: dict[str, tuple[str, ...]] = {}
 
 
