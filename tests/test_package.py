@@ -20,7 +20,7 @@ from deadheat.engine.settings import TaskSettings
 
 ROOT = Path(__file__).parent.parent
 PUBLIC = [
-    "Cluster", "CountedTask", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit",
+    "CountedTask", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit",
     "audit_collection", "audit_run", "classification", "collisions", "compare", "compare_formats", "confidence",
     "errors", "evaluate", "exploit", "from_candidates", "from_judged", "from_lists", "from_neighbors", "from_profile",
     "from_ranks", "from_run", "from_scores", "generalization_gap", "grouped", "hash_lookup", "html_report",
@@ -56,9 +56,9 @@ OPTIONAL = [
 SELDOM = [
     "concurrent.futures", "decimal", "difflib", "email", "fractions", "gzip", "html", "importlib.metadata", "json",
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
-    "deadheat.analyses", "deadheat.trust.audits", "deadheat.engine.counting.checkpoint",
-    "deadheat.engine.counting.cluster", "deadheat.engine.counting.card", "deadheat.engine.counting.distributed",
-    "deadheat.engine.counting.distributed.worker", "deadheat.engine.sources.run", "deadheat.engine.sources.keyed",
+    "deadheat.analyses", "deadheat.trust.audits", "deadheat.engine.counting.portions",
+    "deadheat.engine.counting.executors", "deadheat.engine.counting.card",
+    "deadheat.engine.sources.run", "deadheat.engine.sources.keyed",
     "deadheat.inputs.trec", "deadheat.integrations", "deadheat.plots.pages", "deadheat.plots",
     "deadheat.engine.profiles.archive", "deadheat.trust.receipts", "deadheat.reports.statistics",
 ]  # fmt: skip

@@ -22,7 +22,6 @@ from deadheat.analyses.precision_recall import precision_recall as precision_rec
 from deadheat.analyses.quantization import compare_formats as compare_formats
 from deadheat.analyses.quantization import low_precision as low_precision
 from deadheat.analyses.random_baseline import random_baseline as random_baseline
-from deadheat.engine.counting.cluster import Cluster as Cluster
 from deadheat.engine.profiles.profile import TieProfile as TieProfile
 from deadheat.engine.sources.candidates import from_candidates as from_candidates
 from deadheat.engine.sources.counted import CountedTask as CountedTask
@@ -51,7 +50,6 @@ from deadheat.trust.receipts.receipt import verify as verify
 __version__: str
 
 __all__ = [
-    "Cluster",
     "CountedTask",
     "Receipt",
     "Report",

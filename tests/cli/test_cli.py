@@ -298,7 +298,7 @@ def test_what_is_not_installed(module: str, args: str, message: str, monkeypatch
 
 @pytest.mark.parametrize("flag", ["--json", "--markdown", "--per-query", "--save-profile"])
 def test_outputs_are_checked_before_the_work(flag: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.count", lambda *_, **__: pytest.fail("the work has begun"))
     Path("folder.npz").mkdir()
     before = sorted(folder.iterdir())
     for out, why in {
@@ -340,7 +340,7 @@ def test_what_nobody_thought_of_is_one_line_too(monkeypatch: pytest.MonkeyPatch)
     def fail(*_: object, **__: object) -> None:
         raise raised
 
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", fail)
+    monkeypatch.setattr("deadheat.engine.task.count", fail)
     raised: Exception = MemoryError()
     assert refused(*TASK) == "not enough memory"
     raised = ValueError("long " * 2000)
@@ -402,7 +402,7 @@ def test_closed_pipe_is_no_news() -> None:
 def test_interrupt() -> None:
     killed = f"""
 import os, signal, deadheat.engine.task as tasks
-tasks.profile_rows = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})
+tasks.count = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})
 """
     done = real("evaluate", "points.npz", before=killed)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "deadheat: interrupted\n")

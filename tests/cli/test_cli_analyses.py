@@ -488,7 +488,7 @@ def test_quantization_prints_what_python_prints() -> None:
 
 
 def test_quantization_looks_at_its_test_before_it_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.count", lambda *_, **__: pytest.fail("the work has begun"))
     message = refused("quantization", "all.npz", "--confidence-level", "95")
     assert message == "--confidence-level must lie strictly between 0 and 1, but is 95.0"
 

@@ -93,7 +93,7 @@ ALL_OUTPUTS = ("--json", "--markdown", "--latex", "--html", "--receipt", "--save
 
 @pytest.mark.parametrize("option", ALL_OUTPUTS)
 def test_no_input_is_overwritten(folder: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.count", lambda *_, **__: pytest.fail("the work has begun"))
     Path("link.npz").symlink_to("a.npz")
     os.link("a.npz", "hard.npz")
     np.savetxt("confidence.txt", np.arange(24))
@@ -128,7 +128,7 @@ def test_no_file_is_overwritten_whatever_it_holds(folder: Path, option: str, mon
     Path("empty.csv").touch()
     Path("link.csv").symlink_to("settings.csv")
     before = contents(folder)
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.count", lambda *_, **__: pytest.fail("the work has begun"))
     for name in ("settings.csv", "earlier.csv", "empty.csv", "link.csv"):
         said = f"cannot write {name}: it is there already (--force overwrites it)"
         assert refused("evaluate", "a.npz", f"{option}={name}") == said

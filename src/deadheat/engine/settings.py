@@ -1,54 +1,29 @@
-"""The settings of a task: each is declared here, and `Task` says what it means.
+"""Settings of a task in the signatures of public functions.
 
-Public functions that take them as ``**settings: Unpack[TaskSettings]`` show them to type checkers, and with
-`shows_settings` to `help` and to completion. `CountingOptions` checks them, and has their values.
+A setting is declared in `CountingOptions` and `TaskSettings`, and `Task` says what it means. Functions that take it as
+``**settings: Unpack[TaskSettings]`` show it to type checkers, and with `shows_settings` to `help` and to completion.
 """
 
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
-
-from numpy.typing import ArrayLike
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.literals import DistanceName, TiesName
-from deadheat.engine.ties.rule import Ties
-from deadheat.inputs.item_ids import OwnRows
+from deadheat.engine.counting.options import TaskSettings as TaskSettings
 from deadheat.support import checks
-from deadheat.support.progress import Progress
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-    from deadheat.engine.counting.cluster import Cluster
 
 DATA = ("embeddings", "labels", "gallery", "gallery_labels")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class TaskSettings(TypedDict, total=False):
-    """The arguments of `Task` that go by name."""
-
-    distance: DistanceName
-    ties: TiesName | Ties
-    junk: ArrayLike | None
-    exclude: OwnRows | None
-    threads: int | None
-    progress: bool | Progress
-    checkpoint: str | os.PathLike[str] | None
-    device: Any
-    executor: Executor | Callable[[], Executor] | Cluster | None
-    relevance: Literal["any", "same", "count"] | None
-
-
-_CHECKED: Any = CountingOptions.checked
-DEFAULTS: dict[str, Any] = {name: _CHECKED.__kwdefaults__[name] for name in TaskSettings.__annotations__}
-checks.OF_TASK.update(DEFAULTS)
+_DECLARED = {each.metadata["name"]: each.metadata["default"] for each in fields(CountingOptions) if each.metadata}
+DEFAULTS = {name: _DECLARED[name] for name in TaskSettings.__annotations__}
 _TYPES = {name: getattr(kind, "__forward_arg__", kind) for name, kind in TaskSettings.__annotations__.items()}
+checks.OF_TASK.update(DEFAULTS)
 
 
 def require_known(names: Iterable[str], function: str, others: Sequence[str] = ()) -> None:

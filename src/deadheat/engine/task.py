@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.engine.count import count, counting_pass
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
-from deadheat.engine.counting.profiling import profile_rows
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.evaluable import Evaluable, Origin
 from deadheat.engine.evaluable import profile_of_task as profile_of_task
@@ -27,17 +27,20 @@ from deadheat.inputs import codes
 from deadheat.inputs.conversion import card_of
 from deadheat.inputs.files import Orders, paths_given
 from deadheat.inputs.label_sets import LabelSets, numbered
-from deadheat.inputs.pair_rules import PairRules, Rule, open_rules
+from deadheat.inputs.pair_rules import Rule, open_rules
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples, open_pair, open_rows
 from deadheat.inputs.source import state_of_mask
+from deadheat.support import checks
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from deadheat.engine.counting import within
+    from deadheat.engine.counting import portions
+    from deadheat.engine.counting.passes import CountingPass
+    from deadheat.engine.profiles.portions import Portion
 else:
-    within = lazy("deadheat.engine.counting.within")
+    portions = lazy("deadheat.engine.counting.portions")
 
 
 class _Door:
@@ -112,10 +115,10 @@ class Task(Evaluable):
         "cuda" or "cuda:1": multiply and count on that card with PyTorch; what that leaves open is decided as always,
         so the profile is the same. By default it is the card that holds the embeddings, if they are a tensor there;
         "cpu" counts on the processor.
-    executor : concurrent.futures.Executor or Cluster, optional
+    executor : concurrent.futures.Executor, optional
         Workers that count, in other processes or on other machines: any executor of PEP 3148, such as Dask's
-        ``client.get_executor(pure=False, retries=2)``, or a function that makes one. The profile is the same.
-        `deadheat.Cluster` has options: a directory that all workers see, how many tasks, retries.
+        ``client.get_executor(pure=False, retries=2)``. The profile is the same. `portion` is for schedulers that have
+        no executor.
     relevance : {"any", "same", "count"}, optional
         Of several labels a row, the relevant items: those that share at least one label with the query (the default),
         those with the same set of labels, or graded by the number of labels that they share.
@@ -125,7 +128,8 @@ class Task(Evaluable):
     TypeError, ValueError
         If an argument breaks its rule; the message names the argument, the rule and what came.
     ClusterError
-        If workers of an executor died or failed too often; when the profile is counted.
+        If a worker of an executor died or failed, and the executor did not repeat its work; when the profile is
+        counted.
 
     Examples
     --------
@@ -252,10 +256,43 @@ class Task(Evaluable):
     @cached_property
     def profile(self) -> TieProfile:
         """The counts that every measure is computed from; counted once."""
-        elsewhere = self.options.checkpoint, self.options.device, self.options.cluster
-        if isinstance(self.options.junk, PairRules) and elsewhere == (None, None, None):
-            return within.profile_by_rules(self.pair, self.options)
-        return profile_rows(self.pair, self.options)
+        return count(self.pair, self.options)
+
+    @plain_floats
+    def portion(self, number: int, n: int) -> Portion:
+        """Count portion `number` of `n` of the profile, counted from 0, for any scheduler of your own.
+
+        Portions are counted in any order, in any process that makes a task of the same data and settings, and are about
+        equally much work. `TieProfile.from_portions` adds them. They are pickled to travel. For executors of PEP 3148,
+        the setting `executor` does all of this; it is ignored here, and so is `checkpoint`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument breaks its rule, or a row has several labels.
+
+        Notes
+        -----
+        **Ties, undefined:** a portion has no measures of its own. The sum has the digest of `profile`.
+
+        What was opened for a portion is kept for the next one, about 60 bytes for each gallery item.
+
+        Examples
+        --------
+        >>> task = Task([[0], [1], [-1], [5]], ["a", "a", "b", "b"], distance="euclidean")
+        >>> portions = [task.portion(number, 3) for number in range(3)]
+        >>> TieProfile.from_portions(portions) == task.profile
+        True
+        """
+        n = checks.positive_integer(n, "n")
+        number = checks.whole_number(number, "number", most=n - 1)
+        rows_of(self, "portions")
+        self._require_unchanged()
+        return portions.Portions(self._counting_pass, n).count(number, self.threads)
+
+    @cached_property
+    def _counting_pass(self) -> CountingPass:
+        return counting_pass(self.pair, self.options)
 
     @property
     def labels(self) -> NDArray[Any] | None:
@@ -391,7 +428,7 @@ def _settled(pair: Pair, options: CountingOptions) -> Pair:
         of_query, of_items = numbered(query.labels, None if gallery is None else gallery.labels)
         items = None if gallery is None else gallery._replace(labels=of_items)
         return pair._replace(query=query._replace(labels=of_query), gallery=items)
-    for name, value in (("checkpoint", options.checkpoint), ("executor", options.cluster)):
+    for name, value in (("checkpoint", options.checkpoint), ("executor", options.executor)):
         if value is not None:
             raise InvalidValueError(name, "must be left out where a row has several labels")
     return pair

@@ -230,7 +230,7 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
         self._require_samples()
         distance = distance_of(self.similarity_fct)
         if distance is not None:
-            options, profiles = CountingOptions(distance, self._options.rule, threads=1), []
+            options, profiles = CountingOptions.checked(distance=distance, ties=self._options.rule, threads=1), []
             for n_positive, query, documents in self._embedded(model):
                 opened = options.open(on_host(query, "query")[None], on_host(documents, "documents"))
                 grades = {0: dict.fromkeys(range(n_positive), 1)}

@@ -23,17 +23,18 @@ import numpy as np
 import pytest
 import test_invariance as invariance
 from click.testing import CliRunner
+from deadheat.engine.counting.distributed import worker
 from kernel_on_host import kernel_on_host
 from keyed import profiled
 
 import deadheat as dh
 from deadheat.cli.main import main
+from deadheat.engine import count
 from deadheat.engine.counting import layout
 from deadheat.engine.counting.candidates import Candidates, Relevance
 from deadheat.engine.counting.card import card_pass, counting, device
 from deadheat.engine.counting.card.counting import by_sorting, count_between
 from deadheat.engine.counting.card.device import Card, Rows, open_card
-from deadheat.engine.counting.distributed import worker
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.scaling import Rows as Scaled
 from deadheat.engine.ties.rule import Exact
@@ -341,7 +342,7 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, card, precision):
     for exact_only in (True, False):
         metric, queries = distance_registry.make(distance, rows, None, exact_only), np.arange(len(rows))
         relevance = Relevance(labels, labels, Candidates.of(len(rows), len(rows), leave_one_out=False))
-        counting_pass = card_pass.CardPass(card, metric, Exact(), relevance)
+        counting_pass = card_pass.CardPass(card, metric, Exact(), relevance, count._divide)
         metric, last = counting_pass.distance, counting_pass.last
         assert last == (precision == "float32" and metric.levels[0].dtype == np.float32)
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):

@@ -12,12 +12,12 @@ import test_invariance as invariance
 from keyed import counts_of, profiled
 
 import deadheat as dh
+from deadheat.engine import count
 from deadheat.engine.counting import layout, passes
 from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.layout import TILE_COLUMNS, ColumnRange, Layout
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass, Polling
-from deadheat.engine.ties import registry as tie_registry
 from deadheat.engine.ties.rule import Cuts
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.source import Array
@@ -128,9 +128,9 @@ def runs():
 @pytest.mark.parametrize("name", runs())
 def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, shards, threads, monkeypatch):
     monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
-    monkeypatch.setattr(passes, "STREAMED_SHARDS", 1 if shards == "streamed" else 1000)
+    monkeypatch.setattr(count, "STREAMED_SHARDS", 1 if shards == "streamed" else 1000)
     monkeypatch.setattr(layout, "SHARD_BYTES", 1 if shards == "many" else 1 << 28)
-    monkeypatch.setattr(CountingPass, "LISTED", 1)  # so that each shard is reported
+    monkeypatch.setattr(passes, "LISTED", 1)  # so that each shard is reported
     calls = []
     args, options = runs()[name]
     profiled(*args, **options, threads=threads, progress=lambda done, total: calls.append((done, total)))
@@ -147,7 +147,7 @@ def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, sha
 def test_a_poll_that_raises_ends_the_pass_soon(threads):
     """Straight from the core: a poll that raises ends all threads before the work is done."""
     rows = np.random.default_rng(0).standard_normal((6000, 256)).astype(np.float32)
-    counting = pass_over(rows, np.arange(6000) % 30, "cosine", "exact", CountingPass)
+    counting = pass_over(rows, np.arange(6000) % 30, "cosine", "exact", CountingPass, count._divide)
     seen = []
 
     def progress(done, total):
@@ -165,7 +165,7 @@ def test_a_poll_that_raises_ends_the_pass_soon(threads):
 
 @pytest.mark.parametrize("distance", ["euclidean", "inner_product"])
 def test_so_many_groups_that_their_slots_need_more_than_16_bits(distance, monkeypatch):
-    monkeypatch.setattr(passes, "LARGE_PART", 2)
+    monkeypatch.setattr(count, "SORTED_SHARE", 2)
     rng = np.random.default_rng(2)
     items = rng.permutation(23_000) / 7 + 1
     labels = np.where(rng.random(23_000) < 0.75, 0, 1)
@@ -181,21 +181,19 @@ def test_so_many_groups_that_their_slots_need_more_than_16_bits(distance, monkey
 # The ladder, with NumPy for the first rung and the second -------------------------------------------------------------
 
 
-def pass_over(rows, labels, distance, rule, kind, junk=None):
-    options = CountingOptions.checked(distance=distance, ties=rule, junk=junk)
+def in_tiles(left):
+    yield CountingPass.tiles, left.numbers
+
+
+def pass_over(rows, labels, distance, rule, kind, divide=in_tiles):
+    options = CountingOptions.checked(distance=distance, ties=rule)
     metric = options.open(rows)
     candidates = options.candidates(metric.n_query, metric.n_gallery, leave_one_out=True)
-    return kind(metric, tie_registry.make(rule), Relevance(*input_labels.label_codes(labels, None), candidates))
+    return kind(metric, options.rule, Relevance(*input_labels.label_codes(labels, None), candidates), divide)
 
 
 class ByHand(CountingPass):
     """A pass that counts tiles itself, from the edges of blocks, and leaves what is open to exact arithmetic."""
-
-    def large(self, blocks):
-        return set()
-
-    def streams(self, n_shard):
-        return False
 
     def count_shards(self, shards, assembly, threads, report, *, outside_tiles=True):
         self.seen, core = Counter(), self.core

@@ -77,6 +77,11 @@ class Candidates(NamedTuple):
         row, item = np.nonzero(pairs & self.ranked)
         return np.searchsorted(row, np.arange(len(queries) + 1)), np.ascontiguousarray(item)
 
+    def excluded_pairs(self, queries: Int64) -> tuple[Int64, Int64]:
+        """Return the same as pairs: positions in `queries`, and items."""
+        starts, items = self.excluded(queries)
+        return np.repeat(np.arange(len(queries)), np.diff(starts)), items
+
     def n_ranked(self) -> Int64:
         """Return the number of items ranked for each query, shape (n_query,)."""
         queries, n_ranked = np.arange(self.n_query), np.full(self.n_query, int(self.ranked.sum()))
@@ -110,6 +115,11 @@ class Relevance:
     def asking(self) -> Int64:
         """Return the queries that may have a relevant item."""
         return np.flatnonzero(self.query_class >= 0)
+
+    def most_relevant(self) -> Int64:
+        """Return the number of ranked items of each query's class, which bounds its tie groups."""
+        size = np.bincount(self.members()[0], minlength=self.n_class)
+        return np.where(self.query_class < 0, 0, size[self.query_class])
 
     def mean_relevant(self) -> float:
         """Estimate the mean number of relevant items over the `asking` queries."""

@@ -1,4 +1,4 @@
-"""Data that all blocks of a pass share, as the core reads them, and the identity of a run."""
+"""Data that all blocks of a pass share, as the core reads them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import Relevance, Sharing
@@ -16,7 +15,6 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.ties.rule import Exact, RelevantItems, Ties
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.caching import cached_property
-from deadheat.support.lazy import hashlib
 
 LEAST_FOR_INT8 = 1 << 22  # pairs of queries and columns, for which it pays to look whether the int8 filter leaves few
 
@@ -103,27 +101,3 @@ def _grouping(distance: Distance, rule: Ties) -> Callable[..., Any]:
         return SimpleNamespace(**groups._asdict(), cuts=cuts, decide=decide)
 
     return group
-
-
-def identity(distance: str, rule: Ties, relevance: Relevance, fingerprint: Callable[[bool], str]) -> dict[str, str]:
-    """Return the inputs that determine a profile; `fingerprint` digests the embeddings of queries or of the gallery."""
-    candidates = relevance.candidates
-    parts = {"query embeddings": fingerprint(True), "distance": distance, "ties": rule.describe(distance)}
-    if not candidates.symmetric:
-        parts["gallery embeddings"] = fingerprint(False)
-        if candidates.itself is not None:
-            parts["items left out"] = _digest(candidates.itself)
-    parts["labels"] = _digest(relevance.query_class, relevance.gallery_class)
-    if candidates.junk is not None:
-        parts["junk"] = _digest(candidates.ranked, candidates.junk)
-    elif not candidates.ranked.all():
-        parts["junk"] = _digest(candidates.ranked)
-    return parts
-
-
-def _digest(*arrays: NDArray[Any]) -> str:
-    digest = hashlib.blake2b(digest_size=32)
-    for array in arrays:
-        digest.update(f"{array.shape} {array.dtype.str} ".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()

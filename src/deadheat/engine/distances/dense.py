@@ -16,7 +16,7 @@ from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import CHUNKS, Distance, Level
 from deadheat.engine.distances.patterns import Patterns
 from deadheat.engine.distances.scaling import Rows
-from deadheat.inputs.source import Source, fingerprint
+from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64
 from deadheat.support.caching import cached_property
 
@@ -37,9 +37,6 @@ class Dense(Distance):
         self.query_raw, self.gallery_raw = query, gallery
         self._given = query, gallery
         self.n_query, self.dim = query.shape
-
-    def fingerprint(self, of_query: bool) -> str:
-        return fingerprint(self._given[0 if of_query else 1]).hex()
 
     @cached_property
     def patterns(self) -> Patterns | None:  # type: ignore[override]

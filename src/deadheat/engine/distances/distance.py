@@ -113,10 +113,6 @@ class Distance(ABC):
     def n_gallery(self) -> int:
         return len(self.columns.column_of_item)
 
-    @abstractmethod
-    def fingerprint(self, of_query: bool) -> str:
-        """Return a digest of the embeddings of the queries, or of the gallery."""
-
     # Variants --------------------------------------------------------------------------------------------------------
 
     def having(self, **attributes: Any) -> Self:

@@ -174,15 +174,3 @@ def judged_at_level(profile: TieProfile, rel: float | None) -> TieProfile:
     )
     missing = (profile.n_relevant - lower.n_relevant) - (found - still)
     return replace(lower, n_ranked=profile.n_ranked + missing)
-
-
-def with_grades(
-    profile: TieProfile, query: Int64, group: Int64, place: Int64, grades: Int64, n_relevant: Int64
-) -> TieProfile:
-    """Return a binary profile with the grades of its relevant pairs: their query, group in it, and place in `grades`.
-
-    `n_relevant` counts the relevant items of each query by grade, ranked or not.
-    """
-    by_grade = np.zeros((profile.n_group, len(grades)), dtype=np.int64)
-    np.add.at(by_grade, (profile.offsets[query] + group, place), 1)
-    return replace(profile, grades=grades, tied_by_grade=by_grade, relevant_by_grade=n_relevant)

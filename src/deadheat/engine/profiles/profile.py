@@ -25,7 +25,10 @@ from deadheat.support.lazy import hashlib, lazy
 
 if TYPE_CHECKING:
     from deadheat.engine.profiles import archive
+    from deadheat.engine.profiles import portions as added
+    from deadheat.engine.profiles.portions import Portion
 else:
+    added = lazy("deadheat.engine.profiles.portions")
     archive = lazy("deadheat.engine.profiles.archive")
 
 OF_GROUPS, OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
@@ -307,6 +310,17 @@ class TieProfile:
             arrays |= {"grades": profiles[0].grades, **of_grades}
         offsets = offsets_of(np.concatenate([np.diff(profile.offsets) for profile in profiles]))
         return cls(offsets, **arrays, bounds_only=any(profile.bounds_only for profile in profiles), check=False)
+
+    @classmethod
+    def from_portions(cls, portions: Iterable[Portion]) -> TieProfile:
+        """Return the profile that the portions of a task add up to, in any order: see `deadheat.Task.portion`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If they are not all portions of one task, each once.
+        """
+        return added.add_up(portions)
 
     @property
     def n_query(self) -> int:

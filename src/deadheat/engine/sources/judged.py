@@ -8,7 +8,7 @@ follows from their exact distances alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.engine.count import count_judged
 from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName, TiesName
-from deadheat.engine.profiles.gains import leveled
-from deadheat.engine.profiles.parts import with_grades
+from deadheat.engine.profiles.gains import leveled, with_grades
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources import unmatched
 from deadheat.engine.sources.counted import CountedTask, Counts
@@ -36,16 +36,10 @@ from deadheat.inputs.trec import Checked, Path, Table
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
 from deadheat.support.floats import plain_floats
-from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-
-    from deadheat.engine.counting.cluster import Cluster
-    from deadheat.engine.counting.distributed import running as distributed_running
-else:
-    distributed_running = lazy("deadheat.engine.counting.distributed.running")
 
 Ids = Sequence[Hashable]
 Grades = Mapping[Any, Mapping[Any, float]]  # of what is relevant to each query, by id
@@ -66,7 +60,7 @@ def from_judged(
     ties: TiesName | Ties = "exact",
     threads: int | None = None,
     progress: bool | Progress = False,
-    executor: Executor | Callable[[], Executor] | Cluster | None = None,
+    executor: Executor | None = None,
 ) -> CountedTask:
     """Make a task of embeddings whose relevance was judged, query by query and perhaps in grades.
 
@@ -111,7 +105,7 @@ def from_judged(
         If an argument breaks its rule; if ids come twice; if the qrels have none of the queries, or `junk` none of
         the documents; for grades together with a tolerance.
     ClusterError
-        If workers of an executor died or failed too often.
+        If a worker of an executor died or failed, and the executor did not repeat its work.
 
     Notes
     -----
@@ -151,7 +145,7 @@ class _JudgedRows(NamedTuple):
         options, shape = CountingOptions.checked(**settings), (len(self.queries), len(self.gallery))
         sources, ids = (self.queries, self.gallery), (self.query_ids, self.gallery_ids)
         rows: Distance | Pair
-        if options.cluster is None:
+        if options.executor is None:
             rows = options.open(*sources)
         else:
             query, items = (Samples(source, np.arange(len(source))) for source in sources)
@@ -193,7 +187,7 @@ def profile_of_judged(
 ) -> TieProfile:
     """Return the profile of checked data: an open distance, the grades above 0 of each query, ids and options.
 
-    With a cluster in the options, `rows` are sources for its workers.
+    With an executor in the options, `rows` are sources for its workers.
     """
     query, item, of_pairs = _pairs(relevant, query_ids, gallery_ids)
     candidates = options.candidates(len(query_ids), len(gallery_ids), leave_one_out=False)
@@ -209,11 +203,7 @@ def profile_of_judged(
     np.add.at(n_relevant, (query, place), 1)
     query, item, place = query[there], item[there], place[there]
     relevance = Judged.of(query, item, candidates)
-    if isinstance(rows, Pair):
-        assert options.cluster is not None
-        (profile,) = distributed_running.profiles_on(options.cluster, rows, [relevance], options)
-    else:
-        profile = options.counting_pass(rows, relevance).run(options.threads, options.progress)
+    profile = count_judged(rows, relevance, options)
     profile = replace(profile, n_relevant=n_relevant.sum(axis=1), gains=gains, check=False)
     if not graded:
         return profile
@@ -221,7 +211,7 @@ def profile_of_judged(
 
 
 def _groups_of(rows: Distance | Pair, options: CountingOptions, query: Int64, item: Int64) -> Int64:
-    """Return `pair_groups`; of rows that a cluster counted, those of the pairs are opened here."""
+    """Return `pair_groups`; of rows that an executor counted, those of the pairs are opened here."""
     if isinstance(rows, Pair) and len(query):
         (queries, query), (items, item) = (np.unique(each, return_inverse=True) for each in (query, item))
         assert rows.gallery is not None

@@ -118,14 +118,20 @@ class Rows:
         return (raw.double() / factor if self.rows.divide else raw.double() * factor).to(dtype)
 
 
-def open_card(device: Any, number: int | None = None) -> Card | None:
-    """Return the card for an argument, or None for "cpu"; "cuda" is another one for each `number` of a worker."""
-    named = isinstance(device, str) or type(device).__name__ == "device"  # torch's, which may not be imported yet
-    if isinstance(device, Card) or (named and str(device).partition(":")[0] == "cpu"):
-        return device if isinstance(device, Card) else None
-    torch: Any = require("torch", "torch", f"device {checks.shown(device)}")
-    if not isinstance(device, (str, torch.device)):
+def name_of(device: Any) -> str:
+    """Return the name of the card for an argument, which is opened elsewhere."""
+    if not (isinstance(device, str) or type(device).__name__ == "device"):  # torch's, which may not be imported yet
         raise InvalidTypeError("device", f"must be None, a string or a torch.device, but is {checks.shown(device)}")
+    return str(device)
+
+
+def open_card(device: Any) -> Card | None:
+    """Return the card for an argument, or None for "cpu"."""
+    if isinstance(device, Card):
+        return device
+    if name_of(device).partition(":")[0] == "cpu":
+        return None
+    torch: Any = require("torch", "torch", f"device {checks.shown(device)}")
     where = None
     with suppress(RuntimeError):
         where = torch.device(device)
@@ -140,8 +146,7 @@ def open_card(device: Any, number: int | None = None) -> Card | None:
     for name in (name for name in _UNSTATED if os.environ.get(name, "0") not in ("", "0")):
         came = f"the environment has {name}={os.environ[name]}"
         raise InvalidValueError(f"device {str(device)!r}", f"must have products whose error is known, but {came}")
-    own = torch.cuda.current_device() if number is None else number % count
-    return _card(torch, own if where.index is None else where.index)
+    return _card(torch, torch.cuda.current_device() if where.index is None else where.index)
 
 
 _card = cache(lambda torch, index: Card(torch, torch.device("cuda", index)))  # one object for each

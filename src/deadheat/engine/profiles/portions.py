@@ -1,0 +1,125 @@
+"""Portions of a tie profile, and their sum.
+
+A portion has the tie groups of some queries: all of their relevant items, and the irrelevant items of some columns of
+the gallery. Irrelevant items that are closer or tied add up over portions; these are integers, so their order does not
+matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadheat.engine.profiles.packed import AT_ONCE, PackedGroups
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.support import checks
+from deadheat.support.arrays import Array, Bool, Int64, UInt8, pieces
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Portion:
+    """Portion `number` of `n` of a tie profile, from `Task.portion`; `TieProfile.from_portions` adds them.
+
+    It can be pickled. All arrays but the last have one entry for each of its queries, which ascend.
+    """
+
+    number: int
+    n: int
+    n_query: int  # of the whole profile
+    n_item: int
+    bounds_only: bool
+    queries: Int64
+    n_group: Int64
+    starts: Int64  # of the groups of each query in `packed`, and their end
+    packed: UInt8
+    n_ranked: Int64  # of all queries, (n_query,), in portion 0; empty in the others
+
+    @property
+    def groups(self) -> PackedGroups:
+        unused = np.zeros((3, len(self.queries)), dtype=np.int64)
+        return PackedGroups(self.starts, self.packed, self.n_group, *unused, file=-1)
+
+    def arrays(self) -> dict[str, Array]:
+        """Return all fields as arrays, for a file; ``Portion.of_arrays`` reads them."""
+        return {name: np.asarray(value) for name, value in vars(self).items()}
+
+    @classmethod
+    def of_arrays(cls, arrays: dict[str, Array]) -> Portion:
+        return cls(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
+
+    def __repr__(self) -> str:
+        return f"Portion({self.number} of {self.n}: {len(self.queries):,} of {self.n_query:,} queries)"
+
+
+class Sums:
+    """The sum of portions. `most_groups` bounds the tie groups of each query, (n_query,)."""
+
+    def __init__(self, most_groups: Int64, n_item: int, bounds_only: bool) -> None:
+        self._n_item, self._bounds_only = n_item, bounds_only
+        self._known: Bool = np.zeros(len(most_groups), dtype=np.bool_)
+        self._n_ranked: Int64 | None = None
+        self.groups = PackedGroups.with_room(most_groups, n_item, bounds_only)
+
+    def add(self, portion: Portion) -> None:
+        """Add a portion.
+
+        Raises
+        ------
+        ValueError
+            If it does not fit those before.
+        """
+        whole = len(self._known), self._n_item, self._bounds_only
+        if (portion.n_query, portion.n_item, portion.bounds_only) != whole:
+            raise InvalidValueError("portions", "must be of one task, but differ in their queries, items or ties")
+        self.add_groups(portion.queries, portion.groups)
+        if len(portion.n_ranked):
+            self._n_ranked = portion.n_ranked
+
+    def add_groups(self, queries: Int64, groups: PackedGroups) -> None:
+        """Add the groups of these queries."""
+        for some in pieces(groups.n_group, AT_ONCE):
+            here, n_group, counts = queries[some], groups.n_group[some], groups.arrays(some)
+            again = self._known[here]
+            if again.any():
+                before, both = self.groups.arrays(here[again]), np.repeat(again, n_group)
+                if not np.array_equal(before[1::2], counts[1::2, both]):  # relevant items
+                    raise InvalidValueError("portions", "must agree on the tie groups of a query, but two do not")
+                counts[::2, both] += before[::2] - before[1::2]
+            self.groups.pack(here, n_group, counts[0], counts[2], counts[3])
+        self._known[queries] = True
+
+    def portion(self, number: int, n: int, n_ranked: Int64) -> Portion:
+        """Return this sum as a portion; there is room for its queries alone."""
+        queries = np.flatnonzero(self._known)
+        groups = self.groups.chosen(queries)
+        return Portion(
+            number, n, len(self._known), self._n_item, self._bounds_only, queries, groups.n_group, groups.starts,
+            np.array(groups.packed), n_ranked,
+        )  # fmt: skip
+
+    def profile(self) -> TieProfile:
+        assert self._n_ranked is not None
+        return TieProfile.of_packed(self.groups, self._n_ranked, self._bounds_only)
+
+
+def add_up(portions: object) -> TieProfile:
+    """Return the profile that portions add up to: `TieProfile.from_portions`."""
+    given: list[Portion] = checks.listed(portions, "portions", "a list of portions")
+    odd = [each for each in given if not isinstance(each, Portion)]
+    if odd or not given:
+        rule = "must be the portions of one task, from Task.portion(number, n)"
+        raise InvalidTypeError("portions", f"{rule}, but has {checks.shown(odd[0]) if odd else 'none'}")
+    numbers, sizes = sorted(each.number for each in given), {(each.n, each.n_query) for each in given}
+    n, n_query = sizes.pop()
+    if sizes or numbers != [*range(n)]:
+        came = f"but are {checks.few(list(map(str, numbers)))} of {n}" if not sizes else "but were cut differently"
+        raise InvalidValueError("portions", f"must be all portions of one task, each once, {came}")
+    most = np.zeros(n_query, dtype=np.int64)
+    for each in given:
+        most[each.queries] = each.n_group
+    sums = Sums(most, given[0].n_item, given[0].bounds_only)
+    for each in given:
+        sums.add(each)
+    return sums.profile()
