@@ -204,33 +204,6 @@ def test_names_that_are_nearly_right_get_a_hint() -> None:
         dh.evaluate(points, labels, "mop", labels)
 
 
-_TYPED = """
-import deadheat as dh
-from deadheat.engine.settings import TaskSettings
-task = dh.Task([[0]], [0], distance="L2", ties="half")
-dh.evaluate(task, "mAP", singletons="zero", average="class")
-dh.Task([[0]], [0], distance="cosin")
-dh.Task([[0]], [0], ties="exactly")
-dh.Task.from_scores([[0]], [[0]], order="up")
-dh.grouped(task, singletons="none")
-dh.audit(task, average="classes")
-dh.collisions(task, distances=["cosine", "cosin"])
-dh.evaluate(task, "mAP", singletons="skipped")
-"""
-
-
-@pytest.mark.slow
-def test_mypy_finds_a_misspelt_name(tmp_path: Path) -> None:
-    pytest.importorskip("mypy")
-    (tmp_path / "typed.py").write_text(_TYPED)
-    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--cache-dir", str(tmp_path), "typed.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    found = re.findall(
-        r"^typed.py:(\d+): error: (?:.* has incompatible type|No overload variant)", done.stdout, re.MULTILINE
-    )
-    assert found == [*"56789", "10", "11"]
-
-
 def test_the_stub_of_the_core_is_that_of_the_core_that_is_built() -> None:
     pytest.importorskip("nanobind", reason="writes the stub")
     from tests.stub import STUB, stub

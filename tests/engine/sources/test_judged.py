@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from deadheat import Task, TieProfile, Tolerance, evaluate
+from deadheat.engine.counting import portions
 
 
 def case(seed: int, n_grade: int) -> tuple[Any, ...]:
