@@ -148,9 +148,7 @@ def test_pyright_finds_the_wrong_lines_and_no_others(programs: Path) -> None:
 
 def test_jedi_completes_the_public_names(monkeypatch: pytest.MonkeyPatch) -> None:
     jedi = pytest.importorskip("jedi")
-    finders = [
-        each for each in sys.meta_path if "Redirecting" not in type(each).__name__
-    ]  # that of an editable install
+    finders = [each for each in sys.meta_path if "Redirecting" not in type(each).__name__]  # not an editable one
     monkeypatch.setattr(sys, "meta_path", finders)
     project = jedi.Project(str(ROOT / "src"), sys_path=[str(ROOT / "src"), *sys.path])
     environment = jedi.api.environment.InterpreterEnvironment()
