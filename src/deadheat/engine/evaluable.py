@@ -35,6 +35,11 @@ class Evaluable(ABC):
     """A task, which is the first argument of every analysis: a `Task` of embeddings, or a `CountedTask`."""
 
     is_run: ClassVar[bool] = False  # whether documents are ranked, whose usual measures are others
+    labels: NDArray[Any] | None  # of the queries, if they are known and a row has one
+    source: str  # the files of the embeddings, empty for arrays; or a word for what was ranked, such as "scores"
+    threads: int
+    remarks: tuple[str, ...]  # sentences about how the data were read, for reports
+    rel: float | None = None  # the least gain that is relevant; None for every one above 0
 
     @property
     @abstractmethod
@@ -45,31 +50,6 @@ class Evaluable(ABC):
     @abstractmethod
     def origin(self) -> Origin:
         """The facts that a report on this task states."""
-
-    @property
-    @abstractmethod
-    def labels(self) -> NDArray[Any] | None:
-        """The labels of the queries, (n_query,); None if they are not known, or rows have several."""
-
-    @property
-    @abstractmethod
-    def source(self) -> str:
-        """The files of the embeddings, or a word for what was ranked, such as "scores"; empty for arrays."""
-
-    @property
-    @abstractmethod
-    def threads(self) -> int:
-        """Worker threads of every question."""
-
-    @property
-    @abstractmethod
-    def remarks(self) -> tuple[str, ...]:
-        """Sentences about how the data were read, for reports."""
-
-    @property
-    def rel(self) -> float | None:
-        """The least gain that is relevant; None for every one above 0."""
-        return None
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"a task cannot change; task.replace({name}=...) gives another one")

@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.engine.count import count, counting_pass
 from deadheat.engine.counting.options import CountingOptions
@@ -144,10 +143,11 @@ class Task(Evaluable):
 
     _opened: Pair  # as given: equal sets of labels become classes in `_pair`
     _pair: Pair
-    _options: CountingOptions
     _settings: TaskSettings  # as they were given
-    _source: str
     _states: Mapping[str, Hashable]  # of the arguments that are not copied, when the task was made
+    options: CountingOptions  # of the counting pass
+    files: Orders  # of the files that patterns matched, by argument
+    tie_rule: str  # in words
     n_in_gallery: int  # queries that were found in the gallery and warned of
     has_rows: ClassVar[bool] = True
 
@@ -185,8 +185,11 @@ class Task(Evaluable):
             n_in_gallery = queries_in_gallery(pair, fitted, remedy)
         kept = {**settings, "junk": fitted.junk, "exclude": fitted.exclude}  # which the caller cannot change
         vars(self).update(
-            _opened=opened, _pair=pair, _options=fitted, _settings=kept, n_in_gallery=n_in_gallery, _source=files,
-            _states=_states_of(pair, fitted.junk) if watched else {},
+            _opened=opened, _pair=pair, _settings=kept, _states=_states_of(pair, fitted.junk) if watched else {},
+            options=fitted, threads=options.threads, source=files, files=pair.files, n_in_gallery=n_in_gallery,
+            labels=None if isinstance(query.labels, LabelSets) else query.labels,
+            tie_rule=fitted.rule.describe(fitted.distance),
+            remarks=(*pair.remarks, *codes.remarks(fitted.distance, query.embeddings, items)),
         )  # fmt: skip
 
     @classmethod
@@ -250,7 +253,7 @@ class Task(Evaluable):
         every: TaskSettings = {**self._settings, **settings}
         known = None if {"junk", "exclude"} & settings.keys() else self.n_in_gallery
         task = Task.__new__(Task)
-        task._open(self._opened, CountingOptions.checked(**every), every, self._source, known)
+        task._open(self._opened, CountingOptions.checked(**every), every, self.source, known)
         return task
 
     @cached_property
@@ -295,46 +298,10 @@ class Task(Evaluable):
         return counting_pass(self.pair, self.options)
 
     @property
-    def labels(self) -> NDArray[Any] | None:
-        """The labels of the queries, (n_query,); None if rows have several."""
-        return None if self.has_several_labels else self._pair.query.labels
-
-    @property
-    def source(self) -> str:
-        """The files of the embeddings; empty for arrays."""
-        return self._source
-
-    @property
-    def threads(self) -> int:
-        """Worker threads of every question."""
-        return self._options.threads
-
-    @property
     def pair(self) -> Pair:
         """The queries and the gallery, unchanged."""
         self._require_unchanged()
         return self._pair
-
-    @property
-    def options(self) -> CountingOptions:
-        """The options of the counting pass."""
-        return self._options
-
-    @property
-    def files(self) -> Orders:
-        """The order of the files that patterns matched, by argument."""
-        return self._pair.files
-
-    @cached_property
-    def remarks(self) -> tuple[str, ...]:
-        """Sentences about how the data were read, for reports."""
-        query, items = self._pair.query.embeddings, self._pair.gallery and self._pair.gallery.embeddings
-        return (*self._pair.remarks, *codes.remarks(self._options.distance, query, items))
-
-    @property
-    def has_gallery(self) -> bool:
-        """True if queries are ranked against a gallery, and not against each other."""
-        return self._pair.gallery is not None
 
     @property
     def has_several_labels(self) -> bool:
@@ -344,21 +311,16 @@ class Task(Evaluable):
     @property
     def n_excluded(self) -> int:
         """Number of queries that are left out of the gallery by `exclude`."""
-        own = self._options.exclude
+        own = self.options.exclude
         return 0 if own is None else int((own >= 0).sum())
-
-    @property
-    def tie_rule(self) -> str:
-        """The rule for ties in words."""
-        return self._options.rule.describe(self._options.distance)
 
     @property
     def origin(self) -> Origin:
         """The facts that a report on this task states."""
         return Origin(
-            self.labels, self.tie_rule, self.remarks, distance=self._options.distance, source=self._source,
+            self.labels, self.tie_rule, self.remarks, distance=self.options.distance, source=self.source,
             files=self.files, n_in_gallery=self.n_in_gallery, n_excluded=self.n_excluded,
-            separate_gallery=self.has_gallery and not self.n_in_gallery and not self.n_excluded,
+            separate_gallery=self._pair.gallery is not None and not self.n_in_gallery and not self.n_excluded,
         )  # fmt: skip
 
     def _require_unchanged(self) -> None:
@@ -372,14 +334,14 @@ class Task(Evaluable):
                 raise InvalidValueError(name, f"{verb} changed after the task was made: make it anew, or give a copy")
 
     def __repr__(self) -> str:
-        query, gallery, options = self._pair.query, self._pair.gallery, self._options
+        query, gallery, options = self._pair.query, self._pair.gallery, self.options
         several = isinstance(query.labels, LabelSets)
         n_class = len(query.labels.names if several else set(query.labels.tolist()))
         against = "leave one out" if gallery is None else f"gallery {_shape(gallery.embeddings)}"
         words = ("label", "labels") if several else ("class", "classes")
         classes = f"{n_class:,} {words[n_class != 1]}"
         parts = [_shape(query.embeddings), classes, against, options.distance.replace("_", " ")]
-        return f"Task({f'{self._source}: ' if self._source else ''}{', '.join([*parts, f'ties {self.tie_rule}'])})"
+        return f"Task({f'{self.source}: ' if self.source else ''}{', '.join([*parts, f'ties {self.tie_rule}'])})"
 
 
 @plain_floats

@@ -64,11 +64,6 @@ def from_candidates(
     CountedTask
         One group a query, with one relevant item.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
-
     Notes
     -----
     Ties: scores tie when they are the same number; two types are compared in one that holds both.

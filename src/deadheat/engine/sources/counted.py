@@ -47,44 +47,23 @@ class CountedTask(Evaluable):
     (Task(1 query of scores), array([1]), array([2]))
     """
 
-    _source: str
     _opened: Opened
     _settings: Mapping[str, Any]  # as they were given
-    _threads: int
     _counts: Counts
 
     def __init__(self, source: str, opened: Opened, settings: Mapping[str, Any]) -> None:
         """Count opened data; `source` says in a word what they are, and `settings` are those that `replace` takes."""
         threads = checks.thread_count(settings.get("threads"))
-        resolved = {**settings, "threads": threads} if "threads" in settings else settings
+        counts = opened.counts(**({**settings, "threads": threads} if "threads" in settings else settings))
         vars(self).update(
-            _source=source, _opened=opened, _settings=settings, _threads=threads, _counts=opened.counts(**resolved)
-        )
+            source=source, threads=threads, labels=counts.labels, remarks=counts.remarks,
+            _opened=opened, _settings=settings, _counts=counts,
+        )  # fmt: skip
 
     @property
     def profile(self) -> TieProfile:
         """The counts that every measure is computed from."""
         return self._counts.profile
-
-    @property
-    def labels(self) -> NDArray[Any] | None:
-        """The labels of the queries, (n_query,); None if they are not known."""
-        return self._counts.labels
-
-    @property
-    def source(self) -> str:
-        """What was ranked, such as "scores"."""
-        return self._source
-
-    @property
-    def threads(self) -> int:
-        """Worker threads of every question."""
-        return self._threads
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Sentences about how the data were read, for reports."""
-        return self._counts.remarks
 
     @property
     def origin(self) -> Origin:
@@ -105,13 +84,13 @@ class CountedTask(Evaluable):
             if name in TaskSettings.__annotations__:
                 raise made_of_rows(self, f"{name}=")
             raise checks.no_argument(name, "replace", tuple(self._settings))
-        if type(self)(self._source, self._opened, self._settings).profile != self.profile:
+        if type(self)(self.source, self._opened, self._settings).profile != self.profile:
             raise InvalidValueError("task", "has data that changed after it was made: make it anew, or give a copy")
-        return type(self)(self._source, self._opened, {**self._settings, **settings})
+        return type(self)(self.source, self._opened, {**self._settings, **settings})
 
     def __repr__(self) -> str:
         n_query = self.profile.n_query
-        return f"Task({n_query:,} {'query' if n_query == 1 else 'queries'} of {self._source})"
+        return f"Task({n_query:,} {'query' if n_query == 1 else 'queries'} of {self.source})"
 
 
 def labels_of(profile: TieProfile, labels: QueryLabels | None) -> NDArray[Any] | None:

@@ -46,11 +46,6 @@ def from_lists(
         Of the queries of `relevant_ids`. A relevant document that was not found counts in `n_relevant` and in no
         group.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
-
     Notes
     -----
     Ties: places count, so that nothing ties but the ids of a group. Integer ids are their decimal text.

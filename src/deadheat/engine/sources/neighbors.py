@@ -108,11 +108,6 @@ def from_neighbors(
     CountedTask
         With `n_ordered`, unless everything was returned.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
-
     Notes
     -----
     Ties: items tie when their scores are the same number. Items that were not returned are one group after all

@@ -171,7 +171,7 @@ class RunTask(CountedTask):
         return self._opened.tables(**self._settings)
 
     @property
-    def rel(self) -> float | None:
+    def rel(self) -> float | None:  # type: ignore[override]
         """The least gain that is relevant; None for every one above 0."""
         return self.run.options.rel
 

@@ -53,11 +53,6 @@ def from_scores(
     CountedTask
         With `tied_by_grade` and `relevant_by_grade` if a grade other than 1 is given to an item that is not junk.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
-
     Notes
     -----
     Ties: items tie when their scores are the same number, compared in the type they came in: int64 and uint64 never
