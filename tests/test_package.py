@@ -56,9 +56,9 @@ OPTIONAL = [
 SELDOM = [
     "concurrent.futures", "decimal", "difflib", "email", "fractions", "gzip", "html", "importlib.metadata", "json",
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
-    "deadheat.analyses", "deadheat.trust.audits", "deadheat.engine.counting.portions",
-    "deadheat.engine.counting.executors", "deadheat.engine.counting.card",
-    "deadheat.engine.sources.run", "deadheat.engine.sources.keyed",
+    "deadheat.analyses", "deadheat.trust.audits", "deadheat.engine.counting.checkpoint",
+    "deadheat.engine.counting.executors", "deadheat.engine.counting.card", "deadheat.engine.counting.portions",
+    "deadheat.engine.profiles.portions", "deadheat.engine.sources.run", "deadheat.engine.sources.keyed",
     "deadheat.inputs.trec", "deadheat.integrations", "deadheat.plots.pages", "deadheat.plots",
     "deadheat.engine.profiles.archive", "deadheat.trust.receipts", "deadheat.reports.statistics",
 ]  # fmt: skip

@@ -414,7 +414,7 @@ def test_a_run_that_resumes_says_so(tmp_path: Path) -> None:
     np.savez(tmp_path / "many.npz", embeddings=points, labels=np.arange(1200) % 40)
     command = ("evaluate", tmp_path / "many.npz", "--checkpoint", tmp_path / "kept", "-m", "mAP")
     first, again, quiet = run(*command), run(*command), run(*command, "--quiet")
-    n = len([*(tmp_path / "kept").glob("shard-*.npz")])
-    said = f"deadheat: resuming: {n} of {n} shards found in checkpoint '{tmp_path}/kept'\n"
+    n = len([*(tmp_path / "kept").glob("portion-*.npz")])
+    said = f"deadheat: resuming: {n} of {n} portions found in checkpoint '{tmp_path}/kept'\n"
     assert (first.stderr, again.stderr, quiet.stderr) == ("", said, "")
     assert first.stdout == again.stdout == quiet.stdout

@@ -17,8 +17,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     def recording(row: count.Loop) -> count.Loop:
         def loop(*given: Any) -> Any:
             found = row.loop(*given)
-            if row.of is not Work or found is not None:
-                seen.append((row.name, found if row.of is Work else given[1]))
+            if row.kind is not Work or found is not None:
+                seen.append((row.name, found if row.kind is Work else given[1]))
             return found
 
         return row._replace(loop=loop)

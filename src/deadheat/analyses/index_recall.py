@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.engine.counting.candidates import Candidates
-from deadheat.engine.counting.executors import Folder, SentRows, answers, executor_given, first_row, not_an_answer
+from deadheat.engine.counting.executors import answers, executor_given, first_row, not_an_answer
 from deadheat.engine.counting.ranking import looked_up, nearest
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
@@ -27,6 +27,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import item_ids
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, open_rows
+from deadheat.inputs.source import Source
 from deadheat.reports.statistics.intervals import Interval, mean_interval
 from deadheat.reports.tables import (
     DIGITS,
@@ -125,7 +126,7 @@ class Search(NamedTuple):
 class SearchJob:
     """A search problem in `n` portions of the queries, as it is sent to the workers of an executor."""
 
-    rows: SentRows
+    rows: tuple[Source, Source]
     distance: str
     candidates: Candidates
     k: int
@@ -135,7 +136,7 @@ class SearchJob:
 
     def open(self) -> Callable[[int], Found]:
         """Return the function that searches for a portion by its number."""
-        distance = distance_registry.make(self.distance, *self.rows.open(), True)
+        distance = distance_registry.make(self.distance, *self.rows, True)
         search = Search(distance, self.candidates, self.k, self.returned)
         return lambda number: search.of(self.queries(number), self.threads)
 
@@ -154,16 +155,18 @@ def search_on(
     distance_registry.make(distance, first_row(query), first_row(base), True)  # what does not fit is known now
     n = max(1, min(n_query, _PORTIONS, -(-n_query * n_base // _PAIRS), -(-n_query // _QUERIES)))
     shares, n_tied = np.full((len(returned), 4, n_query), np.nan), 0
-    with Folder() as folder, Reporting(progress, n_query * n_base, "searching") as report:
-        job = SearchJob(SentRows.of(query, base, folder), distance, candidates, k, returned, threads, n)
-        with closing(answers(executor, job, range(n), folder)) as found:
-            for number, each in found:
-                queries = job.queries(number)
-                if not isinstance(each, Found) or each.shares.shape != (len(returned), 4, len(queries)):
-                    raise not_an_answer(each)
-                shares[:, :, queries.start : queries.stop] = each.shares
-                n_tied += each.n_tied
-                report(len(queries) * n_base)
+    job = SearchJob((query, base), distance, candidates, k, returned, threads, n)
+    with (
+        Reporting(progress, n_query * n_base, "searching") as report,
+        closing(answers(executor, job, range(n))) as found,
+    ):
+        for number, each in found:
+            queries = job.queries(number)
+            if not isinstance(each, Found) or each.shares.shape != (len(returned), 4, len(queries)):
+                raise not_an_answer(each)
+            shares[:, :, queries.start : queries.stop] = each.shares
+            n_tied += each.n_tied
+            report(len(queries) * n_base)
     return Found(shares, n_tied)
 
 

@@ -1,4 +1,4 @@
-"""How tie profiles are counted: one table of all loops, of which the first that fits is taken.
+"""The table of all loops that count tie profiles, of which the first that fits is taken.
 
 In come queries and a gallery with their labels, and settings; out comes a `TieProfile`. All loops count the same
 integers, so the choice changes no result, only time and memory. No other module asks which distance, labels, rule for
@@ -16,6 +16,7 @@ blocks, and the rows for `Blocks` share these among them:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from deadheat.engine.counting.work import Work
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Exact, Ties
+from deadheat.engine.ties.rule import Exact
 from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import label_codes
 from deadheat.inputs.pair_rules import PairRules
@@ -42,7 +43,7 @@ from deadheat.support.lazy import lazy
 if TYPE_CHECKING:
     from deadheat.engine.counting import portions
     from deadheat.engine.counting.card import card_pass as cards
-    from deadheat.engine.counting.card.device import Card
+    from deadheat.engine.counting.portions import Portions
 else:
     cards = lazy("deadheat.engine.counting.card.card_pass")
     portions = lazy("deadheat.engine.counting.portions")
@@ -52,6 +53,187 @@ SHORT_CODE = 4096  # bits
 SORTED_SHARE = 0.15  # of the gallery, relevant to a query
 STREAMED_SHARDS = 3  # turns in which blocks would fit in memory
 STREAMED_BYTES = 96 << 20  # of all columns, ready to be multiplied
+
+
+# When a loop is taken -------------------------------------------------------------------------------------------------
+
+
+def _exact(work: Work) -> bool:
+    return isinstance(work.settings.rule, Exact)
+
+
+def _in_portions(work: Work) -> bool:
+    return work.settings.executor is not None or work.settings.checkpoint is not None
+
+
+def _label_sets(work: Work) -> bool:
+    return isinstance(work.labels, LabelSets)
+
+
+def _by_rules(work: Work) -> bool:
+    return isinstance(work.settings.junk, PairRules) and work.settings.device is None
+
+
+def _small_group(work: Work) -> bool:
+    small = work.group is not None and len(work.group) <= SMALL_GROUP
+    return small and _exact(work) and work.settings.junk is None
+
+
+def _short_codes(work: Work) -> bool:
+    return _exact(work) and isinstance(work.distance, Hamming) and work.distance.dim < SHORT_CODE
+
+
+def _listed_sets(work: Work) -> bool:
+    graded, on_card = work.settings.relevance == "count", work.settings.device is not None
+    return _label_sets(work) and (graded or on_card or not _exact(work))
+
+
+def _mostly_relevant(left: Blocks) -> Any:
+    problem = left.counting.problem
+    if not isinstance(problem.rule, Exact):
+        return False
+    return problem.relevance.sharing is not None or left.relevant_share >= SORTED_SHARE
+
+
+def _rarely_together(left: Blocks) -> bool:
+    return left.n_shard >= STREAMED_SHARDS and left.bytes_of_columns <= STREAMED_BYTES
+
+
+# Loops that depend on the kind of labels or the device ----------------------------------------------------------------
+
+
+def _portions(work: Work) -> TieProfile:
+    return portions.profile_in_portions(work.pair, relevance_of(work), work.settings, portions_over)
+
+
+def portions_over(distance: Distance, relevance: Relevance, settings: CountingOptions) -> Callable[[int], Portions]:
+    """Return a function of n that returns the n portions of the counting pass over a distance."""
+    return partial(portions.Portions, pass_over(distance, relevance, settings), _divide)
+
+
+def _histograms(work: Work) -> TieProfile:
+    return histograms.of_label_sets(work) if _label_sets(work) else histograms.of_classes(work)
+
+
+def _chunks(work: Work) -> TieProfile:
+    return chunks.of_label_sets(work, count_judged)
+
+
+def _by_blocks(work: Work) -> TieProfile:
+    counting = pass_over(work.distance, relevance_of(work), work.settings)
+    return counting.run(_divide, work.settings.threads, work.settings.progress)
+
+
+def pass_over(distance: Distance, relevance: Relevance, settings: CountingOptions) -> CountingPass:
+    """Return the counting pass over a distance: on a card if the settings name one."""
+    task = distance, settings.rule, relevance
+    return CountingPass(*task) if settings.device is None else cards.CardPass(settings.device, *task)
+
+
+def relevance_of(work: Work) -> Relevance:
+    """Return the relevance that the labels give."""
+    labels, gallery_labels, candidates = work.labels, work.gallery_labels, work.candidates
+    if not isinstance(labels, LabelSets):
+        return Relevance(*label_codes(labels, gallery_labels), candidates)
+    others = labels if gallery_labels is None else gallery_labels
+    n_sharing = LabelRelevance(labels, others).n_relevant()
+    return Sharing.of(labels.words, others.words, n_sharing, candidates._replace(symmetric=False))
+
+
+# The table ------------------------------------------------------------------------------------------------------------
+
+
+class Loop(NamedTuple):
+    """A row of the table: a loop, the work that it is taken for, and the measurement that justifies it.
+
+    For work, `when` gives True or False, and `loop` a profile, or None for work that it cannot decide, which the next
+    rows then try. For the blocks of a pass that no row above took, `when` gives True or False for each or for all.
+    Measurements name their module, as in ``python -m benchmarks.loops``; they are of one thread.
+    """
+
+    kind: type[Work] | type[Blocks]
+    name: str
+    when: Callable[[Any], Any]
+    loop: Callable[..., Any]
+    why: str
+    measured: str
+
+
+LOOPS = (
+    Loop(
+        Work, "portions", _in_portions, _portions,
+        why="The workers of an executor count portions of a pass, or a checkpoint keeps them; their integers add up.",
+        measured="two processes take at most 1.15 times as long as two threads (benchmarks.cluster)",
+    ),
+    Loop(
+        Work, "parts by rules", _by_rules, lambda work: within.by_rules(work, _count),
+        why="A mask of junk between all rows takes n² bytes. Each part of the queries has its own rows of it, in turn.",
+        measured="64 MiB a thread (`within.CELLS`), where the mask of 20,000 rows has 400 MB",
+    ),
+    Loop(
+        Work, "small groups", _small_group, within.ranked_whole,
+        why="A pass has a fixed cost. The scores of few items, in float64, mostly decide all comparisons at once.",
+        measured="20,000 rows in groups of 40: 0.11 s, by passes 0.46 s (benchmarks.loops)",
+    ),
+    Loop(
+        Work, "histograms", _short_codes, _histograms,
+        why="A distance of short codes is one of few integers: counting the items at each of them needs no sort.",
+        measured="20,000 codes 0.11 s, by a pass 0.70 s; with label sets 0.05 s and 0.91 s (benchmarks.loops)",
+    ),
+    Loop(
+        Work, "chunks", _listed_sets, _chunks,
+        why="Grades, rules that round and a card need relevant pairs as a list, which fits in memory for some queries.",
+        measured="50 MB for the 524,288 pairs of a chunk (`chunks.PAIRS`), whatever the number of queries",
+    ),
+    Loop(
+        Work, "a counting pass", lambda work: True, _by_blocks,
+        why="Only relevant items are sorted; all others are counted between them, and no matrix of distances is kept.",
+        measured="10,000 rows in 500 classes: 0.28 s, if all rows are sorted 0.83 s (benchmarks.loops)",
+    ),
+    Loop(
+        Blocks, "card", lambda left: left.counting.card is not None, CountingPass.tiles,
+        why="A card multiplies much faster. Scores that its bounds leave undecided go to the later steps of the core.",
+        measured="20,000 × 512 on an H200: 0.01 to 0.016 s, an argsort there 0.055 s (benchmarks.card)",
+    ),
+    Loop(
+        Blocks, "sorted rows", _mostly_relevant, CountingPass.sort,
+        why="If much of the gallery is relevant, there are nearly as many groups as items to count between them.",
+        measured="10,000 rows in 2 classes: 0.95 s, by tiles 2.8 s; in 6: 0.92 s and 1.23 s (benchmarks.loops)",
+    ),
+    Loop(
+        Blocks, "stream", _rarely_together, CountingPass.stream,
+        why="If few blocks fit in memory together, a tile seldom serves two of them: each is counted alone, and freed.",
+        measured="20,000 rows in 10 classes: 4.1 s, by tiles 5.7 s; in 50: 2.0 s and 2.4 s (benchmarks.loops)",
+    ),
+    Loop(
+        Blocks, "tiles", lambda left: True, CountingPass.tiles,
+        why="Scores are counted while they are in cache, and without a gallery a tile of two blocks counts for both.",
+        measured="10,000 × 512 in 500 classes: 0.83 s, if each tile counts for one block 1.29 s (benchmarks.loops)",
+    ),
+)  # fmt: skip
+
+
+def _count(work: Work) -> TieProfile:
+    """Count work by the first loop that takes it."""
+    for row in LOOPS:
+        if row.kind is Work and row.when(work):
+            profile: TieProfile | None = row.loop(work)
+            if profile is not None:
+                return profile
+    raise AssertionError("the counting pass takes all work")
+
+
+def _divide(blocks: Blocks) -> Iterator[tuple[Callable[..., None], Int64]]:
+    """Yield the loops for blocks of a pass, and the numbers of the blocks that each takes."""
+    for row in LOOPS:
+        if row.kind is Blocks and len(blocks.numbers):
+            taken = np.broadcast_to(row.when(blocks), blocks.numbers.shape)
+            if taken.any():
+                yield row.loop, blocks.numbers[taken]
+            blocks = Blocks(blocks.counting, blocks.numbers[~taken])
+
+
+# What is counted ------------------------------------------------------------------------------------------------------
 
 
 @plain_floats
@@ -71,17 +253,22 @@ def count(pair: Pair, settings: CountingOptions, opened: Distance | None = None)
 
 
 @plain_floats
-def count_judged(rows: Distance | Pair, judged: Judged, settings: CountingOptions) -> TieProfile:
-    """Return the binary profile of an open distance whose relevant pairs are listed; of a pair, by an executor."""
-    if isinstance(rows, Pair):
-        return portions.profile_in_portions(rows, judged, settings, pass_over)
-    return pass_over(rows, settings.rule, judged, settings.device).run(settings.threads, settings.progress)
+def count_judged(distance: Distance, judged: Judged, settings: CountingOptions) -> TieProfile:
+    """Return the binary profile of an open distance whose relevant pairs are listed."""
+    return pass_over(distance, judged, settings).run(_divide, settings.threads, settings.progress)
 
 
-def counting_pass(pair: Pair, settings: CountingOptions) -> CountingPass:
-    """Return the pass over rows with one label each, of which a task gives portions."""
+@plain_floats
+def count_judged_in_portions(pair: Pair, judged: Judged, settings: CountingOptions) -> TieProfile:
+    """Return the same of queries and a gallery that the workers of an executor open."""
+    return portions.profile_in_portions(pair, judged, settings, portions_over)
+
+
+@plain_floats
+def opened_portions(pair: Pair, settings: CountingOptions) -> Callable[[int], Portions]:
+    """Return a function of n that returns the n portions of a profile, of one label a row."""
     work = Work(pair, settings)
-    return pass_over(work.distance, settings.rule, relevance_of(work), settings.device)
+    return portions_over(work.distance, relevance_of(work), settings)
 
 
 @plain_floats
@@ -109,172 +296,3 @@ def count_within(
     (array([1, 1, 2, 2, 2]), array([0, 0, 0, 1, 1]))
     """
     return within.profile_groups(embeddings, classes, groups, gallery, settings, report, _count)
-
-
-# The table -----------------------------------------------------------------------------------------------------------
-
-
-class Loop(NamedTuple):
-    """A row of the table: a loop, for which work it is taken, and the measurement that justifies it.
-
-    For work, `when` gives True or False, and `loop` a profile, or None for work that it cannot decide, which the next
-    rows then try. For the blocks of a pass that no row above took, `when` gives True or False for each or for all.
-    """
-
-    of: type[Work] | type[Blocks]
-    name: str
-    when: Callable[[Any], Any]
-    loop: Callable[..., Any]
-    why: str
-    measured: str
-
-
-LOOPS = (
-    Loop(
-        Work, "portions", lambda work: _elsewhere(work), lambda work: _portions(work),
-        why="An executor has the workers; each counts portions of a pass, whose integers add up.",
-        measured="two processes 0.55 of the time of one (python -m benchmarks --only cluster)",
-    ),
-    Loop(
-        Work, "parts by rules", lambda work: _by_rules(work), lambda work: within.by_rules(work, _count),
-        why="A mask of junk between all rows takes n² bytes; part of the queries needs its own rows of it alone.",
-        measured="",
-    ),
-    Loop(
-        Work, "small groups", lambda work: _small_group(work), within.ranked_whole,
-        why="A pass has a fixed cost. The scores of few items, in float64, mostly decide all comparisons at once.",
-        measured="",
-    ),
-    Loop(
-        Work, "histograms", lambda work: _short_codes(work), lambda work: _histograms(work),
-        why="A distance of short codes is one of few integers: counting how many items are at each needs no sort.",
-        measured="",
-    ),
-    Loop(
-        Work, "chunks", lambda work: _listed_sets(work), lambda work: chunks.of_label_sets(work, count_judged),
-        why="Grades, rules that round and a card need relevant pairs as a list, which fits in memory for some queries.",
-        measured="",
-    ),
-    Loop(
-        Work, "a counting pass", lambda work: True, lambda work: _by_blocks(work),
-        why="Only relevant items are sorted; all others are counted between them, and nothing of n² is kept.",
-        measured="",
-    ),
-    Loop(
-        Blocks, "card", lambda left: left.counting.card is not None, CountingPass.tiles,
-        why="A card multiplies much faster, and what its bounds leave undecided goes to the steps of the core.",
-        measured="",
-    ),
-    Loop(
-        Blocks, "sorted rows", lambda left: _mostly_relevant(left), CountingPass.sort,
-        why="Where much of the gallery is relevant, the places between relevant items are nearly as many as items.",
-        measured="",
-    ),
-    Loop(
-        Blocks, "stream", lambda left: _rarely_together(left), CountingPass.stream,
-        why="Where few blocks fit in memory together, a tile seldom serves two of them: each is counted and freed.",
-        measured="",
-    ),
-    Loop(
-        Blocks, "tiles", lambda left: True, CountingPass.tiles,
-        why="A tile of scores is in cache when it is counted, and for leave one out serves both of its blocks.",
-        measured="",
-    ),
-)  # fmt: skip
-
-
-def _count(work: Work) -> TieProfile:
-    """Count work by the first loop that takes it."""
-    for row in LOOPS:
-        if row.of is Work and row.when(work):
-            profile: TieProfile | None = row.loop(work)
-            if profile is not None:
-                return profile
-    raise AssertionError("the counting pass takes all work")
-
-
-def _divide(blocks: Blocks) -> Iterator[tuple[Callable[..., None], Int64]]:
-    """Yield the loops for blocks of a pass, and the numbers of the blocks that each takes."""
-    for row in LOOPS:
-        if row.of is Blocks and len(blocks.numbers):
-            taken = np.broadcast_to(row.when(blocks), blocks.numbers.shape)
-            if taken.any():
-                yield row.loop, blocks.numbers[taken]
-            blocks = Blocks(blocks.counting, blocks.numbers[~taken])
-
-
-# When a row is taken -------------------------------------------------------------------------------------------------
-
-
-def _exact(work: Work) -> bool:
-    return isinstance(work.settings.rule, Exact)
-
-
-def _label_sets(work: Work) -> bool:
-    return isinstance(work.labels, LabelSets)
-
-
-def _elsewhere(work: Work) -> bool:
-    return work.settings.executor is not None or work.settings.checkpoint is not None
-
-
-def _by_rules(work: Work) -> bool:
-    return isinstance(work.settings.junk, PairRules) and work.settings.device is None
-
-
-def _small_group(work: Work) -> bool:
-    small = work.group is not None and len(work.group) <= SMALL_GROUP
-    return small and _exact(work) and work.settings.junk is None
-
-
-def _short_codes(work: Work) -> bool:
-    return _exact(work) and isinstance(work.distance, Hamming) and work.distance.dim < SHORT_CODE
-
-
-def _listed_sets(work: Work) -> bool:
-    graded, on_card = work.settings.relevance == "count", work.settings.device is not None
-    return _label_sets(work) and (graded or on_card or not _exact(work))
-
-
-def _mostly_relevant(left: Blocks) -> Any:
-    problem = left.counting.problem
-    if not isinstance(problem.rule, Exact):
-        return False
-    return isinstance(problem.relevance, Sharing) or left.relevant_share >= SORTED_SHARE
-
-
-def _rarely_together(left: Blocks) -> bool:
-    return left.n_shard >= STREAMED_SHARDS and left.bytes_of_columns <= STREAMED_BYTES
-
-
-# Loops of the table that depend on the kind of labels or device -------------------------------------------------------
-
-
-def _portions(work: Work) -> TieProfile:
-    return portions.profile_in_portions(work.pair, relevance_of(work), work.settings, pass_over)
-
-
-def _histograms(work: Work) -> TieProfile:
-    return histograms.of_label_sets(work) if _label_sets(work) else histograms.of_classes(work)
-
-
-def _by_blocks(work: Work) -> TieProfile:
-    settings = work.settings
-    counting = pass_over(work.distance, settings.rule, relevance_of(work), settings.device)
-    return counting.run(settings.threads, settings.progress)
-
-
-def pass_over(distance: Distance, rule: Ties, relevance: Relevance, card: Card | None) -> CountingPass:
-    """Return the counting pass over a distance, on a card or on the processor."""
-    task = distance, rule, relevance, _divide
-    return CountingPass(*task) if card is None else cards.CardPass(card, *task)
-
-
-def relevance_of(work: Work) -> Relevance:
-    """Return the relevance that the labels give."""
-    labels, gallery_labels, candidates = work.labels, work.gallery_labels, work.candidates
-    if not isinstance(labels, LabelSets):
-        return Relevance(*label_codes(labels, gallery_labels), candidates)
-    others = labels if gallery_labels is None else gallery_labels
-    n_sharing = LabelRelevance(labels, others).n_relevant()
-    return Sharing.of(labels.words, others.words, n_sharing, candidates._replace(symmetric=False))

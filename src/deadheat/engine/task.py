@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
 
 import numpy as np
 
-from deadheat.engine.count import count, counting_pass
+from deadheat.engine.count import count, opened_portions
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.distances import registry as distance_registry
@@ -32,14 +32,10 @@ from deadheat.inputs.source import state_of_mask
 from deadheat.support import checks
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
-from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from deadheat.engine.counting import portions
-    from deadheat.engine.counting.passes import CountingPass
+    from deadheat.engine.counting.portions import Portions
     from deadheat.engine.profiles.portions import Portion
-else:
-    portions = lazy("deadheat.engine.counting.portions")
 
 
 class _Door:
@@ -291,11 +287,11 @@ class Task(Evaluable):
         number = checks.whole_number(number, "number", most=n - 1)
         rows_of(self, "portions")
         self._require_unchanged()
-        return portions.Portions(self._counting_pass, n).count(number, self.threads)
+        return self._portions(n).count(number, self.threads)
 
     @cached_property
-    def _counting_pass(self) -> CountingPass:
-        return counting_pass(self.pair, self.options)
+    def _portions(self) -> Callable[[int], Portions]:
+        return opened_portions(self.pair, self.options)
 
     @property
     def pair(self) -> Pair:

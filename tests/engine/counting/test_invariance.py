@@ -118,8 +118,8 @@ def test_long_rows_count_as_short_ones_with_zeros_between(distance, tmp_path, mo
     np.save(tmp_path / "long.npy", long)
     wanted = bits(dh.Task(short, labels, distance=distance).profile)
     monkeypatch.setattr(layout, "ROWS_BYTES", 40 * 4 * layout.LONG_ROW)
-    made, cut = layout.Layout.cut, []
-    monkeypatch.setattr(layout.Layout, "cut", lambda self: cut.append(made(self)) or cut[-1])
+    made, cut = layout.Partition.cut, []
+    monkeypatch.setattr(layout.Partition, "cut", lambda self: cut.append(made(self)) or cut[-1])
     for rows, share in ((long, 0.0), (long, 2.0), (tmp_path / "long.npy", 0.0), (tmp_path / "long.npy", 2.0)):
         monkeypatch.setattr(layout, "SYMMETRIC_SHARE", share)
         assert bits(dh.Task(rows, labels, distance=distance).profile) == wanted

@@ -15,9 +15,10 @@ import deadheat as dh
 from deadheat.engine import count
 from deadheat.engine.counting import layout, passes
 from deadheat.engine.counting.candidates import Relevance
-from deadheat.engine.counting.layout import TILE_COLUMNS, ColumnRange, Layout
+from deadheat.engine.counting.layout import TILE_COLUMNS, ColumnRange, Partition
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass, Polling
+from deadheat.engine.ties import registry as tie_registry
 from deadheat.engine.ties.rule import Cuts
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.source import Array
@@ -147,7 +148,7 @@ def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, sha
 def test_a_poll_that_raises_ends_the_pass_soon(threads):
     """Straight from the core: a poll that raises ends all threads before the work is done."""
     rows = np.random.default_rng(0).standard_normal((6000, 256)).astype(np.float32)
-    counting = pass_over(rows, np.arange(6000) % 30, "cosine", "exact", CountingPass, count._divide)
+    counting = pass_over(rows, np.arange(6000) % 30, "cosine", "exact", CountingPass)
     seen = []
 
     def progress(done, total):
@@ -156,7 +157,7 @@ def test_a_poll_that_raises_ends_the_pass_soon(threads):
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match=r"^enough$"):
-        counting.run(threads, progress)
+        counting.run(count._divide, threads, progress)
     assert seen[-1] < len(counting.layout.active) * counting.problem.n_column
 
 
@@ -181,15 +182,15 @@ def test_so_many_groups_that_their_slots_need_more_than_16_bits(distance, monkey
 # The ladder, with NumPy for the first rung and the second -------------------------------------------------------------
 
 
-def in_tiles(left):
-    yield CountingPass.tiles, left.numbers
-
-
-def pass_over(rows, labels, distance, rule, kind, divide=in_tiles):
-    options = CountingOptions.checked(distance=distance, ties=rule)
+def pass_over(rows, labels, distance, rule, kind, junk=None):
+    options = CountingOptions.checked(distance=distance, ties=rule, junk=junk)
     metric = options.open(rows)
     candidates = options.candidates(metric.n_query, metric.n_gallery, leave_one_out=True)
-    return kind(metric, options.rule, Relevance(*input_labels.label_codes(labels, None), candidates), divide)
+    return kind(metric, tie_registry.make(rule), Relevance(*input_labels.label_codes(labels, None), candidates))
+
+
+def in_tiles(left):
+    yield CountingPass.tiles, left.numbers
 
 
 class ByHand(CountingPass):
@@ -233,7 +234,7 @@ def test_tiles_may_be_counted_elsewhere(kind, distance, rule):
     rows, labels = invariance.example(kind, 110)
     wanted = profiled(rows, labels, distance=distance, ties=rule)
     by_hand = pass_over(rows, labels, distance, rule, ByHand)
-    assert by_hand.run(2, False).digest() == wanted.digest()
+    assert by_hand.run(in_tiles, 2, False).digest() == wanted.digest()
 
 
 class ByTwo(ByHand):
@@ -250,7 +251,7 @@ def test_threads_that_count_for_one_block_lose_nothing():
     rng = np.random.default_rng(0)
     rows, labels = rng.standard_normal((600, 4)), np.arange(600) // 300
     wanted = profiled(rows, labels, distance="cosine")
-    assert pass_over(rows, labels, "cosine", "exact", ByTwo).run(2, False).digest() == wanted.digest()
+    assert pass_over(rows, labels, "cosine", "exact", ByTwo).run(in_tiles, 2, False).digest() == wanted.digest()
 
 
 def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
@@ -261,7 +262,7 @@ def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
     shares = {}
     for name, rows in {"random": random, "closer than float32": 1 + 1e-9 * random, "hidden ties": hidden}.items():
         by_hand = pass_over(rows, labels, "inner_product", "exact", ByHand)
-        found = by_hand.run(1, False)
+        found = by_hand.run(in_tiles, 1, False)
         assert counts_of(found) == counts_of(profiled(rows, labels, distance="inner_product"))
         first, last = by_hand.seen[0], len(by_hand.distance.levels) - 1
         shares[name] = by_hand.seen[last] / first, by_hand.seen["exactly"] / first
@@ -297,6 +298,6 @@ TWO_BANDS = [*blocks_of(100, 2), *blocks_of(100, 2, band=1, start=200, first=2)]
     ids=["blocks of a shard stay by themselves", "all are of the shard", "never over a band", "never beyond a tile"],
 )  # fmt: skip
 def test_ranges_of_a_shard_are_joined(ranges, shard, joined):
-    cut = Layout.__new__(Layout)  # whose problem it must not look at
+    cut = Partition.__new__(Partition)  # whose problem it must not look at
     cut.tile_columns = TILE_COLUMNS
     assert [(r.columns.start, r.columns.stop, r.band, r.block) for r in cut.joined(ranges, shard)] == joined

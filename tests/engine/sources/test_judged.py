@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engine.counting.keyed import in_many_portions
 
 from deadheat import Task, TieProfile, Tolerance, evaluate
-from deadheat.engine.counting import portions
 
 
 def case(seed: int, n_grade: int) -> tuple[Any, ...]:
@@ -59,8 +59,7 @@ def large(seed: int, n_query: int, n_gallery: int, n_grade: int) -> tuple[Any, .
 @pytest.mark.parametrize("ties", ["exact", "float16"])
 @pytest.mark.parametrize("n_grade", [1, 3])
 def test_workers_count_the_same(n_grade: int, ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"COLUMNS": 4, "TIMES_RELEVANT": 1, "FEW_QUERIES": 8, "PAIRS": 500}.items():
-        monkeypatch.setattr(portions, name, value)
+    in_many_portions(monkeypatch)
     case = large(n_grade, 60, 400, n_grade)
     junk = np.random.default_rng(0).random((60, 400)) < 0.1
     given = {"distance": "euclidean", "ties": ties, "exclude": case[3:], "junk": junk}

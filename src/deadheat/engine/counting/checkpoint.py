@@ -197,16 +197,16 @@ def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
     >>> differences({"query embeddings": "7d793037a0760186574b0282f2f435e7", "distance": "hamming"}, here)
     "other query embeddings, distance is 'hamming' there and 'cosine' here"
     """
-    found = []
+    words = []
     for key in {**here, **there}:
         old, new = there.get(key, "none"), here.get(key, "none")
         if old != new:
-            words = {
+            kinds = {
                 (True, True): f"other {key}", (True, False): f"{key} there and none here",
                 (False, True): f"{key} here and none there", (False, False): f"{key} is {old!r} there and {new!r} here",
             }  # fmt: skip
-            found.append(words[bool(_DIGEST.fullmatch(old)), bool(_DIGEST.fullmatch(new))])
-    return ", ".join(found)
+            words.append(kinds[bool(_DIGEST.fullmatch(old)), bool(_DIGEST.fullmatch(new))])
+    return ", ".join(words)
 
 
 def what_is_kept(checkpoint: Checkpoint | None, done: int, n: int) -> str:
@@ -215,10 +215,10 @@ def what_is_kept(checkpoint: Checkpoint | None, done: int, n: int) -> str:
     return f"{done} of {n} portions are kept in {checkpoint}"
 
 
-def report_found(checkpoint: Checkpoint, found: int, n: int, progress: Any) -> None:
+def report_found(checkpoint: Checkpoint, n_found: int, n: int, progress: Any) -> None:
     """Say how much of a run a checkpoint has: in the log of deadheat, and next to its own progress bar."""
-    if found:
-        text = f"resuming: {found} of {n} portions found in {checkpoint}"
+    if n_found:
+        text = f"resuming: {n_found} of {n} portions found in {checkpoint}"
         logging.getLogger("deadheat").info(text)
         if progress is True:
             print(text, file=sys.stderr)

@@ -1,8 +1,8 @@
 """Work on an executor of PEP 3148: a job is sent to its workers with each number, and answers come in any order.
 
-A job is pickled once. Large arrays in it, and rows that are in no file, are written to a temporary folder, and workers
-map them into memory; files of rows stay where they are. A worker opens a job at its first number and keeps it open for
-the next one. Retries, time-outs and the replacement of workers are left to the executor.
+A job is pickled once. Rows that are in files stay there; large arrays in it, and other rows, are written to a temporary
+folder, which workers map into memory. A worker opens a job at its first number and keeps it open for the next one.
+Retries, time-outs and the replacement of workers are left to the executor.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import io
 import os
 import pickle
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
-from dataclasses import dataclass
+from contextlib import contextmanager
 from importlib.metadata import version
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 from uuid import uuid4
 
 import numpy as np
@@ -34,73 +34,19 @@ MOST_SENT = 1 << 20  # bytes of an array that is sent with every number; larger 
 
 
 class Job(Protocol):
-    def open(self) -> Callable[[int], Any]: ...
+    """Work that can be pickled, but for its sources, which are sent as places in files."""
+
+    def open(self) -> Callable[[int], Any]:
+        """Return the function that answers a number, in a worker."""
 
 
 def executor_given(executor: Any) -> Executor:
     """Check the argument `executor`."""
     if not isinstance(executor, Executor):
-        rule = (
-            "must be an executor of PEP 3148, such as concurrent.futures.ProcessPoolExecutor() or that of Dask, "
-            "client.get_executor(pure=False)"
-        )
+        example = "ProcessPoolExecutor() or Dask's client.get_executor(pure=False)"
+        rule = f"must be an executor of PEP 3148 (concurrent.futures), such as {example}"
         raise InvalidTypeError("executor", f"{rule}, but is {checks.shown(executor)}")
     return executor
-
-
-class Folder:
-    """A temporary folder for what is too large to send; it is deleted at the end."""
-
-    def __enter__(self) -> Folder:
-        self.path = tempfile.mkdtemp(prefix=f"{PREFIX}job-")
-        self._users = opened_folder(self.path)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)  # what is left costs disk space, and no result
-        self._users.close()
-
-    def new(self, ending: str) -> str:
-        return os.path.join(self.path, f"{len(os.listdir(self.path))}{ending}")
-
-
-@dataclass(frozen=True)
-class SentRows:
-    """Rows of queries and gallery: their places in files, or arrays."""
-
-    query: list[Place | np.ndarray[Any, Any]]
-    gallery: list[Place | np.ndarray[Any, Any]] | None
-
-    @classmethod
-    def of(cls, query: Source, gallery: Source | None, folder: Folder) -> SentRows:
-        return cls(_sent(query, folder), None if gallery is None else _sent(gallery, folder))
-
-    def open(self) -> tuple[Source, Source | None]:
-        try:
-            return _opened(self.query, "embeddings"), self.gallery and _opened(self.gallery, "gallery")
-        except FileNotFoundError as error:
-            came = f"but one does not find '{error.filename}'"
-            raise ClusterError(f"every worker must see the embeddings, {came}") from None
-
-
-def _sent(source: Source, folder: Folder) -> list[Any]:
-    sent: list[Any] = []
-    for part in disk.places_of(source):
-        if isinstance(part, Array):
-            sent.append(part.whole())
-        elif isinstance(part, Place) and not part.path.startswith("/proc/"):
-            sent.append(part)
-        else:  # a temporary file without a name, or rows that lie otherwise
-            path = folder.new(".rows")
-            with open(path, "wb") as file:
-                rows = disk.open_places([part], "embeddings") if isinstance(part, Place) else part
-                sent.append(disk.write_rows(rows, file, path))
-    return sent
-
-
-def _opened(parts: list[Any], title: str) -> Source:
-    sources = [disk.open_places([part], title) if isinstance(part, Place) else Array(part) for part in parts]
-    return sources[0] if len(sources) == 1 else Shards(sources)
 
 
 def first_row(source: Source) -> Source:
@@ -111,34 +57,7 @@ def not_an_answer(value: Any) -> ClusterError:
     return ClusterError(f"an executor must return the results of its tasks, but returned {checks.shown(value)}")
 
 
-class _Pickler(pickle.Pickler):
-    """A pickler that writes large arrays to a folder, each once."""
-
-    def __init__(self, file: Any, folder: Folder) -> None:
-        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
-        self._folder, self._written = folder, dict[int, str]()
-
-    def persistent_id(self, value: Any) -> str | None:
-        if not isinstance(value, np.ndarray) or value.nbytes <= MOST_SENT:
-            return None
-        if id(value) not in self._written:
-            self._written[id(value)] = self._folder.new(".npy")
-            np.save(self._written[id(value)], value, allow_pickle=False)
-        return self._written[id(value)]
-
-
-class _Unpickler(pickle.Unpickler):
-    def persistent_load(self, path: Any) -> Any:
-        try:
-            return np.asarray(np.load(path, mmap_mode="r"))
-        except FileNotFoundError:
-            raise ClusterError(
-                f"every worker must see the temporary files of the run, but one does not find '{path}': "
-                "set TMPDIR of the run to a directory that all of them see"
-            ) from None
-
-
-def answers(executor: Executor, job: Job, numbers: Collection[int], folder: Folder) -> Iterator[tuple[int, Any]]:
+def answers(executor: Executor, job: Job, numbers: Collection[int]) -> Generator[tuple[int, Any]]:
     """Yield each number and the answer to it, in the order in which workers finish; cancel the others at an error.
 
     Raises
@@ -146,29 +65,30 @@ def answers(executor: Executor, job: Job, numbers: Collection[int], folder: Fold
     ClusterError
         If an answer is an error, or a worker died and the executor does not replace it.
     """
-    sent, key, handed = io.BytesIO(), uuid4().hex, dict[Future[Any], int]()
-    _Pickler(sent, folder).dump(job)
-    try:
-        for number in numbers:
-            future = executor.submit(work, version("deadheat"), key, sent.getvalue(), number)
-            if not isinstance(future, Future):
-                raise TypeError(f"submit returned {checks.shown(future)}")
-            handed[future] = number
-        for future in as_completed(handed):
-            answer = future.result()
-            yield handed.pop(future), answer
-    except (DeadheatError, GeneratorExit):
-        raise
-    except BrokenExecutor as broken:
-        died = f"a worker of the executor died ({type(broken).__name__})"
-        raise ClusterError(f"{died}, and such an executor cannot be used again: make a new one") from broken
-    except (Exception, CancelledError) as error:
-        raise ClusterError(f"the executor failed: {checks.cause(error)}") from error
-    finally:
-        for future in handed:
-            future.cancel()
-        with _turn:
-            _open.pop(key, None)  # if threads of this process were the workers
+    key, handed = uuid4().hex, dict[Future[Any], int]()
+    with _folder() as folder:
+        try:
+            sent = _pickled(job, folder)
+            for number in numbers:
+                future = executor.submit(work, version("deadheat"), key, sent, number)
+                if not isinstance(future, Future):
+                    raise TypeError(f"submit returned {checks.shown(future)}")
+                handed[future] = number
+            for future in as_completed(handed):
+                answer = future.result()
+                yield handed.pop(future), answer
+        except (DeadheatError, GeneratorExit):
+            raise
+        except BrokenExecutor as broken:
+            died = f"a worker of the executor died ({type(broken).__name__})"
+            raise ClusterError(f"{died}, and such an executor cannot be used again: make a new one") from broken
+        except (Exception, CancelledError) as error:
+            raise ClusterError(f"the executor failed: {checks.cause(error)}") from error
+        finally:
+            for future in handed:
+                future.cancel()
+            with _turn:
+                _open.pop(key, None)  # if threads of this process were the workers
 
 
 _turn = process_lock()
@@ -178,8 +98,7 @@ _open: dict[str, Callable[[int], Any]] = {}  # the job that is open in this proc
 @plain_floats
 def work(sender: str, key: str, job: bytes, number: int) -> Any:
     """Return the answer to a number: the task of a worker."""
-    if sender != version("deadheat"):
-        own = version("deadheat")
+    if sender != (own := version("deadheat")):
         raise ClusterError(f"workers must have the version of deadheat that asks them, {sender}, but one has {own}")
     with _turn:
         if key not in _open:
@@ -187,3 +106,68 @@ def work(sender: str, key: str, job: bytes, number: int) -> Any:
             _open[key] = _Unpickler(io.BytesIO(job)).load().open()
         answer = _open[key]
     return answer(number)
+
+
+# What is sent ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _folder() -> Iterator[str]:
+    path = tempfile.mkdtemp(prefix=f"{PREFIX}job-")
+    try:
+        with opened_folder(path):
+            yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)  # what is left costs disk space, and no result
+
+
+def _pickled(job: Job, folder: str) -> bytes:
+    file = io.BytesIO()
+    _Pickler(file, folder).dump(job)
+    return file.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    """A pickler of sources as places in files, and of large arrays as files, each written once."""
+
+    def __init__(self, file: IO[bytes], folder: str) -> None:
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._folder, self._known = folder, dict[int, Any]()
+
+    def persistent_id(self, value: Any) -> Any:
+        """Return the path of an array, or places and arrays of the rows of a source; None for anything else."""
+        large = isinstance(value, np.ndarray) and value.nbytes > MOST_SENT
+        if (large or isinstance(value, Source)) and id(value) not in self._known:
+            self._known[id(value)] = self._saved(value) if large else [*map(self._part, disk.places_of(value))]
+        return self._known.get(id(value))
+
+    def _saved(self, array: Any) -> str:
+        path = self._new()
+        with open(path, "wb") as file:
+            np.save(file, array, allow_pickle=False)
+        return path
+
+    def _part(self, part: Place | Source) -> Any:
+        if isinstance(part, Array):
+            return part.whole()
+        if isinstance(part, Place) and not part.path.startswith("/proc/"):
+            return part
+        path = self._new()  # of rows that are not one after another, or in a temporary file without a name
+        with open(path, "wb") as file:
+            return disk.write_rows(disk.open_places([part], "rows") if isinstance(part, Place) else part, file, path)
+
+    def _new(self) -> str:
+        return os.path.join(self._folder, str(len(os.listdir(self._folder))))
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, known: Any) -> Any:
+        try:
+            if isinstance(known, str):
+                return np.asarray(np.load(known, mmap_mode="r"))
+            sources = [disk.open_places([part], "rows") if isinstance(part, Place) else Array(part) for part in known]
+        except FileNotFoundError as error:
+            missing = f"every worker must see the files of a run, but one does not find '{error.filename}'"
+            remedy = "put embeddings in files, and TMPDIR for other data, where all workers see them"
+            raise ClusterError(f"{missing}: {remedy}") from None
+        return sources[0] if len(sources) == 1 else Shards(sources)

@@ -53,11 +53,11 @@ def _counted(
         rows = np.arange(distance.n_query)[queries]
         bins = np.zeros((len(rows), n_level * n_bin), dtype=np.int32)
         items.histograms(distance.queries[queries], labels[queries], n_level, bins)
-        place, item = candidates.excluded_pairs(rows)  # which are among the items
-        mine, theirs = labels[rows[place]], gallery_labels[item]
+        row, item = candidates.excluded_pairs(rows)  # which are among the items
+        mine, theirs = labels[rows[row]], gallery_labels[item]
         common = (mine == theirs)[:, 0].astype(np.int64) if one_label else _ones(mine & theirs)
-        bits = _ones(distance.queries[rows[place]] ^ distance.items[item])
-        np.subtract.at(bins, (place, np.minimum(common, n_level - 1) * n_bin + bits), 1)
+        bits = _ones(distance.queries[rows[row]] ^ distance.items[item])
+        np.subtract.at(bins, (row, np.minimum(common, n_level - 1) * n_bin + bits), 1)
         report(len(rows))
         return _of_bins(bins.reshape(len(rows), n_level, n_bin))
 
@@ -75,13 +75,13 @@ def _of_bins(bins: Any) -> TieProfile:
     """Return the profile of histograms, (n_query, n_level, n_bin): groups are the bins with something relevant."""
     by_level = bins[:, 1:]
     tied, relevant = bins.sum(axis=1), by_level.sum(axis=1)
-    query, place = np.nonzero(relevant)
+    query, bin_of = np.nonzero(relevant)
     closer, before = np.cumsum(tied, axis=1) - tied, np.cumsum(relevant, axis=1) - relevant
     graded = by_level.shape[1] > 1
     return TieProfile(
-        offsets_of(np.bincount(query, minlength=len(bins))), closer[query, place], before[query, place],
-        tied[query, place], relevant[query, place], tied.sum(axis=1), relevant.sum(axis=1),
-        np.arange(1, bins.shape[1]), tied_by_grade=by_level[query, :, place].astype(np.int64) if graded else None,
+        offsets_of(np.bincount(query, minlength=len(bins))), closer[query, bin_of], before[query, bin_of],
+        tied[query, bin_of], relevant[query, bin_of], tied.sum(axis=1), relevant.sum(axis=1),
+        np.arange(1, bins.shape[1]), tied_by_grade=by_level[query, :, bin_of].astype(np.int64) if graded else None,
         relevant_by_grade=by_level.sum(axis=2) if graded else None, check=False,
     )  # fmt: skip
 

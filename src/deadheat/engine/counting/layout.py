@@ -36,7 +36,7 @@ SYMMETRIC_SHARE = 0.75  # of distinct rows from which on symmetric pairs are com
 
 
 class Share(NamedTuple):
-    """Share `number` of `n` of some successive queries or columns."""
+    """Share `number` of `n` of successive queries or columns."""
 
     number: int
     n: int
@@ -69,7 +69,7 @@ def by_query(distance: Distance, relevance: Relevance) -> Distance | None:
     return distance.having(columns=distance.columns.as_items(np.lexsort((relevance.query_class, size, size < 2, band))))
 
 
-class Layout:
+class Partition:
     """Partition of one pass; if `symmetric`, columns are queries, so that a tile serves both.
 
     `active` are the queries that have a relevant item.
@@ -92,12 +92,12 @@ class Layout:
         return float(self.problem.width[self.active].mean()) if len(self.active) else 0.0
 
     def cut(self, share: Share = WHOLE, columns: Share = WHOLE) -> tuple[list[Int64], list[ColumnRange]]:
-        """Return the queries of each block, and the columns of each tile, of a share of the queries and of the columns.
+        """Return the blocks of a share of the queries, and the tiles of a share of the columns, all if symmetric.
 
-        It is the same for any number of threads. If `symmetric`, blocks of the share are ranges of columns, too.
+        They are the same for any number of threads.
         """
         if self.symmetric:
-            return self.cut_symmetric(share, whole=True)
+            return self.cut_symmetric(share)
         width, query_class = self.problem.width, self.problem.relevance.query_class
         order = self.active[np.lexsort((query_class[self.active], width[self.active]))]
         return self._blocks(order[share.of(0, len(order))], self.most), self.column_ranges(self.tile_columns, columns)
@@ -111,24 +111,25 @@ class Layout:
         return self.column_ranges(STREAMED_COLUMNS)
 
     def joined(self, ranges: list[ColumnRange], blocks: Collection[int], most: int | None = None) -> list[ColumnRange]:
-        """Merge neighbouring ranges that are none of the blocks of a shard, up to the columns of a tile, or `most`."""
-        most = most or self.tile_columns
+        """Merge neighbouring ranges that are none of the blocks of a shard, up to `most` columns, by default a tile."""
         joined: list[ColumnRange] = []
         for columns in ranges:
             part, band, block = columns
             block = block if block in blocks else -1
             if joined and block < 0 and joined[-1][1:] == (band, -1) and joined[-1].columns.stop == part.start:
                 start = joined[-1].columns.start
-                if part.stop - start <= most:
+                if part.stop - start <= (most or self.tile_columns):
                     part = range(start, part.stop)
                     joined.pop()
             joined.append(ColumnRange(part, band, block))
         return joined
 
-    def cut_symmetric(self, share: Share, *, whole: bool, first: int = 0) -> tuple[list[Int64], list[ColumnRange]]:
-        """Return the blocks of a share of the queries, numbered from `first`, and ranges of columns: these blocks.
+    def cut_symmetric(
+        self, share: Share, *, own: bool = False, first: int = 0
+    ) -> tuple[list[Int64], list[ColumnRange]]:
+        """Return the blocks of a share of the queries, numbered from `first`, and the tiles of all columns.
 
-        The other ranges are all other columns or, unless `whole`, this share of the columns that are no active query.
+        With `own`, tiles are of its own columns alone: those of its blocks, and its share of the singletons.
         """
         columns, singleton = self.problem.distance.columns, self.problem.relevance.class_size < 2
         blocks: list[Int64] = []
@@ -136,10 +137,10 @@ class Layout:
         for band, (start, stop) in enumerate(columns.bands):
             items = columns.item_of_column[start:stop]
             n_active = int((~singleton[items]).sum())  # they come first
-            own, rest = share.of(0, n_active), share.of(start + n_active, stop)
-            others = [(start, start + own.start), (start + own.stop, stop)] if whole else [(rest.start, rest.stop)]
-            start += own.start
-            for queries in self._blocks(items[own], min(self.most, self.tile_columns)):
+            active, rest = share.of(0, n_active), share.of(start + n_active, stop)
+            others = [(rest.start, rest.stop)] if own else [(start, start + active.start), (start + active.stop, stop)]
+            start += active.start
+            for queries in self._blocks(items[active], min(self.most, self.tile_columns)):
                 ranges.append(ColumnRange(range(start, start + len(queries)), band, first + len(blocks)))
                 blocks.append(queries)
                 start += len(queries)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deadheat.engine.counting.candidates import Relevance
-from deadheat.engine.counting.layout import ColumnRange, Layout, Share, by_query
+from deadheat.engine.counting.layout import ColumnRange, Partition, Share, by_query
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.packed import PackedGroups
@@ -30,6 +30,7 @@ from deadheat.support.arrays import Float64, Int64, slices
 from deadheat.support.caching import cached_property
 from deadheat.support.progress import Progress, Reporting, raise_if_cancelled
 
+NOTHING_KEPT = "nothing is kept: give a checkpoint to go on from where a run was interrupted"
 LISTED = 1 << 14  # ranges of columns whose tiles the core lists at once
 
 
@@ -65,10 +66,10 @@ class CountingPass:
 
     card: Any = None
 
-    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance, divide: Divide) -> None:
-        ordered, self.divide = by_query(distance, relevance), divide
+    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
+        ordered = by_query(distance, relevance)
         self.problem = RankingProblem(ordered or distance, rule, relevance)
-        self.layout = Layout(self.problem, ordered is not None)
+        self.layout = Partition(self.problem, ordered is not None)
         self.distance = self.problem.distance.expecting(self.layout.n_relevant, self.layout.symmetric)
 
     @cached_property
@@ -81,26 +82,24 @@ class CountingPass:
         return self.layout.cut()
 
     def of_share(self, share: Share) -> CountingPass:
-        """Return this pass with a share of its queries."""
+        """Return the same pass over a share of the queries."""
         part = copy(self)
         vars(part)["cut_up"] = self.layout.cut(share)
         return part
 
-    def run(self, threads: int, progress: bool | Progress) -> TieProfile:
+    def run(self, divide: Divide, threads: int, progress: bool | Progress) -> TieProfile:
+        """Count all blocks by the loops that `divide` chooses for them."""
         assembly = Assembly(self.problem)
         try:
             with Reporting(progress, len(self.layout.active) * self.problem.n_column) as report:
-                self.count_all(assembly, threads, report)
-            return assembly.profile()
+                self.count(divide, assembly, threads, report)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(
-                "nothing is kept: give a checkpoint to go on from where a run was interrupted"
-            ) from None
+            raise KeyboardInterrupt(NOTHING_KEPT) from None
+        return assembly.profile()
 
-    def count_all(self, assembly: Assembly, threads: int, report: Report) -> None:
-        """Count all blocks along all columns, by the loops that `divide` chooses for them."""
-        blocks, _ = self.cut_up
-        for loop, numbers in self.divide(Blocks(self, np.arange(len(blocks)))):
+    def count(self, divide: Divide, assembly: Assembly, threads: int, report: Report) -> None:
+        blocks = self.cut_up[0]
+        for loop, numbers in divide(Blocks(self, np.arange(len(blocks)))):
             loop(self, {b: blocks[b] for b in numbers.tolist()}, assembly, threads, report)
 
     # Loops over blocks, given by number and queries:

@@ -13,16 +13,16 @@ a portion is a share of the queries against all columns.
 
 The cut follows from the data and the number of portions alone: not from threads, memory, a card or an executor.
 
-    pair, relevance ──> Portions.count here, or Job ──executor──> Portions.count there ──> Sums ──> TieProfile
+    pair, relevance ──> Portions.count here, or CountingJob ──executor──> Portions.count there ──> Sums ──> TieProfile
                                      └──────> checkpoint <──────┘
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,21 +30,17 @@ import numpy as np
 from deadheat.engine.counting import executors
 from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.checkpoint import Checkpoint, report_found, what_is_kept
-from deadheat.engine.counting.executors import SentRows
 from deadheat.engine.counting.layout import Share
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.passes import Assembly, CountingPass, Section
-from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.counting.passes import Assembly, CountingPass, Divide, Section
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.portions import Portion, Sums
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Ties
 from deadheat.errors import ClusterError
 from deadheat.inputs.samples import Pair
-from deadheat.inputs.source import fingerprint
+from deadheat.inputs.source import Source, fingerprint
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.checks import cause
-from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import hashlib, lazy
 from deadheat.support.progress import Reporting
 
@@ -53,7 +49,7 @@ if TYPE_CHECKING:
 else:
     devices = lazy("deadheat.engine.counting.card.device")
 
-USUAL = 72  # portions: half the square of 12 shares, and divisible by 2, 3, 4, 6, 8 and 9
+DEFAULT = 72  # portions: half the square of 12 shares, and divisible by 2, 3, 4, 6, 8 and 9
 PAIRS, MOST_PAIRS = 1 << 20, 1 << 38  # in a portion: some hundredths of a second; some minutes, else there are more
 QUERIES = 1024  # in a share at least, because each share prepares the columns for products again;
 FEW_QUERIES, FEW_SHARES = 128, 8  # if they are few, this number, for this number of shares
@@ -61,11 +57,11 @@ COLUMNS, TIMES_RELEVANT = 1 << 10, 1000  # in a share of columns at least; and t
 UNEVEN = 1.25  # work of the largest portion at most, relative to the mean
 
 
-def usual_number(relevance: Relevance) -> int:
+def default_number(relevance: Relevance) -> int:
     """Return the number of portions of a run; it follows from the data alone, so that a run can resume elsewhere."""
-    n_query, n_item = len(relevance.asking()), len(relevance.gallery_class)
+    n_query, n_item = len(relevance.with_relevant()), len(relevance.gallery_class)
     n_pair, most = n_query * n_item, _most_columns(relevance)
-    n = max(1, min(USUAL, -(-n_pair // PAIRS)), n_pair // MOST_PAIRS)
+    n = max(1, min(DEFAULT, -(-n_pair // PAIRS)), n_pair // MOST_PAIRS)
     if relevance.candidates.symmetric and most > 1:
         return max(1, (min(math.isqrt(2 * n), most) // 2 * 2) ** 2 // 2)
     shares = min(n, _most_queries(n_query))
@@ -87,16 +83,16 @@ Cell = list[tuple[int, int]]  # shares of queries and of columns, counted togeth
 class Portions:
     """The `n` portions of a counting pass."""
 
-    def __init__(self, counting_pass: CountingPass, n: int) -> None:
-        self.counting_pass, self.n = counting_pass, n
-        layout, relevance = counting_pass.layout, counting_pass.problem.relevance
+    def __init__(self, counting: CountingPass, divide: Divide, n: int) -> None:
+        self.counting, self.divide, self.n = counting, divide, n
+        layout, relevance = counting.layout, counting.problem.relevance
         self._shares, self._columns, self._symmetric = n, 1, False
         if n == 1 or _most_columns(relevance) < 2:
             return
         if layout.symmetric:
             self._shares, self._symmetric = _even_shares(n), True
         else:
-            most = _most_queries(len(relevance.asking()))
+            most = _most_queries(len(relevance.with_relevant()))
             self._shares = max(k for k in range(1, 1 + min(n, most)) if n % k == 0)
             self._columns = n // self._shares
 
@@ -111,7 +107,7 @@ class Portions:
 
     def count(self, number: int, threads: int) -> Portion:
         """Count a portion."""
-        problem = self.counting_pass.problem
+        problem = self.counting.problem
         candidates, n_ranked = problem.relevance.candidates, np.empty(0, dtype=np.int64)
         counted = [self._counted(cell, threads) for cell in self.cells(number)]
         most = np.zeros_like(problem.most_groups)
@@ -125,23 +121,23 @@ class Portions:
     def _counted(self, cell: Cell, threads: int) -> tuple[Int64, Assembly]:
         """Return the queries of a cell and their groups."""
         if not self._symmetric and self._columns == 1:
-            part = self.counting_pass.of_share(Share(cell[0][0], self._shares))
+            part = self.counting.of_share(Share(cell[0][0], self._shares))
             queries, assembly = self._assembly(part.cut_up[0])
-            part.count_all(assembly, threads, _ignored)
+            part.count(self.divide, assembly, threads, _ignored)
             return queries, assembly
         blocks, sections, first = self._symmetric_cell(cell) if self._symmetric else self._plain_cell(cell)
         queries, assembly = self._assembly(blocks)
-        shards = [({b: blocks[b] for b in shard}, sections) for shard in self.counting_pass.layout.shards(blocks)]
-        self.counting_pass.count_shards(shards, assembly, threads, _ignored, outside_tiles=first)
+        shards = [({b: blocks[b] for b in shard}, sections) for shard in self.counting.layout.shards(blocks)]
+        self.counting.count_shards(shards, assembly, threads, _ignored, outside_tiles=first)
         return queries, assembly
 
     def _assembly(self, blocks: list[Int64]) -> tuple[Int64, Assembly]:
         queries = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *blocks]))
-        return queries, Assembly(self.counting_pass.problem, queries)
+        return queries, Assembly(self.counting.problem, queries)
 
     def _plain_cell(self, cell: Cell) -> tuple[list[Int64], list[Section], bool]:
         ((shares, columns),) = cell
-        blocks, ranges = self.counting_pass.layout.cut(Share(shares, self._shares), Share(columns, self._columns))
+        blocks, ranges = self.counting.layout.cut(Share(shares, self._shares), Share(columns, self._columns))
         return blocks, [Section(ranges, range(len(blocks)))], columns == 0
 
     def _symmetric_cell(self, cell: Cell) -> tuple[list[Int64], list[Section], bool]:
@@ -150,9 +146,7 @@ class Portions:
         blocks: list[Int64] = []
         halves = []
         for share in [k for k, _ in cell] if first else cell[0]:
-            own, ranges = self.counting_pass.layout.cut_symmetric(
-                Share(share, self._shares), whole=False, first=len(blocks)
-            )
+            own, ranges = self.counting.layout.cut_symmetric(Share(share, self._shares), own=True, first=len(blocks))
             halves.append((ranges, range(len(blocks), len(blocks) + len(own))))
             blocks += own
         (ranges, rows), (others, columns) = halves
@@ -168,51 +162,46 @@ def _ignored(_: int) -> None:
     """Ignore the progress within a portion."""
 
 
-MakePass = Callable[[Distance, Ties, Relevance, Any], CountingPass]  # on a card, or None; a function of a module
+Make = Callable[[Distance, Relevance, CountingOptions], Callable[[int], Portions]]
 
 
 @dataclass(frozen=True)
-class Job:
+class CountingJob:
     """The portions of a counting pass, as they are sent to the workers of an executor."""
 
-    rows: SentRows
-    distance: str
-    rule: Ties
+    query: Source
+    gallery: Source | None
     relevance: Relevance
+    settings: CountingOptions
+    make: Make
     n: int
-    threads: int
-    device: str | None
-    pass_over: MakePass
 
-    def open(self) -> Any:
+    def open(self) -> Callable[[int], Portion]:
         """Return the function that counts a portion by its number."""
-        distance = distance_registry.make(self.distance, *self.rows.open(), self.rule.exact_only)
-        card = None if self.device is None else devices.open_card(self.device)
-        portions = Portions(self.pass_over(distance, self.rule, self.relevance, card), self.n)
-        return lambda number: portions.count(number, self.threads)
+        device = self.settings.worker_device
+        settings = replace(self.settings, device=None if device is None else devices.open_card(device))
+        portions = self.make(settings.open(self.query, self.gallery), self.relevance, settings)(self.n)
+        return lambda number: portions.count(number, settings.threads)
 
 
-@plain_floats
-def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptions, pass_over: MakePass) -> TieProfile:
+def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptions, make: Make) -> TieProfile:
     """Return the profile of one label a row or of judgements, by the executor and checkpoint of the options."""
-    n, candidates = usual_number(relevance), relevance.candidates
-    n_pair = len(relevance.asking()) * len(relevance.gallery_class)
+    n, candidates = default_number(relevance), relevance.candidates
+    n_pair = len(relevance.with_relevant()) * len(relevance.gallery_class)
     sums = Sums(relevance.most_relevant(), len(candidates.ranked), options.rule.bounds_only)
     with ExitStack() as stack:
         kept, left = None, [*range(n)]
         if options.checkpoint is not None:
             kept = stack.enter_context(Checkpoint(options.checkpoint, _identity(pair, relevance, options, n)))
-            found = {number: arrays for number in left if (arrays := kept.load(number)) is not None}
-            for arrays in found.values():
+            loaded = {number: arrays for number in left if (arrays := kept.load(number)) is not None}
+            for arrays in loaded.values():
                 sums.add(Portion.of_arrays(arrays))
-            left = [number for number in left if number not in found]
-            report_found(kept, len(found), n, options.progress)
+            left = [number for number in left if number not in loaded]
+            report_found(kept, len(loaded), n, options.progress)
         done = n - len(left)
         try:
             with Reporting(options.progress, n_pair, done=n_pair * done // n) as report:
-                for number, portion in stack.enter_context(
-                    closing(_counted(pair, relevance, options, pass_over, n, left))
-                ):
+                for number, portion in stack.enter_context(closing(_counted(pair, relevance, options, make, n, left))):
                     _settle(sums, number, n, portion)
                     if kept is not None:
                         kept.save(number, portion.arrays())
@@ -247,22 +236,20 @@ def _digest(*arrays: Array) -> str:
 
 
 def _counted(
-    pair: Pair, relevance: Relevance, options: CountingOptions, pass_over: MakePass, n: int, left: list[int]
-) -> Iterator[tuple[int, Portion]]:
+    pair: Pair, relevance: Relevance, options: CountingOptions, make: Make, n: int, left: list[int]
+) -> Generator[tuple[int, Portion]]:
     """Yield the portions that are left, each with its number."""
-    both = pair.query.embeddings, None if pair.gallery is None else pair.gallery.embeddings
+    query, gallery = pair.query.embeddings, pair.gallery and pair.gallery.embeddings
     if options.executor is None:
         if left:
-            portions = Portions(pass_over(options.open(*both), options.rule, relevance, options.device), n)
+            portions = make(options.open(query, gallery), relevance, options)(n)
             yield from ((number, portions.count(number, options.threads)) for number in left)
         return
-    options.open(*(source and executors.first_row(source) for source in both))  # what does not fit is known now
-    with executors.Folder() as folder:
-        rows = SentRows.of(*both, folder)
-        job = Job(
-            rows, options.distance, options.rule, relevance, n, options.worker_threads, options.worker_device, pass_over
-        )
-        yield from executors.answers(options.executor, job, left, folder)
+    options.open(executors.first_row(query), gallery and executors.first_row(gallery))  # what does not fit is known now
+    plain = replace(
+        options, threads=options.worker_threads, junk=None, exclude=None, progress=False, checkpoint=None, executor=None
+    )
+    yield from executors.answers(options.executor, CountingJob(query, gallery, relevance, plain, make, n), left)
 
 
 def _settle(sums: Sums, number: int, n: int, portion: Any) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import deadheat._core as _core
-from deadheat.engine.counting.candidates import Relevance, Sharing
+from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.descriptions import PassDescription
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.ties.rule import Exact, RelevantItems, Ties
+from deadheat.engine.ties.rule import RelevantItems, Ties
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.caching import cached_property
 
@@ -41,16 +41,17 @@ class RankingProblem:
     def in_core(self, distance: Distance | None = None) -> Any:
         """Return the counting pass of the core; `distance` may be the same distance at other levels."""
         distance, relevance, candidates = distance or self.distance, self.relevance, self.relevance.candidates
-        labels = (relevance.labels, relevance.gallery_labels) if isinstance(relevance, Sharing) else (None, None)
+        sharing = relevance.sharing
         described = PassDescription(
             scores=distance.scores, exact=distance.exact, patterns=distance.patterns,
-            group=None if isinstance(self.rule, Exact) else _grouping(distance, self.rule),
+            group=None if self.rule.exact_only else _grouping(distance, self.rule),
             weight=self.weight, plain=self.plain, class_columns=(self.class_start, self.class_keys, self.class_count),
             query_class=relevance.query_class, gallery_class=relevance.gallery_class,
             column_of_item=distance.columns.column_of_item, ranked=candidates.ranked, junk=candidates.junk,
             itself=np.empty(0, dtype=np.int64) if candidates.itself is None else candidates.itself,
             items=None if candidates.junk is None else self.items_of_columns, least_for_int8=LEAST_FOR_INT8,
-            query_labels=labels[0], item_labels=labels[1],
+            query_labels=None if sharing is None else sharing.labels,
+            item_labels=None if sharing is None else sharing.gallery_labels,
         )  # fmt: skip
         return _core.Pass(described)
 
@@ -64,8 +65,8 @@ class RankingProblem:
     @cached_property
     def width(self) -> Int64:
         """Number of columns with items of each query's class."""
-        if isinstance(self.relevance, Sharing):
-            return self.relevance.n_sharing
+        if self.relevance.sharing is not None:
+            return self.relevance.sharing.n_sharing
         classes = self.relevance.query_class
         return np.where(classes >= 0, np.diff(self.class_start)[classes], 0)
 
@@ -73,8 +74,8 @@ class RankingProblem:
     def most_groups(self) -> Int64:
         """Most groups that each query can have: the columns of its class, less one that holds only the query itself."""
         relevance, candidates = self.relevance, self.relevance.candidates
-        if isinstance(relevance, Sharing):
-            return relevance.n_sharing
+        if relevance.sharing is not None:
+            return relevance.sharing.n_sharing
         item = candidates.itself_of(np.arange(candidates.n_query))
         own = (item >= 0) & candidates.ranked[item] & (relevance.gallery_class[item] == relevance.query_class)
         query, item = np.flatnonzero(own), item[own]

@@ -59,12 +59,12 @@ def leveled(query: Int64, gains: Any, n_query: int) -> tuple[Int64, Float64 | No
 
 
 def with_grades(
-    profile: TieProfile, query: Int64, group: Int64, place: Int64, grades: Int64, n_relevant: Int64
+    profile: TieProfile, query: Int64, group: Int64, level: Int64, grades: Int64, n_relevant: Int64
 ) -> TieProfile:
-    """Return a binary profile with the grades of its relevant pairs: their query, group in it, and place in `grades`.
+    """Return a binary profile with the grades of its relevant pairs: query, group, and position in `grades`.
 
     `n_relevant` counts the relevant items of each query by grade, ranked or not.
     """
     by_grade = np.zeros((profile.n_group, len(grades)), dtype=np.int64)
-    np.add.at(by_grade, (profile.offsets[query] + group, place), 1)
+    np.add.at(by_grade, (profile.offsets[query] + group, level), 1)
     return replace(profile, grades=grades, tied_by_grade=by_grade, relevant_by_grade=n_relevant)

@@ -8,6 +8,7 @@ matter.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +16,14 @@ from deadheat.engine.profiles.packed import AT_ONCE, PackedGroups
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support import checks
-from deadheat.support.arrays import Array, Bool, Int64, UInt8, pieces
+from deadheat.support.arrays import Array, Bool, Int64, pieces
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Portion:
     """Portion `number` of `n` of a tie profile, from `Task.portion`; `TieProfile.from_portions` adds them.
 
-    It can be pickled. All arrays but the last have one entry for each of its queries, which ascend.
+    It can be pickled.
     """
 
     number: int
@@ -30,24 +31,20 @@ class Portion:
     n_query: int  # of the whole profile
     n_item: int
     bounds_only: bool
-    queries: Int64
-    n_group: Int64
-    starts: Int64  # of the groups of each query in `packed`, and their end
-    packed: UInt8
+    queries: Int64  # that have groups here, ascending
+    groups: PackedGroups  # of these queries
     n_ranked: Int64  # of all queries, (n_query,), in portion 0; empty in the others
-
-    @property
-    def groups(self) -> PackedGroups:
-        unused = np.zeros((3, len(self.queries)), dtype=np.int64)
-        return PackedGroups(self.starts, self.packed, self.n_group, *unused, file=-1)
 
     def arrays(self) -> dict[str, Array]:
         """Return all fields as arrays, for a file; ``Portion.of_arrays`` reads them."""
-        return {name: np.asarray(value) for name, value in vars(self).items()}
+        fields = vars(self) | self.groups._asdict()
+        return {name: np.asarray(value) for name, value in fields.items() if name not in ("groups", "file")}
 
     @classmethod
     def of_arrays(cls, arrays: dict[str, Array]) -> Portion:
-        return cls(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
+        values: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in arrays.items()}
+        groups = PackedGroups(**{name: values.pop(name, -1) for name in PackedGroups._fields})  # not in a file
+        return cls(groups=groups, **values)
 
     def __repr__(self) -> str:
         return f"Portion({self.number} of {self.n}: {len(self.queries):,} of {self.n_query:,} queries)"
@@ -73,7 +70,8 @@ class Sums:
         whole = len(self._known), self._n_item, self._bounds_only
         if (portion.n_query, portion.n_item, portion.bounds_only) != whole:
             raise InvalidValueError("portions", "must be of one task, but differ in their queries, items or ties")
-        self.add_groups(portion.queries, portion.groups)
+        copied: Any = {name: np.array(array) for name, array in portion.groups._asdict().items() if name != "file"}
+        self.add_groups(portion.queries, PackedGroups(**copied, file=-1))  # Ray's arrays are read-only
         if len(portion.n_ranked):
             self._n_ranked = portion.n_ranked
 
@@ -93,11 +91,8 @@ class Sums:
     def portion(self, number: int, n: int, n_ranked: Int64) -> Portion:
         """Return this sum as a portion; there is room for its queries alone."""
         queries = np.flatnonzero(self._known)
-        groups = self.groups.chosen(queries)
-        return Portion(
-            number, n, len(self._known), self._n_item, self._bounds_only, queries, groups.n_group, groups.starts,
-            np.array(groups.packed), n_ranked,
-        )  # fmt: skip
+        groups = self.groups.chosen(queries)._replace(packed=np.array(self.groups.packed), file=-1)
+        return Portion(number, n, len(self._known), self._n_item, self._bounds_only, queries, groups, n_ranked)
 
     def profile(self) -> TieProfile:
         assert self._n_ranked is not None
@@ -107,19 +102,25 @@ class Sums:
 def add_up(portions: object) -> TieProfile:
     """Return the profile that portions add up to: `TieProfile.from_portions`."""
     given: list[Portion] = checks.listed(portions, "portions", "a list of portions")
-    odd = [each for each in given if not isinstance(each, Portion)]
+    odd = [value for value in given if not isinstance(value, Portion)]
     if odd or not given:
         rule = "must be the portions of one task, from Task.portion(number, n)"
         raise InvalidTypeError("portions", f"{rule}, but has {checks.shown(odd[0]) if odd else 'none'}")
-    numbers, sizes = sorted(each.number for each in given), {(each.n, each.n_query) for each in given}
-    n, n_query = sizes.pop()
-    if sizes or numbers != [*range(n)]:
-        came = f"but are {checks.few(list(map(str, numbers)))} of {n}" if not sizes else "but were cut differently"
-        raise InvalidValueError("portions", f"must be all portions of one task, each once, {came}")
-    most = np.zeros(n_query, dtype=np.int64)
-    for each in given:
-        most[each.queries] = each.n_group
-    sums = Sums(most, given[0].n_item, given[0].bounds_only)
-    for each in given:
-        sums.add(each)
-    return sums.profile()
+    first, numbers = given[0], [portion.number for portion in given]
+    if any((portion.n, portion.n_query) != (first.n, first.n_query) for portion in given):
+        problem = "were cut differently"
+    elif sorted(numbers) == [*range(first.n)]:
+        sums = Sums(_most_groups(given), first.n_item, first.bounds_only)
+        for portion in given:
+            sums.add(portion)
+        return sums.profile()
+    else:
+        problem = "one comes twice" if len({*numbers}) < len(numbers) else f"are {len(numbers)} of {first.n}"
+    raise InvalidValueError("portions", f"must be all portions of one task, each once, but {problem}")
+
+
+def _most_groups(portions: list[Portion]) -> Int64:
+    most = np.zeros(portions[0].n_query, dtype=np.int64)
+    for portion in portions:
+        most[portion.queries] = portion.groups.n_group
+    return most

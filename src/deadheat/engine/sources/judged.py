@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.engine.count import count_judged
+from deadheat.engine.count import count_judged, count_judged_in_portions
 from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
@@ -203,7 +203,10 @@ def profile_of_judged(
     np.add.at(n_relevant, (query, place), 1)
     query, item, place = query[there], item[there], place[there]
     relevance = Judged.of(query, item, candidates)
-    profile = count_judged(rows, relevance, options)
+    if isinstance(rows, Pair):
+        profile = count_judged_in_portions(rows, relevance, options)
+    else:
+        profile = count_judged(rows, relevance, options)
     profile = replace(profile, n_relevant=n_relevant.sum(axis=1), gains=gains, check=False)
     if not graded:
         return profile

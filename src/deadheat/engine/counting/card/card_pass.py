@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine.counting.card.counting import count_between, kernel_of
-from deadheat.engine.counting.card.device import MOST_BYTES, Card, Rows, Tensor
+from deadheat.engine.counting.card.device import MOST_BYTES, Card, CardRows, Tensor
 from deadheat.engine.counting.layout import ColumnRange
 from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Report, Section, Shard
 from deadheat.engine.distances.distance import Distance
@@ -65,9 +65,9 @@ class CardPass(CountingPass):
         levels = *levels, last._replace(dtype=np.float64, rows=None)
         self.distance, self.last = self.distance.having(levels=levels), len(levels) - 1
         with card.using(self.cuda_stream):
-            self.queries = self.items = Rows(card, self.distance.queries)
+            self.queries = self.items = CardRows(card, self.distance.queries)
             if self.distance.items is not self.distance.queries:
-                self.items = Rows(card, self.distance.items)
+                self.items = CardRows(card, self.distance.items)
             self.weight = None if self.problem.plain else card.upload(self.problem.weight)
         self._let_go()
 
@@ -77,9 +77,9 @@ class CardPass(CountingPass):
         self._edges: dict[Any, tuple[Tensor, bool]] = {}
 
     def wide(self, ranges: list[ColumnRange], blocks: Iterable[Int64]) -> list[ColumnRange]:
-        """Return ranges merged into as wide tiles as the memory of the card allows."""
-        each = 64 if kernel_of(self.card) is None else 16  # bytes of a score, sorted with its place or not
-        of_column = max(map(len, blocks), default=1) * each + 16 * self.distance.dim
+        """Return ranges merged into tiles as wide as the memory of the card allows."""
+        of_score = 64 if kernel_of(self.card) is None else 16  # bytes of a score, sorted with its place or not
+        of_column = max(map(len, blocks), default=1) * of_score + 16 * self.distance.dim
         return self.layout.joined(ranges, (), max(1, min(MOST_BYTES, self.card.free() // 2) // of_column))
 
     def count_shards(
@@ -130,7 +130,7 @@ class CardPass(CountingPass):
 
     def _tile(self, columns: ColumnRange, block: Any, level: int) -> list[Any]:
         """Return the counts for each sequence of cuts; rows, columns, slots, scores in float64 of what is open."""
-        start, stop, found = columns.columns.start, columns.columns.stop, []
+        start, stop, results = columns.columns.start, columns.columns.stop, []
         tile = self._scores(level, block.queries, columns.columns)
         self._leave_out(block, tile, columns.columns)
         weight = None if self.weight is None else self.weight[start:stop]
@@ -143,8 +143,8 @@ class CardPass(CountingPass):
                 return self._tile(columns, block, self.last)
             scores = tile[opened[0], opened[1]].cpu().numpy() if level == self.last else None
             rows, places, slots = (each.cpu().numpy() for each in opened)
-            found.append((counter, counts.cpu().numpy(), rows, places + start, slots, scores))
-        return found
+            results.append((counter, counts.cpu().numpy(), rows, places + start, slots, scores))
+        return results
 
     def _scores(self, level: int, queries: Int64, columns: range) -> Tensor:
         """Return the scores of a level in float64, (n_query, n_column)."""
@@ -168,6 +168,6 @@ class CardPass(CountingPass):
         if junk is not None:
             starts, items = self.problem.items_of_columns
             here = items[starts[columns.start] : starts[columns.stop]]
-            row, place = np.nonzero(junk[np.ix_(block.queries, here)])
-            column = self.problem.distance.columns.column_of_item[here[place]] - columns.start
+            row, entry = np.nonzero(junk[np.ix_(block.queries, here)])
+            column = self.problem.distance.columns.column_of_item[here[entry]] - columns.start
             tile[self.card.upload(row), self.card.upload(column)] = -math.inf
