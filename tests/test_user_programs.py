@@ -134,8 +134,8 @@ def test_mypy_finds_the_wrong_lines_and_no_others(programs: Path, pytestconfig: 
     pytest.importorskip("mypy")
     cache = pytestconfig.cache.mkdir("mypy") if pytestconfig.cache else programs / "cache"
     output = output_of(["mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(cache), "."], programs)
-    found = re.findall(r"^(\w+)\.py:(\d+): error: ", output, re.MULTILINE)
-    assert {(name, int(line)) for name, line in found} == wrong_lines(programs)
+    result = re.findall(r"^(\w+)\.py:(\d+): error: ", output, re.MULTILINE)
+    assert {(name, int(line)) for name, line in result} == wrong_lines(programs)
 
 
 @pytest.mark.slow

@@ -96,9 +96,9 @@ def test_data_are_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("deadheat.engine.task.open_pair", lambda *given: (opened.append(given), open_pair(*given))[1])
     np.savez(tmp_path / "set.npz", embeddings=ROWS, labels=LABELS)
     task = dh.Task(tmp_path / "set.npz")
-    for each in (task, task.replace(distance="cityblock"), task.replace(threads=1)):
-        dh.evaluate(each)
-        dh.grouped(each, group_size=4)
+    for other in (task, task.replace(distance="cityblock"), task.replace(threads=1)):
+        dh.evaluate(other)
+        dh.grouped(other, group_size=4)
     assert len(opened) == 1
 
 
@@ -125,7 +125,7 @@ def test_a_checkpoint_is_of_the_pass_of_the_task_alone(tmp_path: Path) -> None:
     task = dh.Task(QUERIES, QUERY_LABELS, ROWS, LABELS, checkpoint=tmp_path / "kept")
     alone = task.replace(checkpoint=None)
     assert dh.audit(task).to_json() == dh.audit(alone).to_json()
-    assert list((tmp_path / "kept").glob("shard-*"))
+    assert list((tmp_path / "kept").glob("portion-*"))
     assert dh.grouped(task, group_size=4).to_json() == dh.grouped(alone, group_size=4).to_json()
     assert dh.verify(dh.receipt(alone.replace(distance="l2")), task).matches
     assert dh.compare_formats(task, formats=["float16"], measures="mAP")["float16"]
@@ -211,8 +211,8 @@ def test_a_task_without_embeddings_says_what_it_is_made_of(made_of: str) -> None
 # Without embeddings ---------------------------------------------------------------------------------------------------
 
 
-def asked_of(made: str, name: str, came: str) -> str:
-    return f"{name} must be {made}dh.Task(embeddings, labels), for {came}"
+def asked_of(made: str, name: str, actual: str) -> str:
+    return f"{name} must be {made}dh.Task(embeddings, labels), for {actual}"
 
 
 REPLACED: dict[str, list[dict[str, Any]]] = {  # settings under which a source is counted again
@@ -231,11 +231,11 @@ REPLACED: dict[str, list[dict[str, Any]]] = {  # settings under which a source i
 def test_replaced_settings_of_a_source_are_as_if_they_had_been_given(made_of: str) -> None:
     task = COUNTED[made_of]()
     for settings in REPLACED[made_of]:
-        found, wanted = task.replace(**settings), COUNTED[made_of](**settings)
-        assert found.profile == wanted.profile
-        assert (found.threads, found.origin.tie_rule) == (wanted.threads, wanted.origin.tie_rule)
-        assert_array_equal(found.labels, wanted.labels)
-        assert dh.evaluate(found).to_json() == dh.evaluate(wanted).to_json()
+        result, wanted = task.replace(**settings), COUNTED[made_of](**settings)
+        assert result.profile == wanted.profile
+        assert (result.threads, result.origin.tie_rule) == (wanted.threads, wanted.origin.tie_rule)
+        assert_array_equal(result.labels, wanted.labels)
+        assert dh.evaluate(result).to_json() == dh.evaluate(wanted).to_json()
 
 
 @pytest.mark.parametrize("made_of", COUNTED)
@@ -300,8 +300,8 @@ def test_in_one_line_and_in_two_it_is_the_same_report(given: Any, means: Any) ->
     for report in (dh.evaluate(task, "mAP", **means), dh.evaluate(task, measures=["AP"], **means)):
         assert report.to_json() == at_once.to_json()
         assert report.profile == at_once.profile
-        for found, wanted in zip(report["mAP"].per_query, at_once["mAP"].per_query, strict=True):
-            assert_array_equal(found, wanted)
+        for result, wanted in zip(report["mAP"].per_query, at_once["mAP"].per_query, strict=True):
+            assert_array_equal(result, wanted)
         assert report["mAP"].interval() == at_once["mAP"].interval()
 
 

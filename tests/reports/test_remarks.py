@@ -16,7 +16,7 @@ import deadheat as dh
 RUN = {f"q{i}": {f"d{i}.txt": 1.0, f"d{i + 1}.txt": 0.5} for i in range(4)}
 QRELS = {f"q{i}": {f"d{i}": 1, "other": 0} for i in range(4)}
 IN_COMMON = "have no document in common: query 'q0' has 'd0.txt' in the run and 'd0' in the qrels. Ids must be spelled "
-IN_COMMON += "alike in both; for ids of chunks, documents= (--documents) gives the document of each."
+IN_COMMON += "the same in both; for ids of chunks, documents= (--documents) gives the document of each."
 
 
 def remarks(task: dh.Task) -> list[str]:

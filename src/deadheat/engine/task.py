@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from deadheat.engine.profiles.portions import Portion
 
 
-class _Door:
+class _FormerMethod:
     """A function of `engine/sources/` under its former name; removed by the integrator."""
 
     def __init__(self, module: str) -> None:
@@ -147,8 +147,8 @@ class Task(Evaluable):
     n_in_gallery: int  # queries that were found in the gallery and warned of
     has_rows: ClassVar[bool] = True
 
-    from_profile, from_scores, from_run, from_lists = map(_Door, ("profile", "scores", "run", "lists"))
-    from_neighbors, from_judged, from_ranks = map(_Door, ("neighbors", "judged", "ranks"))
+    from_profile, from_scores, from_run, from_lists = map(_FormerMethod, ("profile", "scores", "run", "lists"))
+    from_neighbors, from_judged, from_ranks = map(_FormerMethod, ("neighbors", "judged", "ranks"))
 
     @plain_floats
     @shows_settings
@@ -379,8 +379,8 @@ def _settled(pair: Pair, options: CountingOptions) -> Pair:
     query, gallery = pair.query, pair.gallery
     if not isinstance(query.labels, LabelSets):
         if options.relevance is not None:
-            came = f"is {options.relevance!r}, and labels have one"
-            raise InvalidValueError("relevance", f"must be left out unless a row has several labels, but {came}")
+            actual = f"is {options.relevance!r}, and labels have one"
+            raise InvalidValueError("relevance", f"must be left out unless a row has several labels, but {actual}")
         return pair
     if options.relevance == "same":
         of_query, of_items = numbered(query.labels, None if gallery is None else gallery.labels)

@@ -53,7 +53,7 @@ def test_equals_brute_force(dtype: str) -> None:
         assert_as_oracle(Task.from_scores(scores, grades, threads=1, **options).profile, scores, grades, **options)
 
 
-SPREADS = {
+RANGES = {
     "even": lambda rng: rng.random(3000).astype(np.float32),
     "few values": lambda rng: rng.integers(-20, 20, 3000),
     "all equal": lambda rng: np.full(3000, -2.5),
@@ -65,12 +65,12 @@ SPREADS = {
 }
 
 
-@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("numbers", RANGES)
 @pytest.mark.parametrize("share", [0.001, 0.1, 0.9])
-def test_long_rows(spread: str, share: float) -> None:
+def test_long_rows(numbers: str, share: float) -> None:
     """Against counting each level on its own, in the type of the scores: levels crowded, widely spaced, equal."""
     rng = np.random.default_rng(7)
-    scores = SPREADS[spread](rng)
+    scores = RANGES[numbers](rng)
     relevant = rng.random(3000) < share
     profile = Task.from_scores(scores[None], relevant[None]).profile
     levels = np.unique(scores[relevant])[::-1]
@@ -90,8 +90,8 @@ def test_what_is_junk_may_have_any_score(dtype: str) -> None:
         for odd in (-np.inf, np.inf, np.nan):
             masked = np.where(junk, np.array(odd, dtype=dtype), scores)
             for order in ("descending", "ascending"):
-                found = Task.from_scores(masked, relevant, junk=junk, order=order).profile
-                assert found == (
+                result = Task.from_scores(masked, relevant, junk=junk, order=order).profile
+                assert result == (
                     expected if order == "descending" else Task.from_scores(-scores, relevant, junk=junk).profile
                 )
     junk = np.array([[False, False, True], [False] * 3])

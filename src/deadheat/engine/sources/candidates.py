@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.engine.literals import ScoreTiesName
-from deadheat.engine.sources.counted import CountedTask, Counts
+from deadheat.engine.sources.counted import CountedTask, SourceCounts
 from deadheat.engine.sources.ranks import integers, profile_of_ranks
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
@@ -90,12 +90,12 @@ def from_candidates(
     return CountedTask("candidates", opened, {"order": order, "junk": junk, "ties": ties, "threads": threads})
 
 
-class _Candidates(NamedTuple):
+class _Positives(NamedTuple):
     scores: Array  # (n_query, n_candidate) or (n_candidate,)
     positives: Array  # (n_query,), their scores
     columns: Int64 | None = None  # (n_query,), where the positives are among the candidates
 
-    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> Counts:
+    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> SourceCounts:
         checks.choice(order, ("descending", "ascending"), "order")
         rule, n_query = ScoreTies.checked(ties), len(self.positives)
         arrays.require_counted(self.positives, False, "scores" if self.columns is not None else "positive_scores")
@@ -113,7 +113,7 @@ class _Candidates(NamedTuple):
         better, same, n_others = counts
         profile = profile_of_ranks(better + 1, better + same + 1, n_others + 1)
         profile = replace(profile, bounds_only=rule.bounds_only, check=False)
-        return Counts(profile, rule.describe(), remarks=self._remarks())
+        return SourceCounts(profile, rule.describe(), remarks=self._remarks())
 
     def _remarks(self) -> tuple[str, ...]:
         """Return a remark on negatives that all positives share; none where each positive has its own."""
@@ -124,28 +124,30 @@ class _Candidates(NamedTuple):
         return (f"{n} negatives, shared by all {n_query} positives.{own}",)
 
 
-def _with_scores(scores: ArrayLike, positive_scores: ArrayLike) -> _Candidates:
+def _with_scores(scores: ArrayLike, positive_scores: ArrayLike) -> _Positives:
     positives, others = _scores(positive_scores, "positive_scores"), _scores(scores, "scores")
     positives = positives[:, 0] if positives.ndim == 2 and positives.shape[1] == 1 else positives
     if positives.ndim != 1 or others.ndim not in (1, 2) or (others.ndim == 2 and len(others) != len(positives)):
         rule = "must be (n_query,) and (n_query, n_candidate) or (n_candidate,)"
-        came = f"but have shapes {positives.shape} and {others.shape}"
-        raise InvalidValueError("positive_scores and scores", f"{rule}, {came}")
+        actual = f"but have shapes {positives.shape} and {others.shape}"
+        raise InvalidValueError("positive_scores and scores", f"{rule}, {actual}")
     _require_comparable(positives, others)
-    return _Candidates(others, positives)
+    return _Positives(others, positives)
 
 
-def _with_columns(scores: ArrayLike, positive_columns: Any) -> _Candidates:
+def _with_columns(scores: ArrayLike, positive_columns: Any) -> _Positives:
     matrix, columns = _scores(scores, "scores"), integers(positive_columns, "positive_columns")
     if matrix.ndim != 2 or columns.shape != matrix.shape[:1]:
-        came = f"but have shapes {matrix.shape} and {columns.shape}"
-        raise InvalidValueError("scores and positive_columns", f"must be (n_query, n_candidate) and (n_query,), {came}")
+        actual = f"but have shapes {matrix.shape} and {columns.shape}"
+        raise InvalidValueError(
+            "scores and positive_columns", f"must be (n_query, n_candidate) and (n_query,), {actual}"
+        )
     if not matrix.shape[1]:
         raise InvalidValueError("scores", f"must have at least one candidate, but has shape {matrix.shape}")
     for row in np.flatnonzero((columns < 0) | (columns >= matrix.shape[1]))[:1]:
         rule = f"must be columns from 0 to {matrix.shape[1] - 1}, but row {row} has {columns[row]}"
         raise InvalidValueError("positive_columns", rule)
-    return _Candidates(matrix, matrix[np.arange(len(matrix)), columns], columns)
+    return _Positives(matrix, matrix[np.arange(len(matrix)), columns], columns)
 
 
 def _among_own(scores: Array, others: Array, junk: Bool | None, order: str, threads: int, ties: ScoreTies) -> Int64:

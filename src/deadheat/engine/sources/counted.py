@@ -17,7 +17,7 @@ from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 
 
-class Counts(NamedTuple):
+class SourceCounts(NamedTuple):
     """A profile, and what its source says of it."""
 
     profile: TieProfile
@@ -27,10 +27,10 @@ class Counts(NamedTuple):
     knows_gallery: bool = False
 
 
-class Opened(Protocol):
-    """Opened data of one kind, which can be counted again under other settings."""
+class OpenedSource(Protocol):
+    """OpenedSource data of one kind, which can be counted again under other settings."""
 
-    def counts(self, *args: Any, **settings: Any) -> Counts: ...
+    def counts(self, *args: Any, **settings: Any) -> SourceCounts: ...
 
 
 class CountedTask(Evaluable):
@@ -47,11 +47,11 @@ class CountedTask(Evaluable):
     (Task(1 query of scores), array([1]), array([2]))
     """
 
-    _opened: Opened
+    _opened: OpenedSource
     _settings: Mapping[str, Any]  # as they were given
-    _counts: Counts
+    _counts: SourceCounts
 
-    def __init__(self, source: str, opened: Opened, settings: Mapping[str, Any]) -> None:
+    def __init__(self, source: str, opened: OpenedSource, settings: Mapping[str, Any]) -> None:
         """Count opened data; `source` says in a word what they are, and `settings` are those that `replace` takes."""
         threads = checks.thread_count(settings.get("threads"))
         counts = opened.counts(**({**settings, "threads": threads} if "threads" in settings else settings))

@@ -25,7 +25,7 @@ from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.gains import leveled, with_grades
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources import unmatched
-from deadheat.engine.sources.counted import CountedTask, Counts
+from deadheat.engine.sources.counted import CountedTask, SourceCounts
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, codes, item_ids, trec
@@ -129,8 +129,8 @@ def from_judged(
     ids = unique_ids(query_ids, len(query), "query_ids"), unique_ids(gallery_ids, len(items), "gallery_ids")
     judged = trec.open_qrels(qrels)
     if not judged.keys() & set(ids[0]):
-        came = f"but query_ids are {checks.few(ids[0])} and the qrels have {checks.few(judged)}"
-        raise InvalidValueError("query_ids and qrels", f"must have a query in common, {came}")
+        actual = f"but query_ids are {checks.few(ids[0])} and the qrels have {checks.few(judged)}"
+        raise InvalidValueError("query_ids and qrels", f"must have a query in common, {actual}")
     return CountedTask("judged embeddings", _JudgedRows(query, items, *ids, judged), settings)
 
 
@@ -141,7 +141,7 @@ class _JudgedRows(NamedTuple):
     gallery_ids: list[str]
     judged: Checked
 
-    def counts(self, **settings: Any) -> Counts:
+    def counts(self, **settings: Any) -> SourceCounts:
         options, shape = CountingOptions.checked(**settings), (len(self.queries), len(self.gallery))
         sources, ids = (self.queries, self.gallery), (self.query_ids, self.gallery_ids)
         rows: Distance | Pair
@@ -156,7 +156,7 @@ class _JudgedRows(NamedTuple):
         options = replace(options, junk=_junk_mask(options.junk, *ids), exclude=own)
         profile = replace(profile_of_judged(rows, relevant, *ids, options), query_ids=tuple(ids[0]), check=False)
         remarks = (*codes.remarks(options.distance, *sources), *unmatched.of_gallery(self.judged, *ids))
-        return Counts(profile, remarks=remarks, knows_gallery=True)
+        return SourceCounts(profile, remarks=remarks, knows_gallery=True)
 
 
 def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:
@@ -174,8 +174,8 @@ def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) 
     }
     query, item, _ = _pairs({query: dict.fromkeys(row, 1) for query, row in ids.items()}, query_ids, gallery_ids)
     if any(ids.values()) and not (item >= 0).any():
-        came = f"but has none for {checks.few(ids)}, such as {next(filter(None, ids.values()))[0]!r}"
-        raise InvalidValueError("junk", f"must name documents of gallery_ids for queries of query_ids, {came}")
+        actual = f"but has none for {checks.few(ids)}, such as {next(filter(None, ids.values()))[0]!r}"
+        raise InvalidValueError("junk", f"must name documents of gallery_ids for queries of query_ids, {actual}")
     mask = np.zeros(shape, dtype=np.bool_)
     mask[query[item >= 0], item[item >= 0]] = True
     return mask
@@ -198,10 +198,10 @@ def profile_of_judged(
     graded = grades.tolist() != [1]
     if graded and options.rule.bounds_only:
         raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
-    place, there = np.searchsorted(grades, grade), item >= 0
+    index, there = np.searchsorted(grades, grade), item >= 0
     n_relevant = np.zeros((len(query_ids), len(grades)), dtype=np.int64)
-    np.add.at(n_relevant, (query, place), 1)
-    query, item, place = query[there], item[there], place[there]
+    np.add.at(n_relevant, (query, index), 1)
+    query, item, index = query[there], item[there], index[there]
     relevance = Judged.of(query, item, candidates)
     if isinstance(rows, Pair):
         profile = count_judged_in_portions(rows, relevance, options)
@@ -210,7 +210,7 @@ def profile_of_judged(
     profile = replace(profile, n_relevant=n_relevant.sum(axis=1), gains=gains, check=False)
     if not graded:
         return profile
-    return with_grades(profile, query, _groups_of(rows, options, query, item), place, grades, n_relevant)
+    return with_grades(profile, query, _groups_of(rows, options, query, item), index, grades, n_relevant)
 
 
 def _groups_of(rows: Distance | Pair, options: CountingOptions, query: Int64, item: Int64) -> Int64:
@@ -224,8 +224,8 @@ def _groups_of(rows: Distance | Pair, options: CountingOptions, query: Int64, it
 
 def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, Int64, list[float]]:
     """Return query, item and gain of each relevant pair; −1 for an item that is not in the gallery."""
-    place = {name: row for row, name in enumerate(gallery_ids)}
-    pairs = [(row, place.get(item, -1)) for row, name in enumerate(query_ids) for item in relevant.get(name, {})]
+    row_of = {name: row for row, name in enumerate(gallery_ids)}
+    pairs = [(row, row_of.get(item, -1)) for row, name in enumerate(query_ids) for item in relevant.get(name, {})]
     gains = [gain for name in query_ids for gain in relevant.get(name, {}).values()]
     query, item = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return query, item, gains

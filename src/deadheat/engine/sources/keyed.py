@@ -151,5 +151,7 @@ def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64, ru
             counted.append(count_keys(key, grade, grade_values))
             blocks.append(block)
     order = np.concatenate(blocks)
-    found = assemble(counted, grade_values, gains=None if gains is None else gains[order], bounds_only=rule.bounds_only)
-    return found[np.argsort(order)]
+    profile = assemble(
+        counted, grade_values, gains=None if gains is None else gains[order], bounds_only=rule.bounds_only
+    )
+    return profile[np.argsort(order)]

@@ -26,7 +26,7 @@ from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources import unmatched
-from deadheat.engine.sources.counted import CountedTask, Counts
+from deadheat.engine.sources.counted import CountedTask, SourceCounts
 from deadheat.engine.sources.keyed import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, codes, conversion, item_ids, source
@@ -140,25 +140,25 @@ def from_neighbors(
         raise InvalidValueError("labels and gallery_labels", rule)
     rows = item_ids.id_rows(ids, "ids")
     there = item_ids.filled(rows, counts, "counts")
-    returned, n_query, nearness = rows.take(there), len(rows.lengths), _Nearness(None, None)
+    returned, n_query, closeness = rows.take(there), len(rows.lengths), _Closeness(None, None)
     if embeddings is not None:
         sources = open_rows(embeddings, "embeddings"), open_rows(gallery, "gallery")
         if len(sources[0]) != n_query:
             rule = f"must have a row for each row of ids, but have {len(sources[0])} for {n_query}"
             raise InvalidValueError("embeddings", rule)
-        nearness = _Nearness(None, sources)
+        closeness = _Closeness(None, sources)
     itself = _own_ids(exclude, n_query)
     of_items = None if gallery_labels is None else as_sets(open_labels(gallery_labels, "gallery_labels"))
-    items = _Gallery.of(n_gallery, gallery_ids, of_items, len(nearness.rows[1]) if nearness.rows else None)
+    items = _GivenGallery.of(n_gallery, gallery_ids, of_items, len(closeness.rows[1]) if closeness.rows else None)
     if of_items is None:
         known = _as_given(returned, relevant, items, itself)
     else:
         known = _by_label(returned, labels, of_items, items, itself)
     item_ids.require_distinct(returned, known.codes, "ids")
-    if not nearness.rows:
+    if not closeness.rows:
         given = returned._replace(values=item_ids.score_rows(scores, rows, "scores")[there])
-        nearness = _Nearness(given, None)
-    opened = _Neighbors(returned, known, nearness, _names(query_ids, n_query))
+        closeness = _Closeness(given, None)
+    opened = _ReturnedItems(returned, known, closeness, _names(query_ids, n_query))
     return CountedTask("neighbors", opened, {"order": order, "cut_ties": cut_ties, "distance": distance})
 
 
@@ -171,51 +171,51 @@ def _names(query_ids: Any, n_query: int) -> tuple[str, ...] | None:
     return names
 
 
-class _Nearness(NamedTuple):
+class _Closeness(NamedTuple):
     """The scores of returned items, or the rows of queries and gallery."""
 
     scores: item_ids.Rows | None
     rows: tuple[source.Source, source.Source] | None
 
 
-class _Neighbors(NamedTuple):
+class _ReturnedItems(NamedTuple):
     returned: item_ids.Rows
     known: _Known
-    nearness: _Nearness
+    closeness: _Closeness
     names: tuple[str, ...] | None
 
-    def counts(self, *, order: str, cut_ties: Any, distance: Any) -> Counts:
+    def counts(self, *, order: str, cut_ties: Any, distance: Any) -> SourceCounts:
         checks.choice(order, ("descending", "ascending"), "order")
         checks.flag(cut_ties, "cut_ties")
         remarks: list[str] = []
-        if self.nearness.scores is not None:
-            keys = _ordered_keys(self.nearness.scores, order)
-        elif self.nearness.rows is not None:
-            exact = distance_registry.make(distance, *self.nearness.rows, True)
-            remarks += codes.remarks(exact.name, *self.nearness.rows)
+        if self.closeness.scores is not None:
+            keys = _ordered_keys(self.closeness.scores, order)
+        elif self.closeness.rows is not None:
+            exact = distance_registry.make(distance, *self.closeness.rows, True)
+            remarks += codes.remarks(exact.name, *self.closeness.rows)
             keys = -pair_groups(exact, self.returned.row, self.known.codes)
-        found = self.known.unmatched
-        if found is not None:
-            found = found if self.names is None else found._replace(query=self.names[found.query])
-            remarks.append(found.sentence("ids", "relevant"))
+        lacking = self.known.unmatched
+        if lacking is not None:
+            lacking = lacking if self.names is None else lacking._replace(query=self.names[lacking.query])
+            remarks.append(lacking.sentence("ids", "relevant"))
         profile = _profile(self.returned, keys, self.known, cut_ties, self.names)
-        return Counts(profile, labels=self.known.labels, remarks=tuple(remarks), knows_gallery=True)
+        return SourceCounts(profile, labels=self.known.labels, remarks=tuple(remarks), knows_gallery=True)
 
 
 def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
     """Return the keys of scores, which must be finite and best first in each row."""
     row, values = scores.row, scores.values
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        place = int(np.argmin(np.isfinite(values)))
-        raise InvalidValueError("scores", f"must be finite, but query {row[place]} has {values[place]}")
+        first = int(np.argmin(np.isfinite(values)))
+        raise InvalidValueError("scores", f"must be finite, but query {row[first]} has {values[first]}")
     keys = keys_of(values, order)
     wrong = np.flatnonzero((row[1:] == row[:-1]) & (keys[1:] > keys[:-1]))
     if len(wrong):
         here, falling = wrong[0], order == "descending"
         rule = f'must be best first in every row, and order="{order}" says that the best is the '
-        came = f"query {row[here]} has {values[here]} before {values[here + 1]}"
+        actual = f"query {row[here]} has {values[here]} before {values[here + 1]}"
         hint = 'order="ascending" is for distances' if falling else 'order="descending" is for similarities'
-        raise InvalidValueError("scores", f"{rule}{'highest' if falling else 'lowest'}, but {came}; {hint}")
+        raise InvalidValueError("scores", f"{rule}{'highest' if falling else 'lowest'}, but {actual}; {hint}")
     return keys
 
 
@@ -233,13 +233,13 @@ def _profile(
     ordered = count_keys(
         returned.matrix(keys, 0)[None], returned.matrix(np.where(in_rest, _JUNK, judged.grades), _JUNK), grade_values
     )
-    found = np.zeros_like(judged.relevant)  # among what is ordered
-    np.add.at(found, np.repeat(np.arange(n_query), ordered.n_group), ordered.by_grade)
-    rest_by_grade = judged.in_gallery - found
+    ahead = np.zeros_like(judged.relevant)  # among what is ordered
+    np.add.at(ahead, np.repeat(np.arange(n_query), ordered.n_group), ordered.by_grade)
+    rest_by_grade = judged.in_gallery - ahead
     rest = missing + np.bincount(query[in_rest], minlength=n_query)
     for wrong in np.flatnonzero((missing < 0) | (rest_by_grade.sum(axis=1) > rest))[:1]:
-        came = f"query {wrong} has more: those returned, and those that are relevant and were not"
-        raise InvalidValueError("n_gallery", f"must be the number of items there are, but {came}")
+        actual = f"query {wrong} has more: those returned, and those that are relevant and were not"
+        raise InvalidValueError("n_gallery", f"must be the number of items there are, but {actual}")
     whole = _with_rest(ordered, rest, rest_by_grade, judged.n_ranked)
     profile = assemble([whole], grade_values, judged.relevant, names, judged.gains)
     if not rest.any():
@@ -260,9 +260,9 @@ def _returned(query: Int64, grades: Int64, judged: _Known) -> Int64:
 def _with_rest(ordered: KeyedGroups, rest: Int64, rest_by_grade: Int64, n_ranked: Int64) -> KeyedGroups:
     """Append to the groups of every query its unordered rest, if a relevant item is in it."""
     relevant = rest_by_grade.sum(axis=1)
-    found = np.zeros(len(rest), dtype=np.int64)
-    np.add.at(found, np.repeat(np.arange(len(rest)), ordered.n_group), ordered.groups[:, 3])
-    last = np.column_stack([n_ranked - rest, found, rest, relevant])
+    ahead = np.zeros(len(rest), dtype=np.int64)
+    np.add.at(ahead, np.repeat(np.arange(len(rest)), ordered.n_group), ordered.groups[:, 3])
+    last = np.column_stack([n_ranked - rest, ahead, rest, relevant])
     has = relevant > 0
     ends = offsets_of(ordered.n_group)[1:][has]
     return KeyedGroups(
@@ -288,13 +288,13 @@ class _Known(NamedTuple):
     unmatched: unmatched.Unmatched | None = None
 
 
-class _Gallery(NamedTuple):
+class _GivenGallery(NamedTuple):
     size: int
     ids: Any  # as they were given; None where ids are rows, or anything
     as_rows: bool  # whether ids must be rows, where they are not listed
 
     @classmethod
-    def of(cls, n_gallery: Any, ids: Any, gallery_labels: Any, n_row: int | None) -> _Gallery:
+    def of(cls, n_gallery: Any, ids: Any, gallery_labels: Any, n_row: int | None) -> _GivenGallery:
         """Return the gallery as the caller describes it; `n_row` counts rows of embeddings, if there are any."""
         sizes = {"gallery": n_row}
         sizes |= {"gallery_labels": None if gallery_labels is None else _n_row(gallery_labels, "gallery_labels")}
@@ -305,8 +305,8 @@ class _Gallery(NamedTuple):
         if not known:
             raise InvalidValueError("relevant", "needs n_gallery, or gallery_ids")
         if len(set(known.values())) > 1:
-            came = ", ".join(f"{name} {size}" for name, size in known.items())
-            raise InvalidValueError(" and ".join(known), f"must be of one size, but are: {came}")
+            actual = ", ".join(f"{name} {size}" for name, size in known.items())
+            raise InvalidValueError(" and ".join(known), f"must be of one size, but are: {actual}")
         return cls(next(iter(known.values())), ids, n_row is not None or gallery_labels is not None)
 
     def rows(self, ids: item_ids.Rows, name: str, missing: bool = True) -> Int64:
@@ -322,10 +322,10 @@ def _n_row(values: Any, name: str) -> int:
 
 
 def _by_label(
-    returned: item_ids.Rows, labels: Any, gallery_labels: Any, gallery: _Gallery, itself: item_ids.Rows
+    returned: item_ids.Rows, labels: Any, gallery_labels: Any, gallery: _GivenGallery, itself: item_ids.Rows
 ) -> _Known:
     n_query, n = len(returned.lengths), gallery.size
-    unused = [source.Array(np.broadcast_to(np.False_, (size, 1))) for size in (n_query, n)]  # no row is looked at
+    unused = [source.Array(np.broadcast_to(np.False_, (size, 1))) for size in (n_query, n)]  # no row is examined
     names = "ids", "labels", "the gallery", "gallery_labels"
     of_query, of_items = open_pair(unused[0], labels, unused[1], gallery_labels, names=names)[:2]
     relevance = LabelRelevance(of_query.labels, (of_items or of_query).labels)
@@ -339,7 +339,7 @@ def _by_label(
     return _Known(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None], labels=known)
 
 
-def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself: item_ids.Rows) -> _Known:
+def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _GivenGallery, itself: item_ids.Rows) -> _Known:
     listed, grade = _listed(relevant, len(returned.lengths))
     if gallery.ids is not None or gallery.as_rows:
         codes = gallery.rows(returned, "ids", missing=False)
@@ -364,15 +364,15 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     pairs = of_query[known] * n_code + of_listed[known]
     grades = looked_up(pairs, grade[known], query * n_code + codes, 0)
     grades[codes == own[query]] = _JUNK
-    found = unmatched.of_ids(returned, codes, listed, every_listed, grades > 0)
-    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains, unmatched=found)
+    lacking = unmatched.of_ids(returned, codes, listed, every_listed, grades > 0)
+    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains, unmatched=lacking)
 
 
 def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Array]:
     given = checks.listed(relevant, "relevant", "a collection of ids for each query")
     if len(given) != n_query:
-        came = f"but got {len(given)} for {n_query} queries"
-        raise InvalidValueError("relevant", f"must have one entry per query, {came}")
+        actual = f"but got {len(given)} for {n_query} queries"
+        raise InvalidValueError("relevant", f"must have one entry per query, {actual}")
     rows, grades = [_distinct(row) for row in given], []
     listed = item_ids.id_rows(rows, "relevant")
     for row, distinct in zip(given, rows, strict=True):

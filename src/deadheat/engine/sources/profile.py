@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.sources.counted import CountedTask, Counts, labels_of
+from deadheat.engine.sources.counted import CountedTask, SourceCounts, labels_of
 from deadheat.errors import InvalidTypeError
 from deadheat.inputs.samples import QueryLabels
 from deadheat.support.floats import plain_floats
@@ -42,5 +42,5 @@ def from_profile(profile: TieProfile, labels: QueryLabels | None = None, *, thre
 class _Profile(NamedTuple):
     profile: TieProfile
 
-    def counts(self, *, labels: Any, threads: int) -> Counts:
-        return Counts(self.profile, labels=labels_of(self.profile, labels))
+    def counts(self, *, labels: Any, threads: int) -> SourceCounts:
+        return SourceCounts(self.profile, labels=labels_of(self.profile, labels))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.sources.counted import CountedTask, Counts
+from deadheat.engine.sources.counted import CountedTask, SourceCounts
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
 from deadheat.support.arrays import Int64
@@ -64,8 +64,8 @@ def from_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: Arra
 class _Ranks(NamedTuple):
     profile: TieProfile
 
-    def counts(self) -> Counts:
-        return Counts(self.profile)
+    def counts(self) -> SourceCounts:
+        return SourceCounts(self.profile)
 
 
 def profile_of_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: ArrayLike) -> TieProfile:
@@ -73,11 +73,11 @@ def profile_of_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates
     first, last, n_ranked = (integers(values, name) for name, values in named.items())
     n_ranked = np.full(first.shape, n_ranked) if n_ranked.ndim == 0 else n_ranked
     if first.ndim != 1 or not first.shape == last.shape == n_ranked.shape:
-        came = f"but have shapes {first.shape}, {last.shape} and {n_ranked.shape}"
-        raise InvalidValueError(" and ".join(named), f"must have one entry per query, {came}")
+        actual = f"but have shapes {first.shape}, {last.shape} and {n_ranked.shape}"
+        raise InvalidValueError(" and ".join(named), f"must have one entry per query, {actual}")
     for wrong in np.flatnonzero((first < 1) | (last < first) | (n_ranked < last))[:1]:
-        came = f"query {wrong} has {first[wrong]}, {last[wrong]} and {n_ranked[wrong]}"
-        raise InvalidValueError(" and ".join(named), f"must be at least 1 and in this order, but {came}")
+        actual = f"query {wrong} has {first[wrong]}, {last[wrong]} and {n_ranked[wrong]}"
+        raise InvalidValueError(" and ".join(named), f"must be at least 1 and in this order, but {actual}")
     zeros, ones, offsets = np.zeros_like(first), np.ones_like(first), np.arange(len(first) + 1)
     return TieProfile(offsets, first - 1, zeros, last - first + 1, ones, n_ranked, ones, check=False)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.sources import unmatched
-from deadheat.engine.sources.counted import CountedTask, Counts, labels_of
+from deadheat.engine.sources.counted import CountedTask, SourceCounts, labels_of
 from deadheat.engine.sources.run_tables import RunOptions, RunTables, in_common
 from deadheat.engine.ties.rule import Ties
 from deadheat.inputs import trec
@@ -152,11 +152,11 @@ class Run(NamedTuple):
         """Return the tables with checked options; labels and threads are no part of them."""
         return RunTables.of(self.scores, self.judged, RunOptions.checked(**options))
 
-    def counts(self, *, labels: Any = None, **settings: Any) -> Counts:
+    def counts(self, *, labels: Any = None, **settings: Any) -> SourceCounts:
         tables = self.tables(**settings)
         remarks = unmatched.of_run(tables, self.sides, self.advice)
         profile = tables.profile()
-        return Counts(profile, tables.options.rule.describe(), labels_of(profile, labels), tuple(remarks))
+        return SourceCounts(profile, tables.options.rule.describe(), labels_of(profile, labels), tuple(remarks))
 
 
 class RunTask(CountedTask):
@@ -188,15 +188,15 @@ class RunTask(CountedTask):
 def _lacking(run: RunTables) -> list[str]:
     """Return remarks on queries that are in one of the tables alone."""
     n_judged, n_missing = len(run.judged), len(run.judged.keys() - run.scores)
-    n_unjudged, found = len(run.scores.keys() - run.judged), []
+    n_unjudged, remarks = len(run.scores.keys() - run.judged), []
     if n_missing:
         is_not, them = ("is not", "it") if n_missing == 1 else ("are not", "them")
         said = f": nothing is retrieved for {them}" if run.options.complete else ", and left out"
-        found.append(f"{n_missing} of {_queries(n_judged)} of the qrels {is_not} in the run{said}.")
+        remarks.append(f"{n_missing} of {_queries(n_judged)} of the qrels {is_not} in the run{said}.")
     if n_unjudged:
         is_not = "is not" if n_unjudged == 1 else "are not"
-        found.append(f"{_queries(n_unjudged)} of the run {is_not} in the qrels, and left out.")
-    return found
+        remarks.append(f"{_queries(n_unjudged)} of the run {is_not} in the qrels, and left out.")
+    return remarks
 
 
 def _queries(n: int) -> str:

@@ -70,8 +70,8 @@ class RunTables(NamedTuple):
 def in_common(scores: Checked, judged: Checked) -> tuple[Checked, Checked]:
     """Return a run and qrels that have a query in common, and refuse others."""
     if not scores.keys() & judged.keys():
-        came = f"the run has {checks.few(scores)} and the qrels have {checks.few(judged)}"
-        raise InvalidValueError("run and qrels", f"must have a query in common, but {came}")
+        actual = f"the run has {checks.few(scores)} and the qrels have {checks.few(judged)}"
+        raise InvalidValueError("run and qrels", f"must have a query in common, but {actual}")
     return scores, judged
 
 
@@ -104,8 +104,8 @@ def profile_judged_documents(
     """Return the profile of judged documents alone, with irrelevant ones that were not retrieved behind all others."""
     profile = profile_tables(scores, judged, queries, options._replace(judged_only=True))
     irrelevant = [sum(grade == 0 for grade in judged.get(query, {}).values()) for query in queries]
-    found = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
-    return replace(profile, n_ranked=found + np.array(irrelevant, dtype=np.int64))
+    relevant = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
+    return replace(profile, n_ranked=relevant + np.array(irrelevant, dtype=np.int64))
 
 
 def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str, rule: ScoreTies) -> dict[str, Any]:
@@ -129,8 +129,8 @@ def keys_of_numbers(numbers: list[Any], ties: ScoreTies) -> Int64:
         return keys_of(ties.rounded(numbers), "descending")
     if not ties.bounds_only and set(map(type, numbers)) <= {float}:
         return keys_of(np.array(numbers, dtype=np.float64), "descending")
-    place = {number: i for i, number in enumerate(sorted(set(numbers)))}
-    return np.array([place[number] for number in numbers], dtype=np.int64)
+    position = {number: i for i, number in enumerate(sorted(set(numbers)))}
+    return np.array([position[number] for number in numbers], dtype=np.int64)
 
 
 def _with_ends(numbers: list[Any], relevant: Bool, ties: ScoreTies) -> Int64:
@@ -138,9 +138,9 @@ def _with_ends(numbers: list[Any], relevant: Bool, ties: ScoreTies) -> Int64:
     keys = keys_of_numbers(numbers, ties)[None]
     if ties.eps is None:
         return keys
-    ordered, reach = sorted(set(numbers)), fractions.Fraction(ties.eps)
+    ordered, tolerance = sorted(set(numbers)), fractions.Fraction(ties.eps)
     keys = np.repeat(keys, 3, axis=0)
     for i in np.flatnonzero(relevant):
         score = fractions.Fraction(numbers[i])
-        keys[1:, i] = bisect_left(ordered, score - reach), bisect_right(ordered, score + reach) - 1
+        keys[1:, i] = bisect_left(ordered, score - tolerance), bisect_right(ordered, score + tolerance) - 1
     return keys

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.profiles.gains import leveled
-from deadheat.engine.sources.counted import CountedTask, Counts
+from deadheat.engine.sources.counted import CountedTask, SourceCounts
 from deadheat.engine.sources.keyed import BLOCK_ENTRIES, JUNK, KeyedGroups, assemble, count_keys, keyed
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
@@ -80,7 +80,7 @@ class _Scores(NamedTuple):
     scores: Array  # (n_query, n_gallery)
     grades: Any  # of the same shape, dense or sparse
 
-    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> Counts:
+    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> SourceCounts:
         checks.choice(order, ("descending", "ascending"), "order")
         matrix, grades, gains, rule = self.scores, self.grades, None, ScoreTies.checked(ties)
         mask = arrays.junk_mask(junk, *matrix.shape)
@@ -97,7 +97,7 @@ class _Scores(NamedTuple):
         with Workers(threads) as workers:
             blocks = workers.each(count_block, _blocks(*matrix.shape))
         profile = assemble(blocks, grade_values, gains=gains, bounds_only=rule.bounds_only)
-        return Counts(profile, rule.describe())
+        return SourceCounts(profile, rule.describe())
 
 
 def _blocks(n_query: int, n_gallery: int) -> list[slice]:
