@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from engine.loops import taken
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import deadheat as dh
 from deadheat.analyses.gaps import Gap, generalization_gap
 from deadheat.analyses.grouped import GroupedResult, draw, ends_of, grouped
-from deadheat.engine.counting import within
 from deadheat.engine.task import Task
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.tolerance import Tolerance
@@ -492,16 +492,10 @@ def test_no_more_than_a_group_is_taken_at_a_time() -> None:
 
 
 def test_scores_are_computed_inside_groups_alone(monkeypatch) -> None:
-    ranked_whole, computed = within._ranked_whole, []
-
-    def counted(distance, items, classes):
-        computed.append(len(items) ** 2)
-        return ranked_whole(distance, items, classes)
-
-    monkeypatch.setattr(within, "_ranked_whole", counted)
+    seen = taken(monkeypatch)
     labels = np.repeat(np.arange(40), 6)
     grouped(Task(np.random.default_rng(0).standard_normal((240, 8)), labels), group_size=5, measures="AP")
-    assert computed == [30**2] * 8
+    assert [(name, profile.n_query) for name, profile in seen] == [("small groups", 30)] * 8
 
 
 def test_progress_counts_the_pairs_inside_groups_and_tells_of_four_passes_of_a_gap() -> None:

@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "counting/edges.h"
-#include "counting/open_items.h"
+#include "counting/undecided.h"
 #include "counting/same_pattern.h"
 #include "counting/tiles.h"
 #include "ties/groups.h"
@@ -192,7 +192,7 @@ void intervals_are_those_that_touch(Index n, Index m, Index width, double reach,
     build_edges<T>(tables.cuts.low.view(), tables.cuts.high.view(), errors, false, tables.edges.view());
     for (Index p = 0; p < n * m; ++p) {
         const Index i = p / m, g = random.below(width);
-        const auto [first, last] = intervals_of_open<T>(2 * g + 1, tables.edges.view().row(i), tables.cuts.low.view()[i]);
+        const auto [first, last] = intervals_of_slot<T>(2 * g + 1, tables.edges.view().row(i), tables.cuts.low.view()[i]);
         CHECK(0 <= first && first <= g && g < last && last <= width);
         if (tables.cuts.low.at(i, g) == INFINITE) continue;  // no item is open there
         for (Index k = first; k + 1 < last; ++k) CHECK(touch(tables.edges, i, k));
@@ -235,7 +235,7 @@ TEST(single_items_are_placed) {
                 else
                     open.push_back(p);
             }
-            const Index n = open_item_loops().place_pairs(
+            const Index n = undecided_loops().place_pairs(
                 {rows, guess, scores, errors, weight}, {cuts.low.view(), cuts.high.view(), counts.view()}, 1, found.view());
             CHECK(n == static_cast<Index>(open.size()));
             for (Index q = 0; q < n; ++q) CHECK(found.at(0, q) == open[static_cast<std::size_t>(q)]);
@@ -264,8 +264,8 @@ TEST(rows_of_the_same_pattern) {
                                     differences,       random.below(2) == 0, LEVELS};
             std::vector<std::int64_t> rows, columns;
             for (Index p = 0; p < n * n_group; ++p) rows.push_back(p / n_group), columns.push_back(random.below(m));
-            Padded<std::uint16_t> meetings(n * n_group, MEETINGS, 0);
-            pattern_loops().count_meetings(placed, rows, columns, meetings.view(), found);
+            Padded<std::uint16_t> meetings(n * n_group, MATCH_COUNTS, 0);
+            pattern_loops().count_matches(placed, rows, columns, meetings.view(), found);
             Padded<std::int32_t> opened(3, n * m, 1), counts = no_counts(n, n_group);
             for (Index p = 0; p < n * m; ++p) {
                 const std::int32_t slot = static_cast<std::int32_t>(2 * random.below(n_group) + 1);
@@ -273,7 +273,7 @@ TEST(rows_of_the_same_pattern) {
                 opened.set(2, p, slot);
             }
             std::vector<double> scores(n * m, 1.0);
-            const Matrix<const std::uint16_t> of_groups{meetings.numbers.data(), n, n_group * MEETINGS, n_group * MEETINGS};
+            const Matrix<const std::uint16_t> of_groups{meetings.numbers.data(), n, n_group * MATCH_COUNTS, n_group * MATCH_COUNTS};
             const Index n_left = pattern_loops().count_same_pattern(
                 opened.view(), scores, placed, {of_groups, {found.data(), n, n_group, n_group}}, weight, counts.view());
             std::int32_t settled = 0;

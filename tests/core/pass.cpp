@@ -95,13 +95,14 @@ struct Data {
         made.query = made.item = {source(), ones, false};
         made.item_of_column = every;
         if (setting.kind == KeyKind::distance) made.offset = half;
-        const ScoreErrors errors{ones, ones, zeros, made.offset, 0, setting.open, INFINITE, INFINITE};
-        const BandErrors of_band{1, 0, INFINITE, 0, INFINITE, 0, 0};
+        const ScoreErrors errors{.of_query = ones, .of_item = ones, .offset_error = zeros, .offset = made.offset,
+                                 .tiny = setting.open};
+        const BandErrors of_band{.size = 1};
         if (setting.exact) {
-            made.levels = {{false, false, true, 4, false, errors}};
+            made.levels = {{false, false, true, 4, errors}};
             made.bands = {{0, n(), {of_band}}};
         } else {
-            made.levels = {{false, false, false, 4, false, errors}, {true, true, false, 4, false, errors}};
+            made.levels = {{false, false, false, 4, errors}, {true, true, false, 4, errors}};
             made.bands = {{0, n(), {of_band, of_band}}};
         }
         return made;
@@ -133,7 +134,7 @@ std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
     const ExactPairs exact(data.setting.kind, data.source(), data.source(), true);
     Problem problem{};
     problem.scores = &scores, problem.exact = data.setting.exact ? nullptr : &exact;
-    problem.n_column = data.n(), problem.weight = data.weight, problem.plain = true;
+    problem.weight = data.weight, problem.plain = true;
     problem.class_columns = {data.starts, data.keys, data.count};
     problem.query_class = problem.gallery_class = data.classes;
     problem.column_of_item = problem.itself = data.every;

@@ -115,16 +115,16 @@ ELSEWHERE = {  # what is asked for another reason than to choose a loop
 
 def asked_in(path: Path) -> set[str]:
     """The kinds that a module compares with: by isinstance, by type, or by match."""
-    found = set()
+    result = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kinds]):
-                found |= {each.id for each in ast.walk(kinds) if isinstance(each, ast.Name)}
+                result |= {each.id for each in ast.walk(kinds) if isinstance(each, ast.Name)}
             case ast.Compare():
-                found |= {each.id for each in node.comparators if isinstance(each, ast.Name)}
+                result |= {each.id for each in node.comparators if isinstance(each, ast.Name)}
             case ast.MatchClass(cls=ast.Name(id=name)):
-                found.add(name)
-    return found & KINDS
+                result.add(name)
+    return result & KINDS
 
 
 def test_no_other_module_of_the_engine_asks_for_a_kind_to_choose_a_loop() -> None:

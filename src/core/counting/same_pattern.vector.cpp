@@ -75,12 +75,12 @@ private:
     std::vector<std::uint64_t> bits_;
 };
 
-void count_meetings(const PlacedRows &placed, Span<const std::int64_t> rows, Span<const std::int64_t> columns,
+void count_matches(const PlacedRows &placed, Span<const std::int64_t> rows, Span<const std::int64_t> columns,
                     Matrix<std::uint16_t> out, Span<std::int32_t> kind) {
     Supports of_rows(placed.left, placed.levels), of_columns(placed.right, placed.levels);
     for (std::size_t p = 0; p < rows.size(); ++p) {
         std::uint16_t *counts = out.row(static_cast<Index>(p));
-        std::fill_n(counts, MEETINGS, 0);
+        std::fill_n(counts, MATCH_COUNTS, 0);
         const bool disjoint = placed.zeros && of_rows.disjoint(rows[p], of_columns, columns[p]);
         kind[p] = disjoint ? DISJOINT : kind_of_meeting(placed, rows[p], columns[p]);
         if (!disjoint && kind[p] != NOTHING) meet(placed, rows[p], columns[p], kind[p], counts);
@@ -88,7 +88,7 @@ void count_meetings(const PlacedRows &placed, Span<const std::int64_t> rows, Spa
 }
 
 Index count_same_pattern(Matrix<std::int32_t> opened, Span<double> scores, const PlacedRows &placed,
-                         const GroupMeetings &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts) {
+                         const GroupMatches &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts) {
     Supports of_rows(placed.left, placed.levels), of_columns(placed.right, placed.levels);
     Index n_left = 0;
     for (Index p = 0; p < opened.columns; ++p) {
@@ -99,9 +99,9 @@ Index count_same_pattern(Matrix<std::int32_t> opened, Span<double> scores, const
         if (wanted == DISJOINT) {
             same = of_rows.disjoint(row, of_columns, place);
         } else if (wanted != NOTHING && kind_of_meeting(placed, row, place) == wanted) {
-            std::uint16_t found[MEETINGS] = {};
+            std::uint16_t found[MATCH_COUNTS] = {};
             meet(placed, row, place, wanted, found);
-            same = std::memcmp(found, groups.counts.row(row) + group * MEETINGS, sizeof found) == 0;
+            same = std::memcmp(found, groups.counts.row(row) + group * MATCH_COUNTS, sizeof found) == 0;
         }
         counts(row, slot) += same ? weight[static_cast<std::size_t>(place)] : 0;  // without branches, which would be
         for (Index k = 0; k < 3; ++k) opened(k, n_left) = opened(k, p);           // unpredictable
@@ -113,6 +113,6 @@ Index count_same_pattern(Matrix<std::int32_t> opened, Span<double> scores, const
 
 }  // namespace
 
-extern const PatternLoops pattern_loops = {count_meetings, count_same_pattern};
+extern const PatternLoops pattern_loops = {count_matches, count_same_pattern};
 
 }  // namespace deadheat::DEADHEAT_TARGET

@@ -65,9 +65,7 @@ Span<const double> widened(const T *row, Index dim, std::vector<double> &memory)
 }  // namespace
 
 const IntegerRows *ExactPairs::integers() const {
-    std::call_once(asked_, [&] {
-        if (left_out != LeftOut::integers) integers_ = IntegerRows::of(kind_, query_, item_, same_);
-    });
+    std::call_once(asked_, [&] { integers_ = IntegerRows::of(kind_, query_, item_, same_); });
     return integers_.get();
 }
 
@@ -108,7 +106,6 @@ void ExactPairs::each_part(Span<const std::int64_t> queries, Span<const std::int
 }
 
 bool ExactPairs::tries_about() const {
-    if (left_out == LeftOut::double_double) return false;
     return n_tried_ < SAMPLE || static_cast<double>(n_decided_) > ENOUGH * static_cast<double>(n_tried_);
 }
 

@@ -20,15 +20,10 @@ namespace deadheat {
 /// Thrown where a pass has been given up; nobody outside ever sees it.
 struct Stopped {};
 
-/// A representation that is not used, where somebody measures what it is worth.
-enum class LeftOut { nothing, integers, double_double };
-
 class ExactPairs {
 public:
     /// `same` says that both sides are the same rows.
     ExactPairs(KeyKind kind, Source query, Source item, bool same) : kind_(kind), query_(query), item_(item), same_(same) {}
-
-    LeftOut left_out = LeftOut::nothing;
 
     KeyKind kind() const { return kind_; }
     /// All rows as short integers, if they are such, and few enough to be kept; else null.

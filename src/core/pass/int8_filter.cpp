@@ -99,7 +99,8 @@ bool Int8Filter::count(Index row, Index column, Index n, Index m) {
         if (!pays(rows[k].size(), left_open_[k].size(), n_row, n_column)) return side.block->far = false;
     }
     for (std::size_t k = 0; k < sides_.size(); ++k)
-        sides_[k].block->count(rows[k], columns[k], problem_.weights_of(columns[k]), *sides_[k].tallies, sides_[k].lock);
+        sides_[k].block->count({.rows = rows[k], .columns = columns[k], .weights = problem_.weights_of(columns[k])},
+                               *sides_[k].tallies, sides_[k].lock);
     return true;
 }
 
@@ -107,7 +108,7 @@ bool few_pass_int8(const Problem &problem, Span<const std::int64_t> queries, con
     const Scores &scores = *problem.scores;
     if (!int8_loops().fast() || scores.form != Form::product || !scores.squares.empty() || problem.has_junk() ||
         problem.patterns != nullptr || scores.dim() > MOST_INT8_DIM ||
-        static_cast<Index>(queries.size()) * problem.n_column < problem.least_for_int8)
+        static_cast<Index>(queries.size()) * problem.n_column() < problem.least_for_int8)
         return false;
     const Numbers64 some = sample(queries, SAMPLED_ROWS);
     Block block(problem, some, stop);
@@ -116,7 +117,7 @@ bool few_pass_int8(const Problem &problem, Span<const std::int64_t> queries, con
         const std::vector<float> other = block.limits(static_cast<Index>(band));
         for (std::size_t i = 0; i < limit.size(); ++i) limit[i] = std::min(limit[i], other[i]);
     }
-    Numbers64 columns(at(problem.n_column));
+    Numbers64 columns(at(problem.n_column()));
     std::iota(columns.begin(), columns.end(), 0);
     columns = sample(columns, SAMPLED_COLUMNS);
     Numbers64 items(columns.size());

@@ -11,22 +11,17 @@ namespace deadheat {
 
 namespace {
 
-constexpr std::size_t MOST_OPEN = 1 << 18;     // items left open for a mirrored block before it decides them, if it is free
+constexpr std::size_t MOST_UNDECIDED = 1 << 18;  // items of a transposed block before they are decided
 constexpr std::size_t READY_BYTES = 64 << 20;  // what the rows of all blocks may take that are kept ready
 constexpr Index LEAST_STREAMED = 48;           // rows that are not cut up any more
 
-/// Count the items left open by tallies.
-std::size_t n_open(const std::vector<Tally> &tallies) {
-    std::size_t n = 0;
-    for (const Tally &tally : tallies) n += tally.open.size();
-    return n;
-}
-
-/// Decide what tallies of a block have left open, if it is more than so much.
+/// Decide the undecided items of tallies of a block, if they are more than `most`.
 void decide(Member &member, std::vector<Tally> &tallies, std::size_t most) {
-    if (n_open(tallies) <= most) return;
-    std::optional<Hold> hold;
-    if (member.shared) hold.emplace(member.block->counting);
+    std::size_t n = 0;
+    for (const Tally &tally : tallies) n += tally.undecided.size();
+    if (n <= most) return;
+    std::unique_lock hold(member.block->counting, std::defer_lock);
+    if (member.shared) hold.lock();
     member.block->decide(tallies);
 }
 
@@ -62,11 +57,11 @@ void Pass::count_range(const Range &range, Span<Member *const> blocks, Member *m
             sides.push_back({mirror->block.get(), member.columns.start, member.columns.band, &private_tallies, nullptr});
         count_tile(problem_, level, mirror == &member ? columns : rows, columns, sides);
         decide(member, tallies, 0);
-        if (both) decide(*mirror, private_tallies, MOST_OPEN);
+        if (both) decide(*mirror, private_tallies, MOST_UNDECIDED);
         done += static_cast<std::int64_t>(block.queries().size()) * (range.stop - range.start) * (both ? 2 : 1);
     }
     if (mirror == nullptr) return;
-    const Hold hold(mirror->block->counting);
+    const std::lock_guard hold(mirror->block->counting);
     mirror->block->add(private_counts);
     mirror->block->decide(private_tallies);
 }

@@ -27,6 +27,8 @@ class Pass {
 public:
     explicit Pass(const Problem &problem) : problem_(problem) {}
 
+    const Problem &problem() const { return problem_; }
+
     using Blocks = std::map<std::int64_t, std::shared_ptr<Block>>;
 
     /// Work through shards. No tile of the sections of one comes twice, nor transposed; `all` says whether to count what is

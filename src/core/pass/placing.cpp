@@ -28,12 +28,12 @@ Numbers made(const ExactPairs &exact, const Numbers64 &queries, const Numbers64 
 
 }  // namespace
 
-void Placing::count(const OpenItems &open, Matrix<std::int32_t> counts, const std::atomic<bool> &stop) {
+void Placing::count(const UndecidedItems &open, Matrix<std::int32_t> counts, const std::atomic<bool> &stop) {
     if (has_integers()) return count_integers(open, counts);
     const Index n_row = cuts_.low.rows, n_group = cuts_.low.columns;
-    OpenItems left;
+    UndecidedItems left;
     for (std::size_t begin = 0; begin < open.size(); begin += AT_ONCE) {
-        const auto some = Span<const OpenItem>(open).subspan(begin, std::min(AT_ONCE, open.size() - begin));
+        const auto some = Span<const UndecidedItem>(open).subspan(begin, std::min(AT_ONCE, open.size() - begin));
         if (problem_.exact->tries_about()) {
             if (!about_) about_.emplace(Dot2Numbers(), n_row, n_group);
             left = place<false>(*about_, some, counts, stop);
@@ -49,15 +49,15 @@ void Placing::count(const OpenItems &open, Matrix<std::int32_t> counts, const st
 
 /// Count the items whose place numbers of one representation decide, and return the others, between members that are closer.
 template <bool exact, class Numbers>
-OpenItems Placing::place(KnownMembers<Numbers> &known, Span<const OpenItem> open, Matrix<std::int32_t> counts,
+UndecidedItems Placing::place(KnownMembers<Numbers> &known, Span<const UndecidedItem> open, Matrix<std::int32_t> counts,
                          const std::atomic<bool> &stop) {
     know(known, open, stop);
     Numbers64 queries, items;
-    for (const OpenItem &item : open) queries.push_back(queries_[at(item.row)]), items.push_back(item_of(item.column));
+    for (const UndecidedItem &item : open) queries.push_back(queries_[at(item.row)]), items.push_back(item_of(item.column));
     const Numbers numbers = made<Numbers>(*problem_.exact, queries, items, stop);
-    OpenItems left;
+    UndecidedItems left;
     for (std::size_t p = 0; p < open.size(); ++p) {
-        const OpenItem &item = open[p];
+        const UndecidedItem &item = open[p];
         const std::int32_t *places = known.places.row(item.row);
         auto [low, high] = place_between<exact>(
             item.low, item.high, [&](Index g) { return compare(numbers, static_cast<Index>(p), known.numbers, places[g]); });
@@ -79,7 +79,7 @@ OpenItems Placing::place(KnownMembers<Numbers> &known, Span<const OpenItem> open
 
 /// Add the members between which items lie to those that are known.
 template <class Numbers>
-void Placing::know(KnownMembers<Numbers> &known, Span<const OpenItem> open, const std::atomic<bool> &stop) {
+void Placing::know(KnownMembers<Numbers> &known, Span<const UndecidedItem> open, const std::atomic<bool> &stop) {
     Numbers64 rows, groups, queries;
     auto place = static_cast<std::int32_t>(known.numbers.size());
     for (const auto &[row, column, low, high, weight] : open) {
@@ -98,12 +98,12 @@ void Placing::know(KnownMembers<Numbers> &known, Span<const OpenItem> open, cons
     add(known.numbers, made<Numbers>(*problem_.exact, queries, items, stop));
 }
 
-void Placing::count_integers(const OpenItems &open, Matrix<std::int32_t> counts) {
+void Placing::count_integers(const UndecidedItems &open, Matrix<std::int32_t> counts) {
     if (open.empty()) return;
     const IntegerRows &rows = *problem_.exact->integers();
     const ShortNumber *members = integer_members();
     IntegerPairs pairs(rows);
-    for (const OpenItem &item : open) {
+    for (const UndecidedItem &item : open) {
         const ShortNumber *of_row = members + item.row * cuts_.low.columns;
         const ShortNumber mine = pairs.number(queries_[at(item.row)], item_of(item.column));
         const Between place =

@@ -12,6 +12,6 @@ namespace deadheat {
 RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> queries);
 
 /// The columns outside a query's class that tiles left out for junk by pairs but that hold items that do count.
-Singles next_to_junk(const Problem &problem, Span<const std::int64_t> queries);
+SingleItems next_to_junk(const Problem &problem, Span<const std::int64_t> queries);
 
 }  // namespace deadheat

@@ -7,12 +7,6 @@
 
 namespace deadheat {
 
-namespace {
-
-constexpr double INFINITE = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 template <>
 Matrix<const float> Ready::rows<float>(Index first, Index count) const {
     return {narrow_rows.data() + first * dim, count, dim, dim};
@@ -35,25 +29,24 @@ std::vector<std::int64_t> Scores::items_of(Span<const std::int64_t> columns) con
 }
 
 Ready Scores::ready_queries(int level, Span<const std::int64_t> queries, bool int8) const {
-    return ready(level, query, query_words, queries, int8);
+    return ready(level, query, queries, int8);
 }
 
 Ready Scores::ready_columns(int level, Span<const std::int64_t> items, bool int8) const {
-    return ready(level, item, item_words, items, int8);
+    return ready(level, item, items, int8);
 }
 
 Index Scores::bytes_of_row(int level) const {
     return (long_rows() ? SLICE : dim()) * static_cast<Index>(form == Form::bits || levels[at(level)].wide_rows ? 8 : 4);
 }
 
-Ready Scores::ready(int level, const ScaledSource &source, Matrix<const std::uint64_t> bits,
-                    Span<const std::int64_t> numbers, bool int8) const {
+Ready Scores::ready(int level, const ScaledSource &source, Span<const std::int64_t> numbers, bool int8) const {
     Ready made;
     made.n = static_cast<Index>(numbers.size()), made.dim = dim();
     if (form == Form::bits) {
         made.words.resize(numbers.size() * at(made.dim));
         for (std::size_t p = 0; p < numbers.size(); ++p)
-            std::copy_n(bits.row(numbers[p]), made.dim, made.words.data() + p * at(made.dim));
+            std::copy_n(source.words.row(numbers[p]), made.dim, made.words.data() + p * at(made.dim));
         return made;
     }
     if (long_rows()) {
@@ -173,34 +166,35 @@ template void Scores::tile(int, Span<const std::int64_t>, Span<const std::int64_
 
 Errors Scores::errors(int level, std::int64_t query_number, const Band &band) const {
     const Level &of = levels[at(level)];
-    if (of.exact) return {0, INFINITE, 0};
+    if (of.exact) return {0, UNBOUNDED, 0};
     const BandErrors &of_band = band.of_level[at(level)];
     const double q = of.errors.of_query[at(query_number)];
     double absolute = 0;
-    if (of.additive)
+    if (of.errors.additive)
         absolute = of.errors.part * (q + of_band.size) + of.errors.tiny;
     else if (q > 0 && of_band.size > 0)
         absolute = of.errors.part * q * of_band.size + of.errors.tiny;
     const double by_squares = of_band.square_factor * q * q + of_band.square_tiny;
-    if (of_band.relative == INFINITE || (of_band.square_relative < INFINITE && by_squares < of_band.relative_tiny))
-        return {absolute + of_band.beside, of_band.square_relative, by_squares};
-    return {absolute + of_band.beside, of_band.relative, of_band.relative_tiny};
+    if (of_band.relative == UNBOUNDED || (of_band.square_relative < UNBOUNDED && by_squares < of_band.relative_tiny))
+        return {absolute + of_band.offset_error, of_band.square_relative, by_squares};
+    return {absolute + of_band.offset_error, of_band.relative, of_band.relative_tiny};
 }
 
-void pair_errors(const ScoreErrors &errors, Span<const std::int64_t> queries, Span<const std::int64_t> items,
-                 Span<const double> scores, Span<double> out) {
-    const bool closer = !scores.empty() && errors.relative < std::numeric_limits<double>::infinity();
-    for (std::size_t p = 0; p < out.size(); ++p) {
-        const auto item = static_cast<std::size_t>(items[p]);
-        const double query_size = errors.of_query[static_cast<std::size_t>(queries[p])], item_size = errors.of_item[item];
-        double of_product = query_size > 0 && item_size > 0 ? errors.part * query_size * item_size + errors.tiny : 0.0;
-        if (closer) {
-            const double product = std::fabs(scores[p] + (errors.offset.empty() ? 0.0 : errors.offset[item]));
-            of_product = std::min(of_product, errors.relative * product + errors.relative_tiny);
-        }
-        out[p] = of_product + errors.beside[item];
+namespace {
+
+/// Bound the error of the score of a query and an item.
+double pair_error(const ScoreErrors &errors, std::size_t query, std::size_t item, double score) {
+    const double query_size = errors.of_query[query], item_size = errors.of_item[item];
+    if (errors.additive) return errors.part * (query_size + item_size) + errors.tiny;
+    double of_product = query_size > 0 && item_size > 0 ? errors.part * query_size * item_size + errors.tiny : 0.0;
+    if (errors.relative < UNBOUNDED) {
+        const double product = std::fabs(score + (errors.offset.empty() ? 0.0 : errors.offset[item]));
+        of_product = std::min(of_product, errors.relative * product + errors.relative_tiny);
     }
+    return of_product + errors.offset_error[item];
 }
+
+}  // namespace
 
 // Pairs --------------------------------------------------------------------------------------------------------------
 
@@ -225,9 +219,9 @@ void Scores::pair_scores(Span<const std::int64_t> queries, Span<const std::int64
     const std::vector<std::int64_t> items = items_of(columns);
     if (form == Form::bits) {
         for (std::size_t p = 0; p < items.size(); ++p) {
-            const std::uint64_t *a = query_words.row(queries[p]), *b = item_words.row(items[p]);
+            const std::uint64_t *a = query.words.row(queries[p]), *b = item.words.row(items[p]);
             int differing = 0;
-            for (Index w = 0; w < query_words.columns; ++w) differing += std::popcount(a[w] ^ b[w]);
+            for (Index w = 0; w < query.words.columns; ++w) differing += std::popcount(a[w] ^ b[w]);
             scores[p] = -differing;
         }
         return;
@@ -245,19 +239,14 @@ void Scores::pair_bounds(Span<const std::int64_t> queries, Span<const std::int64
     std::fill(bounds.begin(), bounds.end(), 0.0);
     if (of.exact) return;
     const std::vector<std::int64_t> items = items_of(columns);
-    if (of.additive) {
-        for (std::size_t p = 0; p < items.size(); ++p)
-            bounds[p] =
-                of.errors.part * (of.errors.of_query[at(queries[p])] + of.errors.of_item[at(items[p])]) + of.errors.tiny;
-        return;
-    }
-    pair_errors(of.errors, queries, items, scores, bounds);
-    if (!spread) return;
+    for (std::size_t p = 0; p < items.size(); ++p)
+        bounds[p] = pair_error(of.errors, at(queries[p]), at(items[p]), scores[p]);
+    if (!bound_by_terms) return;
     std::vector<double> sizes(items.size());
     pair_sums(Form::product, true, queries, items, sizes);
     const double part = of.errors.part / (1 - of.errors.part), tiny = of.errors.tiny / (1 - of.errors.part);  // of_one_sign
     for (std::size_t p = 0; p < items.size(); ++p)
-        bounds[p] = std::min(bounds[p], part * sizes[p] + (tiny + of.errors.beside[at(items[p])]));
+        bounds[p] = std::min(bounds[p], part * sizes[p] + (tiny + of.errors.offset_error[at(items[p])]));
 }
 
 }  // namespace deadheat

@@ -65,7 +65,7 @@ public:
           queries_(queries),
           tile_(scores),
           stop_(stop),
-          n_column_(problem.n_column),
+          n_column_(problem.n_column()),
           exact_(scores_.levels.back().exact) {}
 
     void write_groups(const PackedGroups &into) {
@@ -78,13 +78,13 @@ public:
                 count_sharing(query);
             else if (i == 0 || problem_.query_class[at(query)] != number)
                 count_class(number = problem_.query_class[at(query)]);
-            take_out(query, -1);
+            subtract_excluded(query);
             sort(tile_.row(i));
             closer_.resize(keys_.size() + 1);
             others.clear();
             Writer writer{closer_.data(), others};
             write(query, tile_.row(i), writer);
-            take_out(query, 1);
+            restore_excluded(query);
             into.put(query, {closer_.data(), at(writer.n_group)}, others);
         }
     }
@@ -110,19 +110,25 @@ private:
         }
     }
 
-    /// Add to the counts, by −1 or 1, what does not count for one query: itself and junk.
-    void take_out(std::int64_t query, std::int32_t by) {
-        const auto add = [&](std::int64_t item) {
-            ColumnCounts &counts = counts_[at(problem_.column_of_item[at(item)])];
-            counts.ranked += by;
-            if (problem_.is_relevant(query, item)) counts.relevant += by;
+    /// Call work(counts of its column, whether it is relevant) for each ranked item that does not count for a query: itself
+    /// and junk.
+    template <class Work>
+    void each_excluded(std::int64_t query, Work work) {
+        const auto exclude = [&](std::int64_t item) {
+            work(counts_[at(problem_.column_of_item[at(item)])], problem_.is_relevant(query, item));
         };
         const std::int64_t own = problem_.itself.empty() ? -1 : problem_.itself[at(query)];
-        if (own >= 0 && problem_.ranked[at(own)]) add(own);
+        if (own >= 0 && problem_.ranked[at(own)]) exclude(own);
         if (!problem_.has_junk()) return;
         const bool *is_junk = problem_.junk.row(query);
         for (Index item = 0; item < problem_.junk.columns; ++item)
-            if (is_junk[item] && item != own && problem_.ranked[at(item)]) add(item);
+            if (is_junk[item] && item != own && problem_.ranked[at(item)]) exclude(item);
+    }
+    void subtract_excluded(std::int64_t query) {
+        each_excluded(query, [](ColumnCounts &counts, bool relevant) { --counts.ranked, counts.relevant -= relevant; });
+    }
+    void restore_excluded(std::int64_t query) {
+        each_excluded(query, [](ColumnCounts &counts, bool relevant) { ++counts.ranked, counts.relevant += relevant; });
     }
 
     /// Sort the columns that hold something ranked by places, which never decrease as the score grows: the place is in the
@@ -273,7 +279,7 @@ private:
 
 SortedPass::SortedPass(const Problem &problem, const std::vector<Range> &ranges, Numbers64 queries, int threads)
     : problem_(problem), queries_(std::move(queries)) {
-    const Index n_column = problem.n_column, n_query = static_cast<Index>(queries_.size());
+    const Index n_column = problem.n_column(), n_query = static_cast<Index>(queries_.size());
     most_ = std::clamp(SCORED_ROWS, LEAST_PAIRS / n_column, std::max<Index>(1, MOST_PAIRS / n_column));
     cut(ranges, SHARES * threads);
     for (Index b = 0; b < std::min(BATCHES, (n_query + most_ - 1) / most_); ++b)
@@ -284,7 +290,7 @@ SortedPass::SortedPass(const Problem &problem, const std::vector<Range> &ranges,
 void SortedPass::cut(const std::vector<Range> &ranges, Index n_share) {
     const Index n_batch = (static_cast<Index>(queries_.size()) + most_ - 1) / most_;
     const Index in_cache = SLICE_BYTES / problem_.scores->bytes_of_row(problem_.scores->last());
-    const Index width = std::max<Index>(1, std::min(in_cache, problem_.n_column / n_share) / PANELS) * PANELS;
+    const Index width = std::max<Index>(1, std::min(in_cache, problem_.n_column() / n_share) / PANELS) * PANELS;
     const Index rows = std::max<Index>(1, most_ / n_share);
     std::vector<Index> taken(at(n_batch)), scored(at(n_batch));  // how many pieces there are up to what is done then
     for (Index step = -1; step <= n_batch; ++step) {

@@ -44,7 +44,7 @@ struct Source {
     bool wide = false;
     const void *memory = nullptr;  // of all rows, one after another; null where they are read
     Index stride = 0;
-    std::function<void(Span<const std::int64_t>, void *)> read;  // fills (n, dim) with the rows of these numbers
+    std::function<void(const Numbers64 &, void *)> read;  // fills (n, dim) with the rows of these numbers
 
     template <class T>
     Matrix<const T> rows() const {
@@ -87,11 +87,12 @@ std::vector<T> read_rows(const Source &source, Span<const std::int64_t> index) {
     return out;
 }
 
-/// A source, and what each of its rows is multiplied by before use, or divided by.
+/// Rows of numbers, and a factor of each, which multiplies or divides it before use; or rows of bits, in words.
 struct ScaledSource {
-    Source source;
-    Span<const double> factor;
+    Source source{};
+    Span<const double> factor{};
     bool divide = false;
+    Matrix<const std::uint64_t> words{};
 
     /// Rows in a type, multiplied.
     template <class B>

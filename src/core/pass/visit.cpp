@@ -36,22 +36,17 @@ public:
         : problem_(problem),
           scores_(*problem.scores),
           level_(level),
+          left_at_levels_(left),
+          right_at_levels_(right),
           left_(left.at_level(level)),
           right_(right.at_level(level)),
-          sides_(sides),
-          finer_(problem, left, right, items_of(sides)) {}
+          sides_(sides) {}
 
     void count() {
         with_type(scores_.levels[at(level_)].wide, [&](auto type) { count_squares<decltype(type)>(); });
     }
 
 private:
-    static std::vector<Finer::Side> items_of(const std::vector<Side> &sides) {
-        std::vector<Finer::Side> items;
-        for (const Side &side : sides) items.push_back({side.block->queries(), side.start});
-        return items;
-    }
-
     template <class T>
     void count_squares() {
         const bool both = sides_.size() > 1;
@@ -66,7 +61,7 @@ private:
         for (column_ = 0; column_ < right_.n; column_ += columns)
             for (row_ = 0; row_ < left_.n; row_ += rows) {
                 const Index n = std::min(rows, left_.n - row_), m = std::min(columns, right_.n - column_);
-                finer_.set(row_, column_, n, m);
+                n_ = n, m_ = m, finer_.clear();
                 if (filter && filter->count(row_, column_, n, m)) {
                     count_rows<T>(0, filter->left_open(0), m);
                     if (both) count_rows<T>(1, filter->left_open(1), n);
@@ -100,26 +95,64 @@ private:
         const Side &side = sides_[number];
         const Index row = number == 0 ? row_ : column_, column = side.start + (number == 0 ? column_ : row_);
         scores_.finish<T>(scores_.item_of_column.subspan(at(column), at(part.columns)), part);
-        side.block->count<T>({.scores = part,
-                              .row = row + first,
-                              .column = column,
-                              .level = level_,
-                              .band = side.band,
-                              .side = number,
-                              .finer = &finer_},
-                             *side.tallies, side.lock);
+        std::vector<SingleItems> undecided =
+            side.block->count<T>({part, row + first, column, level_, side.band}, *side.tallies, side.lock);
+        for (std::size_t counter = 0; counter < undecided.size(); ++counter) {
+            SingleItems &items = undecided[counter];
+            if (items.rows.empty()) continue;
+            const double n = static_cast<double>(items.rows.size());
+            if (items.scores.empty())
+                refine(number, n > MANY_UNDECIDED * static_cast<double>(part.rows * part.columns), items);
+            side.block->place(counter, items, *side.tallies, side.lock);
+        }
+    }
+
+    /// Compute the scores of the last level for items of one side: pair by pair or, if they are many, from the products of the
+    /// whole square, which both sides share.
+    void refine(std::size_t number, bool many, SingleItems &items) {
+        const Side &side = sides_[number];
+        items.scores.resize(items.rows.size());
+        if (!many) {
+            Numbers64 queries(items.rows.size());
+            for (std::size_t p = 0; p < queries.size(); ++p) queries[p] = side.block->queries()[at(items.rows[p])];
+            return scores_.pair_scores(queries, items.columns, items.scores);
+        }
+        if (finer_.empty()) {
+            finer_.resize(at(n_ * m_));
+            const int last = scores_.last();
+            scores_.products<double>(last, left_at_levels_.at_level(last), row_, right_at_levels_.at_level(last), column_,
+                                     {finer_.data(), n_, m_, m_});
+        }
+        for (std::size_t p = 0; p < items.rows.size(); ++p) {
+            const Index query = items.rows[p] - (number == 0 ? row_ : column_);
+            const Index item = items.columns[p] - side.start - (number == 0 ? column_ : row_);
+            items.scores[p] = finer_[at(number == 0 ? query * m_ + item : item * m_ + query)];
+            if (!scores_.offset.empty())
+                items.scores[p] -= scores_.offset[at(scores_.item_of_column[at(items.columns[p])])];
+        }
     }
 
     const Problem &problem_;
     const Scores &scores_;
     int level_;
+    ReadyRows &left_at_levels_, &right_at_levels_;
     const Ready &left_, &right_;
     const std::vector<Side> &sides_;
-    Index row_ = 0, column_ = 0;  // of the square in hand
-    Finer finer_;
+    Index row_ = 0, column_ = 0, n_ = 0, m_ = 0;  // of the current square
+    Buffer<double> finer_;                        // its products at the last level, if they were computed
 };
 
 }  // namespace
+
+const Ready &ReadyRows::at_level(int level) {
+    if (level == 0 && first_ != nullptr) return *first_;
+    if (!made_.contains(level)) {
+        const bool int8 = int8_ && level == 0;
+        made_.emplace(level, kind_ == queries ? scores_.ready_queries(level, numbers_, int8)
+                                              : scores_.ready_columns(level, numbers_, int8));
+    }
+    return made_.at(level);
+}
 
 void count_tile(const Problem &problem, int level, ReadyRows &left, ReadyRows &right, const std::vector<Side> &sides) {
     Visit(problem, level, left, right, sides).count();

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -272,9 +273,14 @@ def test_a_killed_worker_is_one_error_and_a_checkpoint_goes_on(tmp_path: Path) -
 @pytest.mark.usefixtures("_small")
 def test_a_task_that_fails_ends_the_run_and_cancels_what_has_not_begun() -> None:
     with ThreadPoolExecutor(1) as pool:
-        executor = Instead(pool, {1}, failed)
+        executor, futures, gate = Instead(pool, {1}, failed), list[Future[Any]](), Event()
+        pool.submit(gate.wait)  # the only worker is busy until the run has ended
+        hand_on = executor.submit
+        executor.submit = lambda *task: futures.append(hand_on(*task)) or futures[-1]  # type: ignore[method-assign]
         with pytest.raises(ClusterError, match=r"^the executor failed: OSError: the network is gone; nothing is kept"):
             profiled(*samples(100), executor=executor)
+        gate.set()
+        assert [future.cancelled() for future in futures] == [number != 1 for number in range(len(futures))]
         pool.shutdown(cancel_futures=False)
         with pytest.raises(ClusterError, match="the executor failed: RuntimeError: cannot schedule new futures"):
             profiled(*samples(100), executor=pool)

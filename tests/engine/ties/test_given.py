@@ -31,14 +31,14 @@ def descending(scores, marks, junk, **ties):
     return dh.Task.from_scores(-scores, marks, order="ascending", junk=junk, **ties).profile
 
 
-DOORS = {"scores": of_scores, "distances": descending, "a run": of_run}
+FUNCTIONS = {"scores": of_scores, "distances": descending, "a run": of_run}
 
 
 @pytest.mark.parametrize("dtype", exact.FORMATS)
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("door", FUNCTIONS)
 def test_scores_are_compared_as_they_are_rounded(door, dtype):
     rounded = exact.round_to(SCORES, dtype)
-    assert DOORS[door](SCORES, MARKS, JUNK, ties=dtype).digest() == of_scores(rounded, MARKS, JUNK).digest()
+    assert FUNCTIONS[door](SCORES, MARKS, JUNK, ties=dtype).digest() == of_scores(rounded, MARKS, JUNK).digest()
     assert of_scores(SCORES, MARKS, JUNK).digest() != of_scores(rounded, MARKS, JUNK).digest()
 
 
@@ -61,10 +61,11 @@ def within(scores, marks, junk, eps):
 
 
 @pytest.mark.parametrize("eps", [0.0, 2.0**-41, 2.0**-40, 0.125, 0.1, 1e300])
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("door", FUNCTIONS)
 def test_windows_of_a_tolerance_are_exact(door, eps):
     assert (
-        DOORS[door](SCORES, MARKS, JUNK, ties=dh.Tolerance(eps)).digest() == within(SCORES, MARKS, JUNK, eps).digest()
+        FUNCTIONS[door](SCORES, MARKS, JUNK, ties=dh.Tolerance(eps)).digest()
+        == within(SCORES, MARKS, JUNK, eps).digest()
     )
 
 

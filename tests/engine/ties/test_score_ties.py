@@ -98,10 +98,10 @@ def doors(scores: Any, relevant: Any, **how: Any) -> dict[str, Callable[[], dh.T
 def windows(row: Any, relevant: Any, eps: float) -> list[tuple[int, ...]]:
     """The groups of a query under a tolerance, counted pair by pair in fractions: those of the definition."""
     numbers = [Fraction(score) for score in row.tolist()]
-    found = sorted({numbers[d] for d in np.flatnonzero(relevant)}, reverse=True)
+    result = sorted({numbers[d] for d in np.flatnonzero(relevant)}, reverse=True)
     others = [number for number, mark in zip(numbers, relevant, strict=True) if not mark]
     groups, seen = [], 0
-    for score in found:
+    for score in result:
         m = sum(numbers[d] == score for d in np.flatnonzero(relevant))
         above = sum(other > score + Fraction(eps) for other in others)
         groups.append((above + seen, seen, sum(abs(other - score) <= Fraction(eps) for other in others) + m, m))

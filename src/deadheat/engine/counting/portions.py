@@ -210,7 +210,7 @@ def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptio
         except (KeyboardInterrupt, ClusterError) as stopped:
             stopped.args = ("; ".join([*map(str, stopped.args), what_is_kept(kept, done, n)]),)
             raise
-    return sums.profile()
+    return TieProfile.of_packed(*sums.total())
 
 
 def _identity(pair: Pair, relevance: Relevance, options: CountingOptions, n: int) -> dict[str, str]:

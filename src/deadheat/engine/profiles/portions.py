@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine.profiles.packed import AT_ONCE, PackedGroups
-from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Int64, pieces
@@ -94,13 +93,14 @@ class Sums:
         groups = self.groups.chosen(queries)._replace(packed=np.array(self.groups.packed), file=-1)
         return Portion(number, n, len(self._known), self._n_item, self._bounds_only, queries, groups, n_ranked)
 
-    def profile(self) -> TieProfile:
+    def total(self) -> tuple[PackedGroups, Int64, bool]:
+        """Return the groups, `n_ranked` and `bounds_only` of the profile."""
         assert self._n_ranked is not None
-        return TieProfile.of_packed(self.groups, self._n_ranked, self._bounds_only)
+        return self.groups, self._n_ranked, self._bounds_only
 
 
-def add_up(portions: object) -> TieProfile:
-    """Return the profile that portions add up to: `TieProfile.from_portions`."""
+def add_up(portions: object) -> tuple[PackedGroups, Int64, bool]:
+    """Return the total of all portions of a task."""
     given: list[Portion] = checks.listed(portions, "portions", "a list of portions")
     odd = [value for value in given if not isinstance(value, Portion)]
     if odd or not given:
@@ -113,7 +113,7 @@ def add_up(portions: object) -> TieProfile:
         sums = Sums(_most_groups(given), first.n_item, first.bounds_only)
         for portion in given:
             sums.add(portion)
-        return sums.profile()
+        return sums.total()
     else:
         problem = "one comes twice" if len({*numbers}) < len(numbers) else f"are {len(numbers)} of {first.n}"
     raise InvalidValueError("portions", f"must be all portions of one task, each once, but {problem}")

@@ -320,7 +320,7 @@ class TieProfile:
         TypeError, ValueError
             If they are not all portions of one task, each once.
         """
-        return added.add_up(portions)
+        return cls.of_packed(*added.add_up(portions))
 
     @property
     def n_query(self) -> int:

@@ -1,4 +1,4 @@
-#include "counting/open_items.h"
+#include "counting/undecided.h"
 
 #include <algorithm>
 
@@ -56,6 +56,6 @@ Index place_pairs(Items items, Intervals intervals, Index each, Matrix<std::int6
 
 }  // namespace
 
-extern const OpenItemLoops open_item_loops = {place_pairs};
+extern const UndecidedLoops undecided_loops = {place_pairs};
 
 }  // namespace deadheat::DEADHEAT_TARGET
