@@ -41,12 +41,11 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.TieProfile.from_groups: {"groups": [[(0, 0, 2, 1)]], "n_ranked": [3]},
     dh.Tolerance: {"eps": 0.5},
     dh.Task: EMBEDDED,
-    dh.Task.from_candidates: {"scores": SCORES, "positives": [0, 1]},
+    dh.from_candidates: {"scores": SCORES, "positive_columns": [0, 1]},
     dh.Task.from_judged: {
         "queries": ROWS[:1], "gallery": ROWS[:2], "qrels": JUDGED["qrels"], "query_ids": ["q"],
         "gallery_ids": ["a", "b"],
     },
-    dh.Task.from_links: {"positives": [0.5, 0.1], "negatives": SCORES},
     dh.Task.from_metadata: {
         "embeddings": ROWS, "metadata": {"a": LABELS, "b": np.arange(8) % 3}, "positives": {"same": "a"},
         "negatives": {"same": ["b"], "different": ["a"]},
@@ -96,7 +95,7 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.compare_formats: {"task": TASK},
     dq.quantized: {"embeddings": ROWS, "format": "int8"},
 }  # fmt: skip
-NO_FUNCTIONS = {"Receipt", "Report", "Result", "TieProfile"}
+NO_FUNCTIONS = {"CountedTask", "Receipt", "Report", "Result", "TieProfile"}
 
 FEW: list[Any] = [
     None,

@@ -34,7 +34,7 @@ def every_rank(positive: int, negatives: list[int]) -> list[int]:
 
 
 def padded(queries: list[tuple[int, list[tuple[int, bool]]]]) -> tuple[Any, Any, Any]:
-    """The arguments of `Task.from_links`; what fills up short lists is junk, and so is what is known."""
+    """The arguments of `from_candidates`; what fills up short lists is junk, and so is what is known."""
     width = max(len(negatives) for _, negatives in queries)
     scores, junk = np.full((len(queries), width), np.nan), np.ones((len(queries), width), dtype=bool)
     for row, (_, negatives) in enumerate(queries):
@@ -50,7 +50,7 @@ def test_every_measure_is_that_of_all_arrangements(queries: Any, data: st.DataOb
 
     weights, relations, macro = drawn(st.integers(1, 3)), drawn(st.sampled_from("ab")), data.draw(st.booleans())
     positives, negatives, junk = padded(queries)
-    task = dh.Task.from_links(positives, negatives, junk=junk)
+    task = dh.from_candidates(negatives, positive_scores=positives, junk=junk)
     result = dh.link_prediction(task, NAMES + INDEXES, weights=weights, relations=relations if macro else None)
     kept = [(score, [s for s, known in negatives if not known]) for score, negatives in queries]
     ranks = [every_rank(*query) for query in kept]
@@ -94,13 +94,15 @@ def test_four_ways_to_the_same_profile(order: Any, dtype: Any) -> None:
     own = np.arange(9) == at[:, None]
     junk = (rng.random((700, 9)) < 0.3) & ~own
     truth = dh.Task.from_scores(scores, own, junk=junk, order=order).profile
-    assert dh.Task.from_candidates(scores, at, junk=junk | own, order=order, threads=3).profile == truth
+    assert dh.from_candidates(scores, positive_columns=at, junk=junk | own, order=order, threads=3).profile == truth
     negatives, known = (each[~own].reshape(700, 8) for each in (scores, junk))
-    assert dh.Task.from_links(scores[own], negatives, junk=known, order=order, threads=1).profile == truth
+    assert (
+        dh.from_candidates(negatives, positive_scores=scores[own], junk=known, order=order, threads=1).profile == truth
+    )
     assert dh.Task.from_ranks(truth.closer + 1, truth.closer + truth.tied, truth.n_ranked).profile == truth
     for few in (None, rng.random(8) < 0.5):  # negatives that all queries share
         shared, repeated = (
-            dh.Task.from_links(scores[own], these, junk=few, order=order).profile
+            dh.from_candidates(these, positive_scores=scores[own], junk=few, order=order).profile
             for these in (negatives[0], np.tile(negatives[0], (700, 1)))
         )
         assert shared == repeated
@@ -108,13 +110,13 @@ def test_four_ways_to_the_same_profile(order: Any, dtype: Any) -> None:
 
 @pytest.mark.parametrize("n_negative", [65_535, 65_536])  # how a row is counted changes here
 def test_rows_of_tens_of_thousands_are_counted_in_full(n_negative: int) -> None:
-    profile = dh.Task.from_links([1, 2, 3], np.full((3, n_negative), 2)).profile
+    profile = dh.from_candidates(np.full((3, n_negative), 2), positive_scores=[1, 2, 3]).profile
     assert_array_equal(profile.closer, [n_negative, 0, 0])
     assert_array_equal(profile.tied, [1, n_negative + 1, 1])
 
 
 def test_large_integers_stay_what_they_are() -> None:
-    profile = dh.Task.from_links([2**60], [[2**60 + 1, 2**60 - 1]]).profile
+    profile = dh.from_candidates([[2**60 + 1, 2**60 - 1]], positive_scores=[2**60]).profile
     assert (profile.closer.tolist(), profile.tied.tolist()) == ([1], [1])
 
 
@@ -128,7 +130,7 @@ def test_a_cutoff_has_as_many_digits_as_elsewhere() -> None:
 
 def test_the_order_of_the_queries_changes_no_bit() -> None:
     rng = np.random.default_rng(5)
-    profile = dh.Task.from_links(rng.integers(0, 9, 3000), rng.integers(0, 9, (3000, 30))).profile
+    profile = dh.from_candidates(rng.integers(0, 9, (3000, 30)), positive_scores=rng.integers(0, 9, 3000)).profile
     relations, weights = rng.integers(0, 7, 3000), rng.random(3000)
     one, other = (
         dh.link_prediction(profile[some], relations=relations[some], weights=weights[some])

@@ -176,20 +176,22 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"optimistic": [1.5]}, "optimistic must hold integers, but has dtype float64", TypeError),
         ({"pessimistic": [1, 2]}, "one entry per query, but have shapes (1,), (2,) and (1,)"),
     ]),
-    (dh.Task.from_links, {"positives": [1.0], "negatives": [[0.0]]}, [
-        ({"negatives": [[NAN, 0]]}, "negatives must be finite, but holds nan in row 0, column 0; to leave"),
-        ({"positives": [math.inf]}, "positives must be finite, but holds inf in row 0"),
-        ({"negatives": [[0], [0]]}, "but have shapes (1,) and (2, 1)"),
-        ({"positives": ["a"]}, "positives must hold real numbers", TypeError),
-        ({"positives": [2**60], "negatives": [[0.5]]}, "positives must hold integers up to 2^53"),
+    (dh.from_candidates, {"scores": [[0.0]], "positive_scores": [1.0]}, [
+        ({"scores": [[NAN, 0]]}, "scores must be finite, but holds nan in row 0, column 0; to leave"),
+        ({"positive_scores": [math.inf]}, "positive_scores must be finite, but holds inf in row 0"),
+        ({"scores": [[0], [0]]}, "but have shapes (1,) and (2, 1)"),
+        ({"positive_scores": ["a"]}, "positive_scores must hold real numbers", TypeError),
+        ({"positive_scores": [2**60], "scores": [[0.5]]}, "positive_scores must hold integers up to 2^53"),
+        ({"positive_columns": [0]}, "positive_scores must be given, or positive_columns in place of them", TypeError),
+        ({"positive_scores": None}, "positive_scores must be given, or positive_columns in place of them", TypeError),
     ]),
-    (dh.Task.from_candidates, {"scores": [[1.0, 2]], "positives": [0]}, [
+    (dh.from_candidates, {"scores": [[1.0, 2]], "positive_columns": [0]}, [
         ({"scores": [[1.0, math.inf]]}, "scores must be finite, but holds inf in row 0"),
-        ({"scores": [[1.0, math.inf]], "positives": [1]}, "scores must be finite"),
-        ({"positives": [2]}, "columns from 0 to 1, but row 0 has 2"),
+        ({"scores": [[1.0, math.inf]], "positive_columns": [1]}, "scores must be finite"),
+        ({"positive_columns": [2]}, "columns from 0 to 1, but row 0 has 2"),
+        ({"positive_columns": [-1]}, "columns from 0 to 1, but row 0 has -1"),
+        ({"positive_columns": [0, 1]}, "but have shapes (1, 2) and (2,)"),
         ({"scores": np.zeros((1, 0))}, "scores must have at least one candidate"),
-        ({"positives": [-1]}, "columns from 0 to 1, but row 0 has -1"),
-        ({"positives": [0, 1]}, "but have shapes (1, 2) and (2,)"),
         ({"order": "up"}, "order must be one of"),
     ]),
     (dh.link_prediction, {"task": RANKS}, [

@@ -24,7 +24,8 @@ from deadheat.cli.files import GROUPS, Command, Option
 from deadheat.cli.main import GROUPS as GROUPS_OF_COMMANDS
 from deadheat.cli.main import main
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures import DEFAULT_MEASURES, parse
+from deadheat.measures import DEFAULT_MEASURES
+from deadheat.measures.names import parse
 from deadheat.reports.evaluating import evaluate
 
 # Seen from 0 both 1 (relevant) and -1 (irrelevant) are at distance 1; the last point is a singleton.

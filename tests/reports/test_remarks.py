@@ -16,7 +16,7 @@ import deadheat as dh
 RUN = {f"q{i}": {f"d{i}.txt": 1.0, f"d{i + 1}.txt": 0.5} for i in range(4)}
 QRELS = {f"q{i}": {f"d{i}": 1, "other": 0} for i in range(4)}
 IN_COMMON = "have no document in common: query 'q0' has 'd0.txt' in the run and 'd0' in the qrels. Ids must be spelled "
-IN_COMMON += "alike in both; for ids of chunks, documents= (--documents) gives the document of each."
+IN_COMMON += "the same in both; for ids of chunks, documents= (--documents) gives the document of each."
 
 
 def remarks(task: dh.Task) -> list[str]:
@@ -129,15 +129,17 @@ def test_a_report_says_how_uint8_was_read() -> None:
 
 def test_negatives_that_all_positives_share_are_counted() -> None:
     positives, negatives = [0.9, 0.8, 0.3], [0.1, 0.7, 0.2]
-    shared = "3 negatives, shared by all 3 positives. If each positive has one of its own, give negatives[:, None]."
-    task = dh.Task.from_links(positives, negatives)
+    shared = "3 negatives, shared by all 3 positives. If each positive has one of its own, give scores[:, None]."
+    task = dh.from_candidates(negatives, positive_scores=positives)
     outcome = dh.link_prediction(task, "MRR")
     assert remarks(task) == [shared] == [*outcome.remarks] == json.loads(outcome.to_json())["remarks"]
     assert str(outcome).splitlines()[-1] == shared
-    assert remarks(dh.Task.from_links(positives, negatives[:2])) == ["2 negatives, shared by all 3 positives."]
+    assert remarks(dh.from_candidates(negatives[:2], positive_scores=positives)) == [
+        "2 negatives, shared by all 3 positives."
+    ]
     for own in (np.array(negatives)[:, None], [negatives] * 3):
-        assert remarks(dh.Task.from_links(positives, own)) == []
-    assert remarks(dh.Task.from_links([0.9], negatives)) == []
+        assert remarks(dh.from_candidates(own, positive_scores=positives)) == []
+    assert remarks(dh.from_candidates(negatives, positive_scores=[0.9])) == []
 
 
 def test_a_rate_that_the_negatives_do_not_resolve_is_said() -> None:
@@ -162,7 +164,7 @@ def test_labels_of_a_run_come_by_query_id_or_in_order() -> None:
     ordered = [KINDS[query] for query in qrels]
     for given in (KINDS, ordered):
         for task in (
-            dh.Task.from_run(run, qrels, labels=given),
+            dh.from_run(run, qrels, labels=given),
             dh.Task.from_lists({query: ["a", "b"] for query in qrels}, qrels, labels=given),
         ):
             of_classes = dh.evaluate(task, "MRR", average="class")
@@ -192,7 +194,7 @@ def test_labels_that_cannot_be_matched_are_refused() -> None:
     with pytest.raises(TypeError, match=r"but is a set$"):
         dh.evaluate([[0], [1]], {"a", "b"})
     for refusing, maker in ((task, "from_run(run, qrels, labels=...)"), (without_ids, "from_profile(task.profile, ")):
-        with pytest.raises(TypeError, match=re.escape(f"labels belongs to the task: give it to dh.Task.{maker}")):
+        with pytest.raises(TypeError, match=re.escape(f"labels belongs to the task: give it to dh.{maker}")):
             dh.evaluate(refusing, "MRR", labels=["a", "b"])  # type: ignore[call-overload]
 
 
@@ -211,7 +213,7 @@ def test_neighbors_remember_their_labels() -> None:
 def test_classes_of_a_run_are_the_units_of_intervals_and_tests() -> None:
     qrels = {f"{kind}{n}": {"a": 1} for kind in "xyz" for n in range(4)}
     run = {query: {"a": 1.0, "b": 2.0 * (query[0] == "x")} for query in qrels}
-    report = dh.evaluate(dh.Task.from_run(run, qrels, labels={query: query[0] for query in qrels}), "MRR")
+    report = dh.evaluate(dh.from_run(run, qrels, labels={query: query[0] for query in qrels}), "MRR")
     assert (report.interval("MRR").n, report.interval("MRR", resample="query").n) == (3, 12)
     assert dh.compare(report, report)["MRR"].n_unit == 3
     assert [*report.by_class().columns()["class"]] == ["x", "y", "z"]

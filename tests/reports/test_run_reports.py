@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.errors import UndefinedError
+from deadheat.measures.names import parse
 from deadheat.reports import trec
 from deadheat.reports.runs import with_ids
 from deadheat.reports.trec import LEFT_OUT, expanded, trec_lines
@@ -35,7 +36,7 @@ def test_levels_of_relevance_are_those_of_binary_qrels() -> None:
         outcome = dh.evaluate(dh.Task.from_run(run, qrels, rel=rel), [*names, "nDCG@5"])
         assert next(iter(outcome)) == f"mAP(rel={rel})"
         for name in names:
-            own = outcome[dh.measures.parse(name).at_level(rel).name]
+            own = outcome[parse(name).at_level(rel).name]
             assert_array_equal(own.per_query, expected[name].per_query)
             assert_array_equal(own.std_per_query, expected[name].std_per_query)
             assert own.n_query == expected[name].n_query

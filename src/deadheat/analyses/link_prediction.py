@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.engine.evaluable import Evaluable, profile_of_task
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import Task, profile_of_task
+from deadheat.engine.sources.ranks import from_ranks
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import conversion
 from deadheat.inputs.samples import LabelsLike
@@ -92,7 +93,7 @@ class LinkPrediction(Answer, ByName[Triple[float]]):
 
 @plain_floats
 def link_prediction(
-    task: Task | TieProfile,
+    task: Evaluable | TieProfile,
     measures: str | Iterable[str] = DEFAULT_MEASURES,
     *,
     relations: LabelsLike | None = None,
@@ -102,9 +103,9 @@ def link_prediction(
 
     Parameters
     ----------
-    task : Task or TieProfile
-        Of queries with one relevant item each: from `Task.from_ranks`, `Task.from_links` or `Task.from_candidates`. The
-        profile of the head predictions alone is ``task.profile[is_head]``.
+    task : CountedTask or TieProfile
+        Of queries with one relevant item each: from `from_ranks` or `from_candidates`. The profile of the head
+        predictions alone is ``task.profile[is_head]``.
     measures : str or iterable of str
         Names, or one string with commas between them: ``MR`` (mean rank), ``MRR``, ``Hits@k``, ``AMR`` (MR over that of
         chance), ``AMRI`` (1 best, 0 chance), ``adjusted MRR`` and ``adjusted Hits@k`` (the same index of MRR and
@@ -135,7 +136,8 @@ def link_prediction(
     --------
     The positive has a score of its own in one query, and ties with one candidate of three in the other:
 
-    >>> task = Task.from_links([3, 1], [[2, 1, 0], [2, 1, 0]])
+    >>> from deadheat import from_candidates
+    >>> task = from_candidates([[2, 1, 0], [2, 1, 0]], positive_scores=[3, 1])
     >>> print(link_prediction(task, ["MR", "MRR", "Hits@2", "AMRI"]))
     measure   lower  expected   upper
     MR       1.5000    1.7500  2.0000
@@ -163,14 +165,14 @@ def link_prediction(
             listed = "MR, MRR, Hits@k, AMR, AMRI, adjusted MRR, adjusted Hits@k"
             raise InvalidValueError("measures", f"must be of {listed}, but got {name!r}")
         bases[name] = "MR" if name in ("AMR", "AMRI") else name.removeprefix("adjusted ")  # compared with chance
-    all_tied = Task.from_ranks(np.ones_like(profile.n_ranked), profile.n_ranked, profile.n_ranked).profile
+    all_tied = from_ranks(np.ones_like(profile.n_ranked), profile.n_ranked, profile.n_ranked).profile
     values = _values(profile, bases.values())
     by_chance = _values(all_tied, [base for name, base in bases.items() if base != name])
     means = {}
     for name, base in bases.items():
         mean = Triple(*(_mean(each, share) for each in values[base]))
         means[name] = _adjusted(name, mean, _mean(by_chance[base].expected, share)) if base != name else mean
-    remarks = task.remarks if isinstance(task, Task) else ()
+    remarks = task.remarks if isinstance(task, Evaluable) else ()
     n_tied = int(np.count_nonzero(profile.tied > 1))
     return LinkPrediction(means, values, n_relation, profile.n_query, n_tied, remarks)
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadheat.engine.task import Task, profile_of_task
+from deadheat.engine.evaluable import Evaluable, profile_of_task
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.measures import values as measure_values
@@ -28,7 +29,7 @@ _ROUNDING = 2.0**-40  # up to which means are equal, as in the permutation test
 
 @plain_floats
 def p_values(
-    task: Task, *, by: Literal["class", "query"] = "class", n_resamples: int = 100_000, seed: int = 0
+    task: Evaluable | TieProfile, *, by: Literal["class", "query"] = "class", n_resamples: int = 100_000, seed: int = 0
 ) -> Breakdown:
     """Test average precision: the share of random orders of as many items whose value is at least as high.
 

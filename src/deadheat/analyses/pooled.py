@@ -28,12 +28,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.engine import exact
-from deadheat.engine.counting.scored import keys_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.exact import Roots
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.keyed import keys_of
 from deadheat.engine.task import Task
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion

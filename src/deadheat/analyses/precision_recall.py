@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.engine.evaluable import Evaluable, profile_of_task
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import Task, profile_of_task
 from deadheat.errors import UndefinedError
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
@@ -90,7 +90,7 @@ class PrecisionRecall(Answer):
 
 @plain_floats
 def precision_recall(
-    task: Task | TieProfile | Report, query: int | None = None, *, levels: int = 11, interpolate: bool = True
+    task: Evaluable | TieProfile | Report, query: int | None = None, *, levels: int = 11, interpolate: bool = True
 ) -> PrecisionRecall:
     """Return precision against recall, with bounds over all tie-breakings, of one query or as a mean over queries.
 

@@ -28,7 +28,7 @@ from deadheat.analyses.rounding import (
 )
 from deadheat.engine import exact
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.task import Task, rows_of
+from deadheat.engine.task import Task, rows_of, with_rows
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays
 from deadheat.inputs.samples import Pair, Samples
@@ -303,10 +303,10 @@ def _rounded(
         stored = None if items is None else rounding.stored(items.embeddings, row, scaled=scaled)
     require_finite(queries, query.embeddings, row, "embeddings")
     if stored is None:
-        return task.with_rows(Pair(Samples(Array(queries), query.labels), None))
+        return with_rows(task, Pair(Samples(Array(queries), query.labels), None))
     require_finite(stored, gallery.embeddings, row, "gallery")
     pair = Pair(Samples(Array(queries), query.labels), Samples(Array(stored), gallery.labels))
-    return task.with_rows(pair, exclude)
+    return with_rows(task, pair, exclude)
 
 
 def _whole(samples: Samples[Source]) -> Samples[Float64]:

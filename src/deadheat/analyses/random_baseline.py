@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deadheat.analyses.orders import open_model, random_orders
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.literals import DistanceName
-from deadheat.engine.task import Task
+from deadheat.engine.task import Task, with_rows
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.conversion import converting
@@ -144,7 +144,7 @@ def random_baseline(
     """
     asked, seed = measure_names.parse(measure), checks.seed(seed)
     dim, draws = checks.positive_integer(dim, "dim"), checks.positive_integer(draws, "draws", MOST_RESAMPLES)
-    distance = distance_registry.named(distance, takes="numbers")  # type: ignore[assignment]
+    distance = distance_registry.named(distance, takes="numbers")
     classes = _classes(labels, "labels")
     items = None if gallery_labels is None else _classes(gallery_labels, "gallery_labels")
     n_query, n_item = len(classes), 0 if items is None else len(items)
@@ -165,7 +165,7 @@ def random_baseline(
         rows = ((bits >> np.uint64(11)) * 2.0**-53).reshape(n, dim)  # between 0 and 1, the same for ever
         query: Samples[Source] = Samples(Array(rows[:n_query]), classes)
         pair = Pair(query, None if items is None else Samples(Array(rows[n_query:]), items))
-        values.append(exact_means(measure_values.per_query(zeros.with_rows(pair).profile, asked)).expected)
+        values.append(exact_means(measure_values.per_query(with_rows(zeros, pair).profile, asked)).expected)
     of_orders = zero.values(random_orders(zero.n, draws, seed), asked, between, zeros.threads)
     return RandomBaseline(asked.name, np.array(values), np.array(of_orders), exact_means(between).expected)
 

@@ -21,7 +21,7 @@ from deadheat.cli.shell import STDOUT, bar, note, output, say
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances.registry import DISTANCES
 from deadheat.engine.exact import ALIASES, FORMATS
-from deadheat.engine.task import Task
+from deadheat.engine.task import Task, task_of_pair
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
@@ -213,7 +213,7 @@ def open_task(file: Path, options: dict[str, Any], settings: dict[str, Any], rem
     """Return the task of the files that the options name; `remedy` says what to do about queries in the gallery."""
     pair, files = open_files(file, options), [file, *filter(None, [options["gallery"]])]
     title = " and ".join(map(str, files))
-    return Task.of_pair(pair, files=title, remedy=remedy, exclude=own_rows(options), **settings)
+    return task_of_pair(pair, files=title, remedy=remedy, exclude=own_rows(options), **settings)
 
 
 @contextmanager

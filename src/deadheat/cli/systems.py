@@ -25,16 +25,15 @@ from deadheat.cli import options as shared
 from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
-from deadheat.engine.task import Task
+from deadheat.engine.sources.run import from_run
 from deadheat.errors import MOST, FileError, InputError, UndefinedError, printable, reason
 from deadheat.inputs import trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
 from deadheat.plots.pages import html_report
 from deadheat.reports.averaging import Singletons, SummaryOptions
-from deadheat.reports.evaluating import evaluate, report_of
+from deadheat.reports.evaluating import RUN_MEASURES, evaluate, report_of
 from deadheat.reports.report import Report
-from deadheat.reports.runs import MEASURES as RUN_MEASURES
 from deadheat.reports.runs import with_ids
 from deadheat.reports.statistics.permutation import ALTERNATIVES
 from deadheat.reports.statistics.settings import BOOTSTRAP
@@ -380,7 +379,7 @@ def reports_of_runs(
     judged = trec.open_qrels(qrels)
     reports = {}
     for name, path in named.items():
-        task = Task.from_run(path, judged, **judging)
+        task = from_run(path, judged, **judging)
         report = evaluate(task, **means)
         reports[name] = with_ids(report, task) if by_id else report
         note(f"{path}: {report.n_query} queries", level=1)

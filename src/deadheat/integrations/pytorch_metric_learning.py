@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import Task
+from deadheat.engine.task import task_of_pair
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import embeddings
 from deadheat.inputs.conversion import card_of, plain
@@ -230,7 +230,7 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         pair = Pair(queries, None if alone else items)
         itself = np.arange(len(classes.query)) if ref_includes_query and not alone else None
         remedy = "leave out reference, or give ref_includes_query=True"
-        task = Task.of_pair(pair, remedy=remedy, distance=ranking.distance, exclude=itself, device=device)
+        task = task_of_pair(pair, remedy=remedy, distance=ranking.distance, exclude=itself, device=device)
         profile = task.profile
         if not profile.n_relevant.any():
             common_functions.LOGGER.warning("None of the query labels are in the reference set.")

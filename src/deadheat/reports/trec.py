@@ -82,7 +82,7 @@ def trec_name(measure: Measure, rel: float | None = None) -> str:
 
     Examples
     --------
-    >>> from deadheat.measures import parse
+    >>> from deadheat.measures.names import parse
     >>> [trec_name(parse(name)) for name in ("AP", "nDCG@10", "iprec_at_recall@.1", "AP(rel=2)", "MRR@10")]
     ['map', 'ndcg_cut_10', 'iprec_at_recall_0.10', 'mAP(rel=2)', 'MRR@10']
     """

@@ -60,10 +60,11 @@ def part(parts: Mapping[str, T], name: Any, argument: str = "name") -> T:
 
 
 _BOUND = ("self", "cls")
-_OTHER_NAMES = {"metric": "distance", "similarity": "distance", "metrics": "measures", "n_jobs": "threads"}
-OF_TASK = (
-    "distance", "ties", "junk", "exclude", "threads", "progress", "checkpoint", "device", "executor", "relevance",
-)  # fmt: skip
+_OTHER_NAMES = {
+    "metric": "distance", "similarity": "distance", "metrics": "measures", "n_jobs": "threads", "rng": "seed",
+    "random_state": "seed",
+}  # fmt: skip
+OF_TASK: set[str] = set()  # the settings of a task, as `engine.settings` declares them
 
 
 def wrong_arguments(function: Any, error: TypeError) -> InvalidTypeError | None:
@@ -84,15 +85,15 @@ def wrong_arguments(function: Any, error: TypeError) -> InvalidTypeError | None:
     _, unexpected, name = str(error).partition("() got an unexpected keyword argument ")
     if came is None and not unexpected:
         return None
-    code, title = function.__code__, function.__name__
+    title = function.__name__
     title = function.__qualname__.split(".")[0] if title == "__init__" else title
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    known = [each for each in names if each not in _BOUND]
+    parameters = inspect.signature(function).parameters
+    by_name = [name for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY]
+    by_place = [name for name, each in parameters.items() if each.kind <= each.POSITIONAL_OR_KEYWORD]
+    known = [name for name in by_place if name not in _BOUND]
     if came is None:
-        return no_argument(name.split("'")[1], title, known)
-    n_bound, n_by_name = len(names) - len(known), code.co_kwonlyargcount
-    n_place = len(known) - n_by_name
-    return _too_many(title, known[:n_place], known[n_place:], int(came[1]) - n_bound)
+        return no_argument(name.split("'")[1], title, [*known, *by_name])
+    return _too_many(title, known, by_name, int(came[1]) - (len(by_place) - len(known)))
 
 
 _TOO_MANY = re.compile(r"\(\) takes .* positional arguments? but (\d+) ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from deadheat.engine.distances.cityblock import Cityblock
 from deadheat.engine.distances.cosine import Correlation, Cosine, centred
@@ -10,6 +10,7 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.euclidean import Euclidean
 from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.distances.inner_product import InnerProduct
+from deadheat.engine.literals import DistanceName
 from deadheat.inputs import arrays, codes
 from deadheat.inputs.samples import open_rows
 from deadheat.inputs.source import Source
@@ -31,7 +32,7 @@ def find(name: Any) -> type[Distance]:
     return DISTANCES[named(name)]
 
 
-def named(name: Any, *, takes: str | None = None, argument: str = "distance") -> str:
+def named(name: Any, *, takes: str | None = None, argument: str = "distance") -> DistanceName:
     """Return the canonical name of a distance, of those that take such embeddings ("numbers", "bits").
 
     Examples
@@ -39,7 +40,7 @@ def named(name: Any, *, takes: str | None = None, argument: str = "distance") ->
     >>> named("L2"), named("dot"), named("manhattan")
     ('euclidean', 'inner_product', 'cityblock')
     """
-    return checks.choice(name, names(takes=takes), argument, ALIASES)
+    return cast(DistanceName, checks.choice(name, names(takes=takes), argument, ALIASES))
 
 
 def names(*, takes: str | None = None) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.engine.counting.judged import unique_ids
 from deadheat.engine.distances.columns import Columns
+from deadheat.engine.sources.judged import unique_ids
 from deadheat.engine.task import Task
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,7 @@ from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import Task
-from deadheat.engine.ties.rule import Ties
+from deadheat.engine.task import Task, with_rows
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
@@ -173,7 +172,7 @@ def collect(task: Task, summary: SummaryOptions, seed: int) -> Evidence:
     def report_with(profile: TieProfile) -> Report:
         return report_on(profile, summary, labels=task.labels, distance=distance, threads=task.threads)
 
-    def profile_with(ties: str | Ties) -> TieProfile:
+    def profile_with(ties: Any) -> TieProfile:
         return task.replace(ties=ties, checkpoint=None).profile  # a checkpoint is of one pass, that of exact ties
 
     report = report_of(task, summary)
@@ -288,7 +287,7 @@ def plain_sorts_of_zeros(task: Task, chance: Report, summary: SummaryOptions, se
     query, gallery = task.pair[:2]
     empty = Pair(zeros(query), None if gallery is None else zeros(gallery))
     # Any distance ties all of them, and Hamming's takes no numbers.
-    zero = task.with_rows(empty, task.options.exclude, distance="euclidean")
+    zero = with_rows(task, empty, task.options.exclude, distance="euclidean")
     return plain_sorts(zero, chance, summary, seed)
 
 

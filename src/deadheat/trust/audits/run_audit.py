@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine import exact
-from deadheat.engine.counting import unmatched
-from deadheat.engine.counting.runs import RunTables
-from deadheat.engine.task import Task
+from deadheat.engine.sources import unmatched
+from deadheat.engine.sources.run import from_run
+from deadheat.engine.sources.run_tables import RunTables
 from deadheat.engine.ties.scores import nearest_float64
 from deadheat.errors import InvalidTypeError
 from deadheat.inputs import trec
@@ -185,7 +185,7 @@ def _near_ties(scores: Checked, judged: Checked, report: Report, singletons: Sin
     def bound(end: str, side: int) -> dict[str, float]:
         moved = {query: dict(zip(scores[query], (places + side * steps).tolist(), strict=True))
                  for query, (places, steps) in near.items()}  # fmt: skip
-        results = evaluate(Task.from_run(scores | moved, judged), report.measures, singletons=singletons)
+        results = evaluate(from_run(scores | moved, judged), report.measures, singletons=singletons)
         return {name: getattr(results[name], end) for name in report.measures}
 
     return {"precision": precision, "queries": len(near), "lower": bound("lower", -1), "upper": bound("upper", 1)}
@@ -284,7 +284,7 @@ def audit_run(
     if qrels is None:
         return RunAudit(most_serious_first(_of_scores(looks)), looks, None, None, {})
     judged = trec.open_qrels(qrels)
-    task = Task.from_run(scores, judged)
+    task = from_run(scores, judged)
     report = evaluate(task, measures, singletons=singletons)
     first, near = First.of(scores, judged), _near_ties(scores, judged, report, singletons)
     rules = {rule: by_rule(rule, scores, judged, report.measures, singletons) for rule in RULES}
