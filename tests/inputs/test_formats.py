@@ -15,7 +15,7 @@ import deadheat as dh
 from deadheat.cli.main import main
 from deadheat.errors import FileError
 from deadheat.inputs.files import Content, Layout
-from deadheat.inputs.formats.registry import FORMATS, Format
+from deadheat.inputs.formats.registry import FORMATS, FileFormat
 from deadheat.inputs.samples import open_labels, open_rows
 
 POINTS = np.array([[0.0], [1.0], [-1.0], [5.0]])
@@ -36,7 +36,7 @@ def in_pieces(path: Path, layout: Layout) -> Iterator[np.ndarray]:
         yield np.array([line.split()[1:]], dtype=np.float32)
 
 
-TOY = Format(embeddings=embeddings, labels=labels, samples=lambda *file: (embeddings(*file), labels(*file)))
+TOY = FileFormat(embeddings=embeddings, labels=labels, samples=lambda *file: (embeddings(*file), labels(*file)))
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ import deadheat._core as _core
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.source import Array, Index, Rows, Shards, Source
+from deadheat.support.arguments import VALUES
 from deadheat.support.arrays import slices
 from deadheat.support.lazy import tempfile
 from deadheat.support.scratch import Unnamed, available_memory
@@ -39,9 +40,9 @@ class Mapped(Source):
     It may be a view with steps between its rows.
     """
 
-    def __init__(self, array: np.memmap[Any, Any], title: str) -> None:
-        self.shape, self.stored, self.title = (array.shape[0], array.shape[1]), array.dtype, title
-        self.dtype = float_type(array.dtype, title)
+    def __init__(self, array: np.memmap[Any, Any]) -> None:
+        self.shape, self.stored = (array.shape[0], array.shape[1]), array.dtype
+        self.dtype = float_type(array.dtype)
         self._array, self._pages = np.asarray(array), pages(array)
         # of a copy on write (mode "c") the pages may hold what is nowhere else
         self._may_drop = array.mode != "c" and hasattr(mmap, "MADV_DONTNEED")
@@ -115,20 +116,20 @@ class File(Source):
     spool: Unnamed | None = None
     by_column = False
 
-    def __init__(self, place: Place, title: str) -> None:
+    def __init__(self, place: Place, title: str = VALUES) -> None:
         self.shape, self.stored, self.title = place.shape, np.dtype(place.dtype), title
-        self.dtype = float_type(self.stored, title)
+        self.dtype = float_type(self.stored)
         self._path, self._offset = os.path.abspath(place.path), place.offset
         self._row = max(1, self.shape[1] * self.stored.itemsize)  # bytes
         self._state = self.state()
 
     @classmethod
-    def of_map(cls, array: np.memmap[Any, Any], title: str) -> File:
+    def of_map(cls, array: np.memmap[Any, Any]) -> File:
         """Return the rows of a map of a whole array; its columns, and `by_column`, if it is stored column by column."""
         by_column = array.flags.f_contiguous and min(array.shape) > 1
         assert array.filename is not None
         shape: Any = array.shape[::-1] if by_column else array.shape
-        source = cls(Place(os.fspath(array.filename), array.dtype.str, array.offset, shape), title)
+        source = cls(Place(os.fspath(array.filename), array.dtype.str, array.offset, shape))
         source.by_column = by_column
         return source
 
@@ -208,30 +209,30 @@ def pages(array: Any) -> mmap.mmap | None:
 def checked(source: Mapped | File) -> Source:
     """Return the source after checking all rows, a piece at a time."""
     if source.stored.kind == "f" or source.stored.itemsize == 8:
-        for _ in _exact(source.as_stored(), source.title):
+        for _ in _exact(source.as_stored()):
             pass
     return source
 
 
-def _exact(pieces: Iterable[Rows], title: str) -> Iterator[Rows]:
+def _exact(pieces: Iterable[Rows]) -> Iterator[Rows]:
     """Yield the same pieces, each after it has been checked."""
     start, kind = 0, None
     for rows in pieces:
         kind = kind or (rows.shape[1:], rows.dtype)
         if (rows.shape[1:], rows.dtype) != kind:
-            raise InvalidValueError(title, f"must be of one dim and one type throughout, but is not from row {start}")
+            raise InvalidValueError(VALUES, f"must be of one dim and one type throughout, but is not from row {start}")
         if len(rows):
-            require_filled(rows.shape, title)
-            require_exact(rows, title, start)
+            require_filled(rows.shape)
+            require_exact(rows, VALUES, start)
         start += len(rows)
         yield rows
 
 
-def spooled(pieces: Iterable[Rows], title: str) -> Source:
+def spooled(pieces: Iterable[Rows]) -> Source:
     """Check rows and copy them to a temporary file, which is deleted with the source."""
     spool = Unnamed()
     try:
-        place = copied(_exact(pieces, title), spool.file, tempfile.gettempdir())
+        place = copied(_exact(pieces), spool.file, tempfile.gettempdir())
         spool.written()
     except BaseException as error:
         spool.close()
@@ -240,8 +241,8 @@ def spooled(pieces: Iterable[Rows], title: str) -> Source:
         raise
     if not place.shape[0]:
         spool.close()
-        return Array(np.empty(place.shape, dtype=float_type(np.dtype(place.dtype), title)))
-    source = File(place._replace(path=spool.path), title)
+        return Array(np.empty(place.shape, dtype=float_type(np.dtype(place.dtype))))
+    source = File(place._replace(path=spool.path))
     source.spool = spool
     return source
 

@@ -32,6 +32,7 @@ from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.tables import check_names
 from deadheat.inputs.predictions import distinct, not_scores, scores_in
 from deadheat.support import checks
+from deadheat.support.arguments import naming
 from deadheat.support.lazy import json
 
 Row: TypeAlias = tuple[int, Any, Any, Any]  # line or row of a file, query, document, number
@@ -117,7 +118,8 @@ def rows_of(source: Table, argument: str) -> Iterator[Row]:
 
 
 def _rows_in(source: Table, argument: str) -> Iterator[Row]:
-    require_collected(source, argument)
+    with naming(argument):
+        require_collected(source)
     if isinstance(source, Mapping):
         return _rows_of_mapping(source, argument)
     if not callable(getattr(source, "columns", len)) or hasattr(source, "column_names"):

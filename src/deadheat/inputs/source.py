@@ -29,32 +29,16 @@ _HASHED = 8 << 20  # bytes that go into a digest at once
 
 
 class Source(ABC):
-    """Rows of embeddings, in memory or on disk.
+    """Rows of embeddings, in memory or on disk."""
 
-    Attributes
-    ----------
-    shape : (n, dim)
-    dtype : numpy.dtype
-        The type of the rows that are returned, float32 or float64: whichever holds every value exactly.
-    stored : numpy.dtype
-        The type in which the rows are stored; for several sources of different types, `dtype`.
-    in_memory : bool
-        Whether there is an attribute `array`.
-    array : (n, dim)
-        All rows, in `dtype` and C-contiguous.
-    threads : int
-        How many may scan the rows at once.
-    tensor : (tensor, int) or None
-        The PyTorch tensor on a card that the rows were copied from, and how often it had been written to by then.
-    """
-
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
-    stored: np.dtype[Any]
-    in_memory: bool = False
-    array: Rows
-    threads: int = 1
-    tensor: tuple[Any, int] | None = None
+    shape: tuple[int, int]  # (n, dim)
+    dtype: np.dtype[Any]  # of the rows that are returned, float32 or float64: whichever holds every value exactly
+    stored: np.dtype[Any]  # in which the rows are stored; for several sources of different types, `dtype`
+    in_memory: bool = False  # whether there is an attribute `array`
+    array: Rows  # (n, dim), all rows, in `dtype` and C-contiguous
+    threads: int = 1  # that may scan the rows at once
+    tensor: tuple[Any, int] | None = None  # on a card, copied to these rows, and the number of writes to it by then
+    title: str = "embeddings"  # of the argument, or of its part, in messages
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -124,7 +108,7 @@ class Array(Source):
 
     def __init__(self, values: Rows) -> None:
         self.shape, self.stored = (values.shape[0], values.shape[1]), values.dtype
-        self.dtype = float_type(values.dtype, "values")
+        self.dtype = float_type(values.dtype)
         self._values = values
         self.in_memory = values.dtype == self.dtype and values.flags.c_contiguous
         if self.in_memory:

@@ -47,7 +47,7 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
         return 0
     sources = query.embeddings, gallery.embeddings
     if distance_registry.find(options.distance).takes == "bits":  # -1 is 0
-        sources = codes.as_bits(sources[0], "embeddings"), codes.as_bits(sources[1], "gallery")
+        sources = codes.as_bits(sources[0]), codes.as_bits(sources[1])
     dtype = np.result_type(*(source.dtype for source in sources))  # so that equal numbers have equal hashes
     hashes = [
         by_piece(source, lambda rows: _core.hash_rows(np.ascontiguousarray(rows, dtype=dtype), False))

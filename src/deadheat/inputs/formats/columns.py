@@ -43,19 +43,19 @@ def _pieces(path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
     """Yield the embedding in at least one piece, all of the same dim. Other columns are not read."""
     with opened_parquet(path) as (raw, file):
         empty = _table(path, file.schema_arrow.empty_table(), layout.embeddings_key)
-        places, _ = tables.split(empty, layout, with_labels)
-        names = [(empty.names or [])[place] for place in places]
+        indices, _ = tables.split(empty, layout, with_labels)
+        names = [(empty.names or [])[index] for index in indices]
         start, width = 0, None
         for batch in _batches(path, raw, file, names):
             piece = _table(path, batch, None, start, width)
             rows = tables.numbers(piece, [(piece.names or []).index(name) for name in names])
             if not start and len(names) > 1:  # of one column of lists the numbers have no names
-                tables.look_at(empty, places, rows)
+                tables.look_at(empty, indices, rows)
             start, width = start + len(rows), rows.shape[1]
             limits.require_columns(path, "", width)
             yield rows
         if width is None:
-            yield tables.numbers(empty, places)
+            yield tables.numbers(empty, indices)
 
 
 def _labels(path: Path, layout: Layout, find: Callable[[Table, Layout], int]) -> Labels:
@@ -94,10 +94,10 @@ def _batches(path: Path, raw: IO[bytes], file: Any, names: Sequence[str]) -> Ite
     limits.require_columns(path, "", len(names))
     row = next(file.iter_batches(1, columns=names), None)
     columns = [] if row is None else row.columns
-    n_byte = sum(8 if isinstance(each, pyarrow.DictionaryArray) else each.nbytes for each in columns)
+    n_byte = sum(8 if isinstance(column, pyarrow.DictionaryArray) else column.nbytes for column in columns)
     n_held, n_read = limits.bytes_held(raw), 0
     limits.require_bytes(path, "", n_byte * file.metadata.num_rows, n_held)
-    most = LISTS if any(is_list_type(each.type) for each in columns) else PIECE
+    most = LISTS if any(is_list_type(column.type) for column in columns) else PIECE
     for batch in file.iter_batches(min(most, max(1, PIECE // max(1, n_byte))), columns=names):
         n_read += batch.nbytes
         limits.require_bytes(path, "", n_read, n_held)
@@ -116,12 +116,12 @@ def _table(path: Path, content: Any, list_column: str | None = None, first: int 
     return Table(path, names, [_column(path, n, each, first, width) for n, each in zip(names, chunked, strict=True)])
 
 
-def _column(path: Path, name: str, column: Any, first: int = 0, width: int | None = None) -> Array:
-    if is_list_type(column.type) and name.lower() in LABELS:  # sets of labels, and no embedding
+def _column(path: Path, key: str, column: Any, first: int = 0, width: int | None = None) -> Array:
+    if is_list_type(column.type) and key.lower() in LABELS:  # sets of labels, and no embedding
         return np.full(len(column), "", dtype=object)
     try:
-        array = column_array(column, f"column {name!r}", first=first, width=width)
+        array = column_array(column, first=first, width=width)
     except InputError as error:
-        raise FileError(path, f", {error}") from None
+        raise FileError(path, f", column {key!r} {error.args[1]}") from None
     text = array.dtype.kind == "O" and all(isinstance(item, str) for item in array)
     return np.asarray(array, dtype=np.str_ if text else None)
