@@ -190,9 +190,9 @@ def test_json_of_an_audit_is_printed_or_written_whatever_the_status() -> None:
 def test_files_of_an_audit_are_given_as_to_evaluate() -> None:
     """That queries are in the gallery is a finding, and nothing is warned of beside it."""
     task = ("audit", "query.npz", "--gallery", "sound.npz", "-m", "mAP")
-    found = run(*task)
-    assert (found.exit_code, found.stderr) == (1, "")
-    assert "queries in the gallery" in found.stdout
+    result = run(*task)
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert "queries in the gallery" in result.stdout
     assert run(*task, "--exclude", "rows20.npy").exit_code == 0
 
 
@@ -228,9 +228,9 @@ def test_classify_prints_what_python_prints() -> None:
     few = dh.classification(SCORES, MARKS, measures=["AP", "TPR@FPR=0.5"])
     assert content("classify", "scores.csv", "-m", "AP,TPR@FPR=0.5") == json.loads(few.to_json())
     asked = ["--scores", "far", "--labels", "kind", "--positive", "yes", "--ascending"]
-    found = dh.classification([1, 2, 2], [1, 0, 1], order="ascending")
-    assert passed("classify", "words.tsv", *asked) == f"{found}\n"
-    assert passed("classify", "words.tsv", *asked[:4], "--ascending") == f"{found}\n"  # yes needs no --positive
+    result = dh.classification([1, 2, 2], [1, 0, 1], order="ascending")
+    assert passed("classify", "words.tsv", *asked) == f"{result}\n"
+    assert passed("classify", "words.tsv", *asked[:4], "--ascending") == f"{result}\n"  # yes needs no --positive
 
 
 @pytest.mark.parametrize(
@@ -276,12 +276,12 @@ def counts(*args: object) -> Any:
 
 def test_tables_of_each_distance_are_what_python_prints() -> None:
     task = dh.Task(POINTS, LABELS)
-    found = dh.collisions(task, distances=["euclidean", "cityblock"])
-    assert found["euclidean"].mixed.groups != found["cityblock"].mixed.groups != 0
+    result = dh.collisions(task, distances=["euclidean", "cityblock"])
+    assert result["euclidean"].mixed.groups != result["cityblock"].mixed.groups != 0
     for asked in (["euclidean,cityblock"], ["L2", "--distance", "euclidean, cityblock"]):
-        assert passed("collisions", "all.npz", "--distance", *asked) == f"{found}\n"
+        assert passed("collisions", "all.npz", "--distance", *asked) == f"{result}\n"
     assert passed("collisions", "all.npz") == f"{dh.collisions(task)}\n"
-    assert counts("--distance", "euclidean,cityblock") == found.to_dict()["distances"]
+    assert counts("--distance", "euclidean,cityblock") == result.to_dict()["distances"]
 
 
 @pytest.mark.parametrize(
@@ -294,8 +294,8 @@ def test_tables_of_each_distance_are_what_python_prints() -> None:
     ],
 )
 def test_options_of_collisions(args: list[str], settings: dict[str, Any], options: dict[str, Any]) -> None:
-    found = dh.collisions(dh.Task(POINTS, LABELS, **settings), **options)
-    assert counts(*args) == {"cosine": {"rule": found.rule, "counts": asdict(found.counts)}} != counts()
+    result = dh.collisions(dh.Task(POINTS, LABELS, **settings), **options)
+    assert counts(*args) == {"cosine": {"rule": result.rule, "counts": asdict(result.counts)}} != counts()
 
 
 @pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
@@ -306,11 +306,11 @@ def test_collisions_of_queries_that_are_in_the_gallery() -> None:
     assert again.exit_code == 0
     assert again.stderr.startswith("deadheat: warning: 40 of 40 queries are in the gallery")
     assert json.loads(again.stdout)["distances"] != alone
-    found = dh.collisions(dh.Task(POINTS, LABELS))
+    result = dh.collisions(dh.Task(POINTS, LABELS))
     for exclude in (np.arange(40), (list(LABELS * 0 + np.arange(40)), np.arange(40))):
         own = dh.collisions(dh.Task(POINTS, LABELS, POINTS, LABELS, exclude=exclude))
-        np.testing.assert_array_equal(own.kind, found.kind)
-        np.testing.assert_array_equal(own.size, found.size)
+        np.testing.assert_array_equal(own.kind, result.kind)
+        np.testing.assert_array_equal(own.size, result.size)
     with pytest.warns(dh.errors.QueryInGalleryWarning, match="give exclude="):
         dh.Task(POINTS, LABELS, POINTS, LABELS)
 
@@ -318,10 +318,10 @@ def test_collisions_of_queries_that_are_in_the_gallery() -> None:
 def test_what_is_drawn_of_collisions(monkeypatch: pytest.MonkeyPatch) -> None:
     plots = pytest.importorskip("deadheat.plots", reason="pictures need matplotlib")
     drawn, draw = [], plots.collision_image
-    monkeypatch.setattr(plots, "collision_image", lambda found, **how: drawn.append(found) or draw(found, **how))
+    monkeypatch.setattr(plots, "collision_image", lambda result, **how: drawn.append(result) or draw(result, **how))
     passed("collisions", "all.npz", "--distance", "cityblock", "--depth", 7, "--plot", "a.png", "--markdown", "a.md")
-    found = dh.collisions(dh.Task(POINTS, LABELS, distance="cityblock"), depth=7)
-    np.testing.assert_array_equal(drawn[0].kind, found.kind)
+    result = dh.collisions(dh.Task(POINTS, LABELS, distance="cityblock"), depth=7)
+    np.testing.assert_array_equal(drawn[0].kind, result.kind)
     assert Path("a.md").read_text().startswith("| cityblock, exact")
 
 
@@ -346,8 +346,8 @@ def confidences() -> dh.confidence.ConfidenceReport:
 )
 def test_confidences_are_read_wherever_they_are(file: str, where: str) -> None:
     np.savez("zero.npz", embeddings=POINTS, labels=LABELS)
-    found = content("confidence", file, *where.split(), "--distance", "euclidean")
-    assert found == json.loads(confidences().to_json())
+    result = content("confidence", file, *where.split(), "--distance", "euclidean")
+    assert result == json.loads(confidences().to_json())
 
 
 def test_tables_of_confidences() -> None:
@@ -357,17 +357,17 @@ def test_tables_of_confidences() -> None:
     assert printed.startswith("error by P@3 (%)")
     assert "confidence against Hit@1 (%)" in printed
     assert "Spearman" not in printed
-    found = content(*task, "-m", "P@3")
-    assert (list(found["curves"]), found["correlation"]) == (["P@3"], None)
+    result = content(*task, "-m", "P@3")
+    assert (list(result["curves"]), result["correlation"]) == (["P@3"], None)
 
 
 def test_the_report_of_confidences_in_python() -> None:
-    found = confidences()
-    columns = found.columns()
+    result = confidences()
+    columns = result.columns()
     assert set(columns["of"]) == {"error by Hit@1", "error by MAP@R", "confidence against Hit@1", "rank correlation"}
     at = columns["value"].index("rejecting 50 %")
-    assert columns["expected"][at] == found.curves["Hit@1"].expected[19]  # the 20 most confident of 40
-    assert found.to_dict()["curves"]["Hit@1"]["error_at_rejected"]["0"]["upper"] == found.curves["Hit@1"].upper[-1]
+    assert columns["expected"][at] == result.curves["Hit@1"].expected[19]  # the 20 most confident of 40
+    assert result.to_dict()["curves"]["Hit@1"]["error_at_rejected"]["0"]["upper"] == result.curves["Hit@1"].upper[-1]
     with pytest.raises(TypeError, match="report must be a Report, as evaluate returns, but is ndarray"):
         dh.confidence.confidence_report(np.ones(2), [1, 2])  # type: ignore[arg-type]
 
@@ -379,17 +379,17 @@ FEW: dict[str, Any] = {"draws": 3, "tries": 2}
 
 
 def test_exploit_prints_what_python_prints() -> None:
-    found = dh.exploit(dh.Task(POINTS, LABELS, distance="cityblock"), measure="Hit@1", seed=3, **FEW)
-    assert passed(*EXPLOIT, "-m", "Hit@1", "--seed", 3, "--digits", 3) == f"{found.to_text(digits=3)}\n"
-    assert content(*EXPLOIT, "-m", "Hit@1", "--seed", 3) == json.loads(found.to_json())
+    result = dh.exploit(dh.Task(POINTS, LABELS, distance="cityblock"), measure="Hit@1", seed=3, **FEW)
+    assert passed(*EXPLOIT, "-m", "Hit@1", "--seed", 3, "--digits", 3) == f"{result.to_text(digits=3)}\n"
+    assert content(*EXPLOIT, "-m", "Hit@1", "--seed", 3) == json.loads(result.to_json())
 
 
 @pytest.mark.filterwarnings("ignore::deadheat.errors.QueryInGalleryWarning")
 def test_exploit_with_a_gallery_and_own_rows() -> None:
     how: dict[str, Any] = {"distance": "cityblock", "ties": "float16", "exclude": np.load("own.npy")}
-    found = dh.exploit(dh.Task(POINTS, LABELS, SHELF, SHELF_LABELS, **how), **FEW)
+    result = dh.exploit(dh.Task(POINTS, LABELS, SHELF, SHELF_LABELS, **how), **FEW)
     printed = content(*EXPLOIT, "--gallery", "shelf.npz", "--exclude", "own.npy", "--ties", "float16")
-    assert printed == json.loads(found.to_json())
+    assert printed == json.loads(result.to_json())
     assert sorted(printed["measures"]["mAP"]["highest"]["order"]) == list(range(30))
 
 
@@ -404,9 +404,9 @@ def euclidean(*names: str, **settings: Any) -> dh.Task:
 
 def test_groups_are_what_python_prints() -> None:
     task = euclidean("train")
-    found = dh.grouped(task, group_size=4, measures="Hit@1", seed=3, draws=2)
+    result = dh.grouped(task, group_size=4, measures="Hit@1", seed=3, draws=2)
     asked = ("grouped", "train.npz", *USUAL, "--seed", 3, "--draws", 2, "--confidence-level", 0.9, "--digits", 3)
-    assert passed(*asked) == f"{found.to_text(confidence_level=0.9, digits=3)}\n"
+    assert passed(*asked) == f"{result.to_text(confidence_level=0.9, digits=3)}\n"
     several = dh.grouped(task, group_size=4, measures=["mAP", "Hit@1"], seed=3, draws=2)
     printed = content(*asked, "-m", "mAP,Hit@1")
     assert printed["grouped"] == several.to_dict(confidence_level=0.9)
@@ -417,9 +417,9 @@ def test_groups_are_what_python_prints() -> None:
 @pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
 def test_groups_with_a_gallery() -> None:
     task = euclidean("test", "store", ties="float16")
-    found = dh.grouped(task, group_size=4, measures="Hit@1", singletons="zero")
+    result = dh.grouped(task, group_size=4, measures="Hit@1", singletons="zero")
     asked = ("--gallery", "store.npz", *USUAL, "--ties", "float16", "--singletons", "zero")
-    assert content("grouped", "test.npz", *asked)["grouped"] == found.to_dict(confidence_level=0.95)
+    assert content("grouped", "test.npz", *asked)["grouped"] == result.to_dict(confidence_level=0.95)
     within = ("grouped", "test.npz", "--gallery", "test.npz", *USUAL)
     same = run(*within)
     assert same.exit_code == 0
@@ -433,8 +433,8 @@ def test_the_gap_of_two_files() -> None:
     printed = content(*asked, "-m", "Hit@1", "-m", "mAP")
     assert printed.keys() == {"deadheat", "schema", "gap"}
     for measure in ("Hit@1", "mAP"):
-        found = dh.generalization_gap(*both, group_size=4, measure=measure)
-        assert printed["gap"]["measures"][measure].items() >= found.to_dict().items()
+        result = dh.generalization_gap(*both, group_size=4, measure=measure)
+        assert printed["gap"]["measures"][measure].items() >= result.to_dict().items()
     shown = passed(*asked).splitlines()
     gap = dh.generalization_gap(*both, group_size=4)
     assert [line.split()[0] for line in shown[8:11]] == ["gap", "in", "plain"]
@@ -445,11 +445,11 @@ def test_the_gap_of_two_files() -> None:
 def test_the_test_set_has_a_gallery_of_its_own() -> None:
     asked = ("grouped", "train.npz", "--test", "test.npz", "--test-gallery", "store.npz", *USUAL)
     train, test = euclidean("train"), euclidean("test", "store")
-    found = dh.generalization_gap(train, test, group_size=4)
+    result = dh.generalization_gap(train, test, group_size=4)
     own = dh.generalization_gap(train, test.replace(exclude=np.arange(60)), group_size=4)
-    for gap, more in ((found, ()), (own, ("--test-exclude", "rows60.npy"))):
+    for gap, more in ((result, ()), (own, ("--test-exclude", "rows60.npy"))):
         assert content(*asked, *more)["gap"]["measures"]["Hit@1"].items() >= gap.to_dict().items()
-    assert own.to_dict() != found.to_dict()
+    assert own.to_dict() != result.to_dict()
 
 
 @pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
@@ -465,12 +465,12 @@ def test_what_is_said_of_the_test_set_names_its_options() -> None:
 
 
 def test_halves_are_those_of_table_1() -> None:
-    found = dh.split_half(euclidean("train"), group_size=4, measure="mAP", draws=7, seed=1)
+    result = dh.split_half(euclidean("train"), group_size=4, measure="mAP", draws=7, seed=1)
     asked = ("grouped", "train.npz", *USUAL, "-m", "Hit@1,mAP", "--halves", 7, "--seed", 1)
     printed = content(*asked)
     assert printed.keys() == {"deadheat", "schema", "grouped", "halves"}
-    assert printed["halves"]["measures"]["mAP"].items() >= found.to_dict().items()
-    assert found.tables()[0].to_text() in passed(*asked)
+    assert printed["halves"]["measures"]["mAP"].items() >= result.to_dict().items()
+    assert result.tables()[0].to_text() in passed(*asked)
     both = content("grouped", "train.npz", "--test", "test.npz", *USUAL, "--halves", 3)
     assert both.keys() == {"deadheat", "schema", "gap", "halves"}
 
@@ -481,8 +481,8 @@ def test_halves_are_those_of_table_1() -> None:
 def test_quantization_prints_what_python_prints() -> None:
     asked = ("-f", "fp16,int8", "-f", "binary", "--threshold", "mean", "-m", "MRR", "--distance", "l2", "--seed", 3)
     how: dict[str, Any] = {"formats": ["float16", "int8", "1 bit"], "threshold": "mean", "measures": "MRR"}
-    found = dh.compare_formats(dh.Task(POINTS, LABELS, distance="euclidean"), **how, seed=3)
-    assert passed("quantization", "all.npz", *asked) == f"{found}\n"
+    result = dh.compare_formats(dh.Task(POINTS, LABELS, distance="euclidean"), **how, seed=3)
+    assert passed("quantization", "all.npz", *asked) == f"{result}\n"
     base = dh.compare_formats(dh.Task(POINTS, LABELS), base="int8")
     assert json.loads(passed("quantization", "all.npz", "--base", "int8", "--json", "-")) == json.loads(base.to_json())
 

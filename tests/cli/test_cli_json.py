@@ -103,10 +103,10 @@ def test_the_schema_refuses_what_lacks_a_part(folder: None) -> None:
     content = written("evaluate", ("a.npz", "-m", "mAP"))
     for path in (["deadheat"], ["schema"], ["measures"], ["measures", "mAP", "lower"], ["profile"]):
         broken = copy.deepcopy(content)
-        place = broken
+        index = broken
         for key in path[:-1]:
-            place = place[key]
-        del place[path[-1]]
+            index = index[key]
+        del index[path[-1]]
         with pytest.raises(jsonschema.ValidationError):
             VALIDATORS["evaluate"].validate(broken)
     with pytest.raises(jsonschema.ValidationError):

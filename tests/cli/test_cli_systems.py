@@ -42,23 +42,23 @@ def reports(*names: str, **options: object) -> dict[str, dh.Report]:
 
 
 def test_compare_prints_what_python_prints(folder: Path) -> None:
-    found = dh.compare(*reports("full", "half").values(), names=("full", "half"), n_resamples=200)
+    result = dh.compare(*reports("full", "half").values(), names=("full", "half"), n_resamples=200)
     task = ("compare", "full.npz", "half.npz", *QUICK)
-    assert passed(*task) == f"{found}\n"
-    assert "Tests and intervals are over 12 classes." in str(found)
-    assert passed(*task, "--explain") == f"{found}\n\n{found.explain()}\n"
+    assert passed(*task) == f"{result}\n"
+    assert "Tests and intervals are over 12 classes." in str(result)
+    assert passed(*task, "--explain") == f"{result}\n\n{result.explain()}\n"
     how = {"resample": "query", "alternative": "less", "confidence_level": 0.8, "method": "BCa", "seed": 5}
     flags = [part for name, value in how.items() for part in (f"--{name.replace('_', '-')}", value)]
     a, b = reports("full", "half", distance="euclidean").values()
-    found = dh.compare(a, b, names=("full", "half"), n_resamples=200, **how)  # type: ignore[arg-type]
-    assert json.loads(passed(*task, *flags, "--distance", "euclidean", "--json", "-")) == json.loads(found.to_json())
+    result = dh.compare(a, b, names=("full", "half"), n_resamples=200, **how)  # type: ignore[arg-type]
+    assert json.loads(passed(*task, *flags, "--distance", "euclidean", "--json", "-")) == json.loads(result.to_json())
 
 
 def test_leaderboard_prints_what_python_prints(folder: Path) -> None:
-    found = dh.leaderboard(reports("half", "full", "rounded"), n_resamples=200)
+    result = dh.leaderboard(reports("half", "full", "rounded"), n_resamples=200)
     task = ("leaderboard", "half.npz", "full.npz", "rounded.npz", *QUICK)
-    assert passed(*task) == f"{found}\n"
-    assert passed(*task, "--latex", "-") == found.to_latex()
+    assert passed(*task) == f"{result}\n"
+    assert passed(*task, "--latex", "-") == result.to_latex()
     by_upper = dh.leaderboard(reports("half", "full"), n_resamples=200, rank_by="upper", resample="query", seed=3)
     args = ("half.npz", "full.npz", *QUICK, "--rank-by", "upper", "--resample", "query", "--seed", 3)
     assert passed("leaderboard", *args) == f"{by_upper}\n"
@@ -97,11 +97,11 @@ def run_reports(measures: str, rel: int = 1) -> dict[str, dh.Report]:
 
 
 def test_runs_are_compared_with_qrels(runs: None) -> None:
-    found = dh.compare(*run_reports("MRR AP").values(), names=("first", "last"))
+    result = dh.compare(*run_reports("MRR AP").values(), names=("first", "last"))
     asked = ("compare", "first.run", "last.run", "--qrels", "qrels", "-m", "MRR AP")
-    assert passed(*asked) == f"{found}\n"
-    assert found["MRR"].pvalue < 0.05
-    assert passed(*asked, "--explain", "--html", "page.html") == f"{found}\n\n{found.explain()}\n"
+    assert passed(*asked) == f"{result}\n"
+    assert result["MRR"].pvalue < 0.05
+    assert passed(*asked, "--explain", "--html", "page.html") == f"{result}\n\n{result.explain()}\n"
     assert "<h1>first and last</h1>" in Path("page.html").read_text()
     strict = dh.compare(*run_reports("AP", rel=2).values(), names=("first", "last"))
     assert passed(*asked[:-1], "AP", "--rel", 2) == f"{strict}\n"

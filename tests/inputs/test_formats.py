@@ -14,7 +14,7 @@ from inputs.written import refusal
 import deadheat as dh
 from deadheat.cli.main import main
 from deadheat.errors import FileError
-from deadheat.inputs.files import Content, Layout
+from deadheat.inputs.files import Content, FileLayout
 from deadheat.inputs.formats.registry import FORMATS, FileFormat
 from deadheat.inputs.samples import open_labels, open_rows
 
@@ -22,16 +22,16 @@ POINTS = np.array([[0.0], [1.0], [-1.0], [5.0]])
 WORDS = np.array(["a", "a", "b", "b"])
 
 
-def embeddings(path: Path, layout: Layout) -> Content:
+def embeddings(path: Path, layout: FileLayout) -> Content:
     """The toy's embeddings: all words of a line but the first."""
     return np.array([line.split()[1:] for line in path.read_text().splitlines()], dtype=np.float32)
 
 
-def labels(path: Path, layout: Layout) -> np.ndarray:
+def labels(path: Path, layout: FileLayout) -> np.ndarray:
     return np.array([line.split()[0] for line in path.read_text().splitlines()])
 
 
-def in_pieces(path: Path, layout: Layout) -> Iterator[np.ndarray]:
+def in_pieces(path: Path, layout: FileLayout) -> Iterator[np.ndarray]:
     for line in path.read_text().splitlines():
         yield np.array([line.split()[1:]], dtype=np.float32)
 
@@ -81,10 +81,10 @@ def test_the_command_knows_the_format_too(folder: Path) -> None:
 def test_pieces_and_maps_stay_on_disk(folder: Path) -> None:
     np.save(folder / "points.npy", POINTS)
 
-    def on_disk(path: Path, layout: Layout) -> Content:
+    def on_disk(path: Path, layout: FileLayout) -> Content:
         return np.load(folder / "points.npy", mmap_mode="r")
 
-    def a_view(path: Path, layout: Layout) -> Content:
+    def a_view(path: Path, layout: FileLayout) -> Content:
         np.save(folder / "more.npy", np.concatenate([POINTS[::-1], POINTS]))
         return np.load(folder / "more.npy", mmap_mode="r")[4:]
 

@@ -304,11 +304,11 @@ CHUNKS = {"q": {"d1#1": 0.5, "d2#1": 0.5, "d1#2": 0.5, "d3#1": 0.25, "d2#2": 0.7
 
 def ranks_by_every_order(document: str) -> set[int]:
     """The ranks of a document over all orders of tied chunks, of which each document keeps its first."""
-    chunks, found = CHUNKS["q"], set()
+    chunks, result = CHUNKS["q"], set()
     for order in itertools.permutations(chunks):
         if [chunks[chunk] for chunk in order] == sorted(chunks.values(), reverse=True):
-            found.add(list(dict.fromkeys(chunk[:2] for chunk in order)).index(document) + 1)
-    return found
+            result.add(list(dict.fromkeys(chunk[:2] for chunk in order)).index(document) + 1)
+    return result
 
 
 @pytest.mark.parametrize("repeats", ["max", "first"])

@@ -20,7 +20,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat.inputs import arrays, disk
 from deadheat.inputs.disk import File, Mapped
-from deadheat.inputs.files import Layout
+from deadheat.inputs.files import FileLayout
 from deadheat.inputs.samples import open_labels, open_rows, open_samples
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
 
@@ -86,10 +86,10 @@ def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_storage_hands_out_what_the_array_is(order: str, dtype: str, tmp_path: Path) -> None:
     rows = np.asarray(rows_as(dtype), order=order)  # type: ignore[call-overload]
     path = save(tmp_path / "a.npy", rows)
-    found: dict[type, object] = {Array: rows, File: path, Shards: [rows[:20], path]}
+    result: dict[type, object] = {Array: rows, File: path, Shards: [rows[:20], path]}
     if order == "C":  # else it is copied to a file
-        found[Mapped] = np.load(path, mmap_mode="r")
-    for kind, value in found.items():
+        result[Mapped] = np.load(path, mmap_mode="r")
+    for kind, value in result.items():
         source = open_rows(value, "gallery")
         assert type(source) is kind
         check(source, np.concatenate([rows[:20], rows]) if kind is Shards else rows)
@@ -364,7 +364,7 @@ def test_labels_in_the_files_of_embeddings(tmp_path: Path) -> None:
         table = pa.table({"e": pa.array(list(ROWS[part]), pa.list_(pa.float64())), "who": labels[part]})
         pyarrow.parquet.write_table(table, tmp_path / f"{part.start}-{part.stop}.parquet")
     for given, expected in ((None, labels), (save(tmp_path / "l-1.npy", np.arange(57)), np.arange(57))):
-        samples = open_samples(tmp_path / "*.parquet", given, layout=Layout(label_column="who"))
+        samples = open_samples(tmp_path / "*.parquet", given, layout=FileLayout(label_column="who"))
         check(samples.embeddings, ROWS)
         assert_array_equal(samples.labels, expected)
 

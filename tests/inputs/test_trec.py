@@ -121,9 +121,9 @@ def test_whole_floats_are_grades(tmp_path: Path) -> None:
     expected = {"q": {"a": 1, "b": 2, "c": 3, "d": -1}}
     given = {"q": {"a": 1.0, "b": np.float32(2), "c": 3, "d": -1.0}}
     for source in (path, given):
-        found = trec.open_qrels(source)
-        assert found == expected
-        assert {type(grade) for grade in found["q"].values()} == {int}
+        result = trec.open_qrels(source)
+        assert result == expected
+        assert {type(grade) for grade in result["q"].values()} == {int}
     for odd in (-1.5, float("nan"), "1"):
         with pytest.raises((TypeError, ValueError), match=r"rel must be a(n integer, or a gain of 0,| number, but)"):
             trec.open_qrels({"q": {"a": odd}})

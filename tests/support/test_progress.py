@@ -214,9 +214,9 @@ def test_rates_for_people(rate: float, expected: str) -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_results_come_in_the_order_of_the_items_and_one_thread_is_the_callers(threads: int) -> None:
     with Workers(threads) as workers:
-        found = workers.each(lambda item: (item**2, threading.get_ident()), range(20))
-    assert [square for square, _ in found] == [item**2 for item in range(20)]
-    assert ({thread for _, thread in found} == {threading.get_ident()}) == (threads == 1)
+        result = workers.each(lambda item: (item**2, threading.get_ident()), range(20))
+    assert [square for square, _ in result] == [item**2 for item in range(20)]
+    assert ({thread for _, thread in result} == {threading.get_ident()}) == (threads == 1)
 
 
 def test_there_are_no_more_threads_than_processors(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,9 +123,9 @@ def test_folders_of_killed_processes_are_deleted_by_the_next(
             process.wait(60)
         (folder / "deadheat-mine").mkdir()
         with scratch.opened_folder(str(folder / "deadheat-mine")):
-            found = {path.name for path in folder.iterdir()} - {"deadheat-mine"}
+            result = {path.name for path in folder.iterdir()} - {"deadheat-mine"}
         shutil.rmtree(folder / "deadheat-mine")
-        return found
+        return result
 
     always = {"deadheat-job-new", "deadheat-other"}
     assert left(None) == {path.name for path in kept} | always

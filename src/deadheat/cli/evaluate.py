@@ -82,9 +82,9 @@ def evaluate(file: Path, **options: Any) -> None:
         report.profile.save(profile.resolve())
     if html is not None:
         depth = options["collisions"]
-        found = None if depth is None else searches.collisions(task, depth=depth)
+        result = None if depth is None else searches.collisions(task, depth=depth)
         about = about_page(file, *filter(None, [options["gallery"]]))
-        page = pages.html_report(report, title=file.name, about=about, confidence=confidence, collisions=found)
+        page = pages.html_report(report, title=file.name, about=about, confidence=confidence, collisions=result)
         write_page(html, page)
     if options["receipt"] is not None:
         receipts.receipt_of(report, task).save(options["receipt"])

@@ -22,7 +22,7 @@ from deadheat.analyses.difference import GateBy, PairedTest
 from deadheat.analyses.public_board import PublicBoard, lower_bounds
 from deadheat.cli import isolation
 from deadheat.cli import options as shared
-from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
+from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choices, Command, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
 from deadheat.engine.task import Task
@@ -60,7 +60,7 @@ FILES = (
         help="Read the gallery's labels from this file: once for all systems, or once for each."),
 )  # fmt: skip
 CHUNKS = (
-    option("TREC run", "--repeats", type=Choice(get_args(Repeats)),
+    option("TREC run", "--repeats", type=Choices(get_args(Repeats)),
         help="Take the best entry of a document that a run lists several times, such as once for each chunk."),
     option("TREC run", "--documents", type=PATH, metavar="FILE",
         help="Take the document of each chunk in a run from here: two columns."),
@@ -82,7 +82,7 @@ QRELS = (
 TESTING = (
     shared.RESAMPLE,
     shared.LEVEL,
-    option("Statistics", "--method", type=Choice(BOOTSTRAP), default="percentile",
+    option("Statistics", "--method", type=Choices(BOOTSTRAP), default="percentile",
         help="Make intervals by this bootstrap."),
     option("Statistics", "--n-resamples", type=INTEGER, default=9999, metavar="N",
         help="Draw N resamples for an interval, and at most N permutations for a p-value."),
@@ -106,7 +106,7 @@ _OF_RUNS = {"qrels", *_JUDGING}
 @with_options(TESTING)
 @with_options(
     [
-        option("Statistics", "--alternative", type=Choice(ALTERNATIVES), default="two-sided",
+        option("Statistics", "--alternative", type=Choices(ALTERNATIVES), default="two-sided",
             help="Test whether A and B differ, A is better (greater), or A is worse (less).")
     ],
     shared.TEXTS,
@@ -139,28 +139,28 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
     if not 0 <= max_drop <= 100:
         raise click.UsageError(f"--max-drop must be points of per cent from 0 to 100, but is {max_drop:g}")
     (a, of_a), (b, of_b) = _reports(files, options).items()
-    found = comparison.compare(of_a, of_b, names=(a, b), **settings(options))
+    result = comparison.compare(of_a, of_b, names=(a, b), **settings(options))
     if options["html"] is not None:
         about = shared.about_page(*files)
         page = html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, **settings(options))
         write_page(options["html"], page)
     gate_by: GateBy = options["gate_by"] or "lower"
-    dropped = found.dropped(max_drop / 100, gate_by) if options["fail_if_worse"] else ()
-    deliver_explained(found, options)
+    dropped = result.dropped(max_drop / 100, gate_by) if options["fail_if_worse"] else ()
+    deliver_explained(result, options)
     if options["fail_if_worse"]:
-        note(_verdict(found, dropped, max_drop, gate_by))
+        note(_verdict(result, dropped, max_drop, gate_by))
     return WORSE if dropped else 0
 
 
-def _verdict(found: comparison.Comparison, dropped: tuple[str, ...], max_drop: float, gate_by: GateBy) -> str:
+def _verdict(result: comparison.Comparison, dropped: tuple[str, ...], max_drop: float, gate_by: GateBy) -> str:
     """Return the sentence that says what --fail-if-worse decided, and by which values."""
-    a, b = found.names
+    a, b = result.names
     by = {"lower": " by the lower bound", "expected": " by the expected value", "certain": " under any tie-breaking"}
     if not dropped:
         points = f" by more than {max_drop:g} points" if max_drop else ""
-        return f"{b} passes: no measure is below {a}'s{points}{by[gate_by]} ({', '.join(found)})."
+        return f"{b} passes: no measure is below {a}'s{points}{by[gate_by]} ({', '.join(result)})."
     least = "at least " if gate_by == "certain" else ""
-    lost = [f"{name} by {least}{100 * found[name].drop(gate_by):.4g} points" for name in dropped]
+    lost = [f"{name} by {least}{100 * result[name].drop(gate_by):.4g} points" for name in dropped]
     return f"{b} is worse than {a}{by[gate_by]}: {comparison.listed(lost)}, where {max_drop:g} are allowed."
 
 
@@ -195,8 +195,8 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         public = _public(files, options)
         deliver(public, options)
         if not public.values:
-            came = "the only one was" if len(files) == 1 else f"all {len(files)} were"
-            raise click.ClickException(f"no submission could be ranked: {came} refused")
+            held = "the only one was" if len(files) == 1 else f"all {len(files)} were"
+            raise click.ClickException(f"no submission could be ranked: {held} refused")
         return
     if len(files) < 2:
         raise click.UsageError(f"leaderboard takes at least two files, but got {len(files)}")
@@ -216,7 +216,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
             help="Read QRELS in this format."),
         option("Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
             help='Compute these measures, such as "AP nDCG@10 P@5"; can be repeated.'),
-        option("Measure", "--singletons", type=Choice(get_args(Singletons)),
+        option("Measure", "--singletons", type=Choices(get_args(Singletons)),
             help="Count a query without a relevant document as this. Default: skip; with --trec-eval: zero."),
     ],
     TESTING,
@@ -429,14 +429,14 @@ def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
         given = {key: value for key, value in own.items() if key not in _OF_BOARD}
         given |= {part: [] if own[part] is None else [own[part]] for part in shared.PARTS}
         try:
-            found = _Answer.of(isolation.run(isolation.words_of(given), file, options)[1], measures)
+            result = _Answer.of(isolation.run(isolation.words_of(given), file, options)[1], measures)
         except isolation.Died as error:
-            found = _Answer(refused=error.message)
-        if found.lower is None:
-            refused[name] = printable(found.refused, MOST)
+            result = _Answer(refused=error.message)
+        if result.lower is None:
+            refused[name] = printable(result.refused, MOST)
         else:
-            lower[name] = found.lower
-        online |= found.online
+            lower[name] = result.lower
+        online |= result.online
         note(f"{file}: {'refused' if name in refused else 'ranked'}", level=1)
     if online:
         note(isolation.ONLINE)
@@ -454,11 +454,11 @@ class _Answer(NamedTuple):
     def of(cls, text: bytes, measures: tuple[str, ...]) -> _Answer:
         """Return the answer in what a process printed: of these measures, and in range."""
         with suppress(ValueError, RecursionError, AttributeError):
-            found = json.loads(text)
-            online = found.get("online") is True
-            if isinstance(found.get("refused"), str):
-                return cls(None, found["refused"], online)
-            lower = {name: math.nan if value is None else value for name, value in found.get("lower").items()}
+            result = json.loads(text)
+            online = result.get("online") is True
+            if isinstance(result.get("refused"), str):
+                return cls(None, result["refused"], online)
+            lower = {name: math.nan if value is None else value for name, value in result.get("lower").items()}
             if tuple(lower) == measures and all(
                 type(value) is float and not abs(value) > 1 for value in lower.values()
             ):

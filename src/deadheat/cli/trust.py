@@ -68,14 +68,14 @@ def _audited(file: Path, options: dict[str, Any]) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", QueryInGalleryWarning)  # which is a finding
         with shared.opened(file, options, settings, "auditing") as task:
-            found = audit_of(task, summary, options["seed"])
-    return _delivered(found, options)
+            result = audit_of(task, summary, options["seed"])
+    return _delivered(result, options)
 
 
-def _delivered(found: Audited, options: dict[str, Any]) -> int:
+def _delivered(result: Audited, options: dict[str, Any]) -> int:
     """Write and print an audit, and return the exit status."""
-    deliver(found, options)
-    return 0 if found.passes(strict=options["strict"]) else FAILED
+    deliver(result, options)
+    return 0 if result.passes(strict=options["strict"]) else FAILED
 
 
 @click.command("audit-collection", cls=Command, example="audit-collection corpus.npz qrels.txt")

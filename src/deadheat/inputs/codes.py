@@ -16,7 +16,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import require_same_dim
 from deadheat.inputs.source import Array, Source
 
-_AT_ONCE = 1 << 22  # entries that are looked at together
+_AT_ONCE = 1 << 22  # entries that are examined together
 
 
 def is_packed(source: Source) -> bool:

@@ -48,11 +48,11 @@ class Mapped(Source):
         self._may_drop = array.mode != "c" and hasattr(mmap, "MADV_DONTNEED")
         down, along = map(abs, array.strides)
         self.by_column = along > down and min(self.shape) > 1
-        self._spread = max(1, down, self.shape[1] * self.stored.itemsize)  # bytes from one row to the next
+        self._stride = max(1, down, self.shape[1] * self.stored.itemsize)  # bytes from one row to the next
 
     def as_stored(self) -> Iterator[Rows]:
         """Yield all rows in order, in pieces, in the type in which they are stored."""
-        step = max(1, RESIDENT // self._spread)
+        step = max(1, RESIDENT // self._stride)
         for start in range(0, len(self), step):
             rows = np.empty((min(step, len(self) - start), self.shape[1]), dtype=self.stored)
             self._copy(slice(start, start + step), rows, slice(None))
@@ -70,7 +70,7 @@ class Mapped(Source):
             yield rows
 
     def _read_into(self, start: int, out: Rows) -> None:
-        step = max(1, RESIDENT // self._spread)
+        step = max(1, RESIDENT // self._stride)
         for first in range(0, len(out), step):
             last = min(first + step, len(out))
             self._copy(slice(start + first, start + last), out, slice(first, last))
@@ -88,7 +88,7 @@ class Mapped(Source):
         around a requested page, up to a huge page.
         """
         near = self.shape[1] * self.stored.itemsize + AROUND
-        touched = np.minimum(np.diff(wanted, prepend=wanted[:1]) * self._spread, near).cumsum()
+        touched = np.minimum(np.diff(wanted, prepend=wanted[:1]) * self._stride, near).cumsum()
         cuts = np.flatnonzero(np.diff(touched // RESIDENT)) + 1
         return [0, *cuts.tolist(), len(wanted)]
 
@@ -116,10 +116,10 @@ class File(Source):
     spool: Unnamed | None = None
     by_column = False
 
-    def __init__(self, place: Place, title: str = VALUES) -> None:
-        self.shape, self.stored, self.title = place.shape, np.dtype(place.dtype), title
+    def __init__(self, index: Place, title: str = VALUES) -> None:
+        self.shape, self.stored, self.title = index.shape, np.dtype(index.dtype), title
         self.dtype = float_type(self.stored)
-        self._path, self._offset = os.path.abspath(place.path), place.offset
+        self._path, self._offset = os.path.abspath(index.path), index.offset
         self._row = max(1, self.shape[1] * self.stored.itemsize)  # bytes
         self._state = self.state()
 
@@ -232,17 +232,17 @@ def spooled(pieces: Iterable[Rows]) -> Source:
     """Check rows and copy them to a temporary file, which is deleted with the source."""
     spool = Unnamed()
     try:
-        place = copied(_exact(pieces), spool.file, tempfile.gettempdir())
+        index = copied(_exact(pieces), spool.file, tempfile.gettempdir())
         spool.written()
     except BaseException as error:
         spool.close()
         if isinstance(error, OSError):  # the disk is full: say which
             error.filename = error.filename or tempfile.gettempdir()
         raise
-    if not place.shape[0]:
+    if not index.shape[0]:
         spool.close()
-        return Array(np.empty(place.shape, dtype=float_type(np.dtype(place.dtype))))
-    source = File(place._replace(path=spool.path))
+        return Array(np.empty(index.shape, dtype=float_type(np.dtype(index.dtype))))
+    source = File(index._replace(path=spool.path))
     source.spool = spool
     return source
 
@@ -286,11 +286,11 @@ def places_of(source: Source) -> list[Place | Source]:
     2
     """
     if isinstance(source, Shards):
-        return [place for part in source._sources for place in places_of(part)]
+        return [index for part in source._sources for index in places_of(part)]
     if isinstance(source, File):
         return [Place(source._path, source.stored.str, source._offset, source.shape)]
-    place = _place_of_map(source) if isinstance(source, Mapped) else None
-    return [source if place is None else place]
+    index = _place_of_map(source) if isinstance(source, Mapped) else None
+    return [source if index is None else index]
 
 
 def _place_of_map(source: Mapped) -> Place | None:
@@ -322,6 +322,6 @@ def open_places(places: Sequence[Place], title: str) -> Source:
     return sources[0] if len(sources) == 1 else Shards(sources)
 
 
-def _opened(place: Place, title: str, stays: bool) -> Source:
-    array: Any = np.memmap(place.path, np.dtype(place.dtype), "r", place.offset, place.shape) if stays else None
-    return Array(np.asarray(array)) if stays and array.flags.aligned else File(place, title)
+def _opened(index: Place, title: str, stays: bool) -> Source:
+    array: Any = np.memmap(index.path, np.dtype(index.dtype), "r", index.offset, index.shape) if stays else None
+    return Array(np.asarray(array)) if stays and array.flags.aligned else File(index, title)

@@ -60,7 +60,7 @@ class LabelSets:
     def rows(self) -> list[list[Any]]:
         """Return the labels of each row in ascending order; those of a matrix are the numbers of columns."""
         bits = self.bits()
-        names = list(map(int, self.names)) if all(isinstance(name, _Column) for name in self.names) else self.names
+        names = list(map(int, self.names)) if all(isinstance(name, ColumnLabel) for name in self.names) else self.names
         return [[names[i] for i in np.flatnonzero(row)] for row in bits]
 
     def bits(self) -> NDArray[np.uint8]:
@@ -138,7 +138,7 @@ def label_sets(values: Any, n: int, name: str, what: str) -> LabelSets:
 
 def aligned(query: LabelSets, gallery: LabelSets) -> tuple[LabelSets, LabelSets]:
     """Return the labels of queries and gallery with one bit for the same label in both."""
-    columns = [any(isinstance(label, _Column) for label in sets.names) for sets in (query, gallery)]
+    columns = [any(isinstance(label, ColumnLabel) for label in sets.names) for sets in (query, gallery)]
     with naming("labels and gallery_labels"):
         if all(columns):
             if len(query.names) != len(gallery.names):
@@ -167,7 +167,7 @@ symmetric and with a full diagonal: Task.from_scores(scores, relevant, junk=np.e
 Task.from_judged takes its pairs
     """
     n = len(sets)
-    if not isinstance(sets, LabelSets) or n < 3 or len(sets.names) != n or not isinstance(sets.names[0], _Column):
+    if not isinstance(sets, LabelSets) or n < 3 or len(sets.names) != n or not isinstance(sets.names[0], ColumnLabel):
         return
     row = np.arange(n)
     diagonal = sets.words[row, row // 64] >> (row % 64).astype(np.uint64) & np.uint64(1)
@@ -189,7 +189,7 @@ def _is_symmetric(words: Words, n: int) -> bool:
     return True
 
 
-class _Column(int):
+class ColumnLabel(int):
     """The number of a column of a matrix, which stands for its label."""
 
 
@@ -206,7 +206,7 @@ def _of_matrix(values: Any) -> LabelSets:
     packed = np.packbits(matrix.astype(np.bool_), axis=1, bitorder="little")
     words = np.zeros((len(packed), max(1, -(-packed.shape[1] // 8)) * 8), dtype=np.uint8)
     words[:, : packed.shape[1]] = packed
-    return LabelSets(words.view("<u8").astype(np.uint64), tuple(map(_Column, range(matrix.shape[1]))))
+    return LabelSets(words.view("<u8").astype(np.uint64), tuple(map(ColumnLabel, range(matrix.shape[1]))))
 
 
 def _of_sparse(values: Any) -> LabelSets:
@@ -215,7 +215,7 @@ def _of_sparse(values: Any) -> LabelSets:
     if (matrix.data[given] != 1).any():
         raise InvalidValueError(VALUES, f"{_BITS_ALONE}, but holds another")
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[given]
-    return LabelSets(_bits(row, matrix.indices[given], matrix.shape), tuple(map(_Column, range(matrix.shape[1]))))
+    return LabelSets(_bits(row, matrix.indices[given], matrix.shape), tuple(map(ColumnLabel, range(matrix.shape[1]))))
 
 
 def _of_sets(values: Sequence[Any]) -> LabelSets:

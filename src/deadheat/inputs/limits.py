@@ -137,8 +137,8 @@ def require_bytes(path: str | os.PathLike[str], part: str, n_byte: int, n_held: 
     """Refuse an array that takes more than `most` bytes, by default `unpacked`, and far more than its file has."""
     limit = current()
     if n_byte > max(limit.unpacked if most is None else most, limit.ratio * n_held):
-        came = f"unpacks from {n_held} bytes to {n_byte / 1e9:.3g} GB, over {limit.ratio} for each"
-        raise FileError(path, f"{part} {came}: save it uncompressed")
+        got = f"unpacks from {n_held} bytes to {n_byte / 1e9:.3g} GB, over {limit.ratio} for each"
+        raise FileError(path, f"{part} {got}: save it uncompressed")
 
 
 def path_of(file: IO[bytes]) -> str:

@@ -64,8 +64,8 @@ def open_rules(metadata: Any, n: int, positives: Rule, negatives: Rule) -> tuple
         rule = "must have a column under 'different' that positives have under 'same', so that no pair is both"
         raise InvalidValueError("negatives", f"{rule}, but have {checks.few(different)} and {checks.few(same)}")
     if not isinstance(metadata, Mapping) and not is_frame(metadata):
-        came = f"is of type {type(metadata).__name__}"
-        raise InvalidTypeError("metadata", f"must be a data frame or a dictionary of columns, but {came}")
+        got = f"is of type {type(metadata).__name__}"
+        raise InvalidTypeError("metadata", f"must be a data frame or a dictionary of columns, but {got}")
     held = list(getattr(metadata, "column_names", getattr(metadata, "columns", metadata)))  # Arrow's have values
     columns = {}
     for name in dict.fromkeys([*same, *other, *negative_same, *different]):

@@ -28,7 +28,7 @@ from deadheat.inputs import features, label_sets
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
 from deadheat.inputs.conversion import is_on_card, n_dim, plain, require_collected
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
-from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matching, orders, paths_given, paths_in
+from deadheat.inputs.files import Content, FileLayout, Labels, Orders, is_path, matching, orders, paths_given, paths_in
 from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import common_kind, flat, joined, require_together
 from deadheat.inputs.labels import labels as checked_labels
@@ -51,7 +51,7 @@ LabelsLike: TypeAlias = ArrayLike | Files
 QueryLabels: TypeAlias = LabelsLike | Mapping[Any, Any]  # also by the id of the query
 EmbeddingsLike: TypeAlias = ArrayLike | Source | Files | Sequence[Source]
 
-USUAL = Layout()  # arrays and columns have the names that they usually have
+USUAL = FileLayout()  # arrays and columns have the names that they usually have
 
 Embeddings = TypeVar("Embeddings")
 AnyPath = str | os.PathLike[str]
@@ -78,7 +78,7 @@ def open_samples(
     labels: LabelsLike | None = None,
     *,
     names: tuple[str, str] = ("embeddings", "labels"),
-    layout: Layout = USUAL,
+    layout: FileLayout = USUAL,
     several: bool = False,
 ) -> Samples[Source]:
     """Open embeddings and their labels, as `open_rows` and `open_labels` do, and check that they belong together.
@@ -112,7 +112,7 @@ def open_pair(
     gallery: EmbeddingsLike | None = None,
     gallery_labels: LabelsLike | None = None,
     *,
-    layout: Layout = USUAL,
+    layout: FileLayout = USUAL,
     names: tuple[str, str, str, str] = ("embeddings", "labels", "gallery", "gallery_labels"),
 ) -> Pair:
     """Open queries and gallery, each as `open_samples` does, with labels that can be compared.
@@ -144,7 +144,9 @@ def open_pair(
         return pair
     several = [isinstance(part.labels, LabelSets) for part in (query, items)]
     if any(several) and not all(several):
-        rule = f"must both have one label a row, or both several, but {names[1 if several[0] else 3]} alone have several"
+        rule = (
+            f"must both have one label a row, or both several, but {names[1 if several[0] else 3]} alone have several"
+        )
         raise InvalidTypeError(f"{names[1]} and {names[3]}", rule)
     if any(several):
         of_both: Sequence[Any] = label_sets.aligned(query.labels, items.labels)
@@ -237,7 +239,7 @@ def read(
         raise InvalidTypeError("label_column", rule)
     header is None or checks.flag(header, "header")
     chosen, left_out = _patterns(columns, "columns"), _patterns(drop, "drop")
-    layout = Layout(embeddings_key, labels_key, label_column, header, columns=chosen, drop=left_out)
+    layout = FileLayout(embeddings_key, labels_key, label_column, header, columns=chosen, drop=left_out)
     _reject_unused_options(layout, [(path, labels)])
     opened = open_samples(path, labels, layout=layout)
     return Samples(opened.embeddings.whole(), opened.labels)
@@ -268,7 +270,7 @@ def _reject_tables(value: Any) -> None:
         raise InvalidTypeError(VALUES, f"must be an array or a column, but is a {kind}{hint}")
 
 
-def _reject_unused_options(layout: Layout, samples: Sequence[tuple[Any, Any]]) -> None:
+def _reject_unused_options(layout: FileLayout, samples: Sequence[tuple[Any, Any]]) -> None:
     if layout == USUAL:
         return
     embeddings = [path for rows, _ in samples for path in paths_in(rows)]
@@ -287,7 +289,7 @@ class Part(NamedTuple):
     def title(self) -> str:
         return self.argument + self.which
 
-    def read(self, layout: Layout, what: Any) -> Any:
+    def read(self, layout: FileLayout, what: Any) -> Any:
         """Return what the file of this part holds."""
         with naming(self.title):
             return registry.read(self.value, layout, what)
@@ -304,7 +306,7 @@ def _parts(value: Any, argument: str) -> list[Part]:
     return parts
 
 
-def _open_both(embeddings: Any, names: tuple[str, str], layout: Layout) -> tuple[Source, Labels]:
+def _open_both(embeddings: Any, names: tuple[str, str], layout: FileLayout) -> tuple[Source, Labels]:
     if not paths_given(embeddings):
         raise InvalidTypeError(names[1], "must be given: only files can hold labels too")
     parts = _parts(embeddings, names[0])
@@ -314,7 +316,7 @@ def _open_both(embeddings: Any, names: tuple[str, str], layout: Layout) -> tuple
     return _join_rows(sources, parts), _join_labels([labels for _, labels in contents], of_labels)
 
 
-def open_rows(value: Any, argument: str, layout: Layout = USUAL) -> Source:
+def open_rows(value: Any, argument: str, layout: FileLayout = USUAL) -> Source:
     """Check embeddings in arrays or files, and return a source of their rows.
 
     A list of paths or of two-dimensional arrays is concatenated; parts may have no rows. A list of rows is one array.
@@ -336,7 +338,7 @@ def open_rows(value: Any, argument: str, layout: Layout = USUAL) -> Source:
     return _join_rows([_open_part(part, layout) for part in parts], parts)
 
 
-def open_labels(value: Any, argument: str, layout: Layout = USUAL) -> Any:
+def open_labels(value: Any, argument: str, layout: FileLayout = USUAL) -> Any:
     """Return labels as `inputs.labels` takes them: read from files if `value` is a path, else unchanged.
 
     A list of one-dimensional arrays, or of paths (path objects, or strings with the ending of one format), is
@@ -380,7 +382,7 @@ def are_label_files(value: Any) -> bool:
     return is_path(value) or (_are_label_parts(value) and all(map(is_path, value)))
 
 
-def _open_part(part: Part, layout: Layout) -> Source:
+def _open_part(part: Part, layout: FileLayout) -> Source:
     if isinstance(part.value, Source):
         return part.value
     if is_path(part.value):

@@ -46,10 +46,10 @@ class Source(ABC):
     @cached_property
     def extremes(self) -> Rows:
         """The least and the greatest number of each row, and the smallest size that is not 0 or infinity, (n, 3)."""
-        found = np.empty((len(self), 3), dtype=self.dtype)
+        result = np.empty((len(self), 3), dtype=self.dtype)
         for start, rows in self.pieces():
-            _core.row_extremes(rows, found[start : start + len(rows)], self.threads)
-        return found
+            _core.row_extremes(rows, result[start : start + len(rows)], self.threads)
+        return result
 
     def read(self, start: int, stop: int) -> Rows:
         """Return rows `start` to before `stop`, (stop - start, dim), C-contiguous; the caller must not change them."""
@@ -89,10 +89,10 @@ class Source(ABC):
 
     def state(self) -> Hashable:
         """Return a value that differs once somebody has changed a number in the rows; it takes as long as a copy."""
-        found = 0
+        result = 0
         for _, rows in self.pieces():
-            found = zlib.crc32(_core.hash_rows(rows, False, self.threads), found)
-        return found
+            result = zlib.crc32(_core.hash_rows(rows, False, self.threads), result)
+        return result
 
     @abstractmethod
     def _read_into(self, start: int, out: Rows) -> None:

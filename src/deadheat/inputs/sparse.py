@@ -91,6 +91,8 @@ def _of_tensor(values: Any) -> tuple[Int64, Index, Rows]:
     with converting(values):  # PyTorch cannot sort those of float8, or on the device "meta"
         rows = values.detach().cpu().to_sparse_coo().coalesce()
     if rows.sparse_dim() != 2:
-        raise InvalidTypeError(VALUES, "must hold numbers, but is a sparse tensor of dense rows: give tensor.to_dense()")
+        raise InvalidTypeError(
+            VALUES, "must hold numbers, but is a sparse tensor of dense rows: give tensor.to_dense()"
+        )
     row, columns = rows.indices().numpy()
     return offsets_of(np.bincount(row, minlength=len(rows))), columns, on_host(rows.values())

@@ -68,21 +68,21 @@ def arrays(number: int, length: int, dtype: DTypeLike = np.int64) -> tuple[Array
         raise StorageError(error.errno or errno.EIO, f"cannot {refused}: {error.strerror or error}") from None
 
 
-class _Mapped(mmap.mmap):
+class FileMap(mmap.mmap):
     descriptor = -1
 
 
 def _mapped(size: int) -> mmap.mmap:
     with tempfile.TemporaryFile() as file:
         _reserve(file, size)
-        mapped = _Mapped(file.fileno(), size)
+        mapped = FileMap(file.fileno(), size)
         if hasattr(os, "pwrite"):  # on a system where what is written and what is mapped are the same pages
             mapped.descriptor = os.dup(file.fileno())
-            weakref.finalize(mapped, _close_aside, mapped.descriptor)
+            weakref.finalize(mapped, _close_in_thread, mapped.descriptor)
         return mapped
 
 
-def _close_aside(descriptor: int) -> None:
+def _close_in_thread(descriptor: int) -> None:
     """Close a large file in a thread: to free its pages takes 6 % of an evaluation in two classes (20,000 x 64).
 
     The garbage collector may call this anywhere, so it takes no lock and waits for nothing, as `threading.Thread` does.
@@ -95,7 +95,7 @@ def _close_aside(descriptor: int) -> None:
 
 def descriptor_of(array: NDArray[Any]) -> int:
     """Return a descriptor of the file that one of `arrays` begins, to write into its pages; −1 if it is in memory."""
-    return array.base.descriptor if isinstance(array.base, _Mapped) else -1
+    return array.base.descriptor if isinstance(array.base, FileMap) else -1
 
 
 def _reserve(file: IO[bytes], size: int) -> None:

@@ -12,9 +12,9 @@ import numpy as np
 from deadheat.errors import FileError, InputError
 from deadheat.inputs import limits
 from deadheat.inputs.conversion import column_array, is_list_type
-from deadheat.inputs.files import LABELS, Labels, Layout
+from deadheat.inputs.files import LABELS, FileLayout, Labels
 from deadheat.inputs.formats import tables
-from deadheat.inputs.formats.tables import Table
+from deadheat.inputs.formats.tables import Columns
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import lazy, require
 
@@ -24,22 +24,22 @@ PIECE = 4 << 20  # bytes that are read at once, about
 LISTS = 256  # rows of lists that are read at once: any of them may be longer than the first
 
 
-def embeddings(path: Path, layout: Layout) -> Iterator[Array]:
+def embeddings(path: Path, layout: FileLayout) -> Iterator[Array]:
     """Return all columns except that of the labels, or a column of lists, in pieces."""
     return _pieces(path, layout, with_labels=False)
 
 
-def labels(path: Path, layout: Layout) -> Labels:
+def labels(path: Path, layout: FileLayout) -> Labels:
     """Return the column of labels of a table that is read for its labels only; no other column is read."""
     return _labels(path, layout, tables.only_label_place)
 
 
-def samples(path: Path, layout: Layout) -> tuple[Iterator[Array], Labels]:
+def samples(path: Path, layout: FileLayout) -> tuple[Iterator[Array], Labels]:
     """Return the embedding in pieces, and the column of labels."""
     return _pieces(path, layout, with_labels=True), _labels(path, layout, tables.label_place)
 
 
-def _pieces(path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
+def _pieces(path: Path, layout: FileLayout, with_labels: bool) -> Iterator[Array]:
     """Yield the embedding in at least one piece, all of the same dim. Other columns are not read."""
     with opened_parquet(path) as (raw, file):
         empty = _table(path, file.schema_arrow.empty_table(), layout.embeddings_key)
@@ -58,7 +58,7 @@ def _pieces(path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
             yield tables.numbers(empty, indices)
 
 
-def _labels(path: Path, layout: Layout, find: Callable[[Table, Layout], int]) -> Labels:
+def _labels(path: Path, layout: FileLayout, find: Callable[[Columns, FileLayout], int]) -> Labels:
     with opened_parquet(path) as (raw, file):
         empty = _table(path, file.schema_arrow.empty_table())
         name = (empty.names or [])[find(empty, layout)]
@@ -104,7 +104,9 @@ def _batches(path: Path, raw: IO[bytes], file: Any, names: Sequence[str]) -> Ite
         yield batch
 
 
-def _table(path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None) -> Table:
+def _table(
+    path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None
+) -> Columns:
     """Return the columns of a table or batch that begins at row `first`; its lists must have length `width`."""
     names = list(content.schema.names)
     tables.check_names(path, names)
@@ -113,7 +115,7 @@ def _table(path: Path, content: Any, list_column: str | None = None, first: int 
     skipped = [n for n in names if list_column not in (None, n) and is_list_type(content.schema.field(n).type)]
     names = [n for n in names if n not in skipped and not n.startswith("__index_level_")]
     chunked = (pyarrow.chunked_array(content.column(name)) for name in names)
-    return Table(path, names, [_column(path, n, each, first, width) for n, each in zip(names, chunked, strict=True)])
+    return Columns(path, names, [_column(path, n, each, first, width) for n, each in zip(names, chunked, strict=True)])
 
 
 def _column(path: Path, key: str, column: Any, first: int = 0, width: int | None = None) -> Array:

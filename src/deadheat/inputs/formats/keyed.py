@@ -1,7 +1,7 @@
 """Files that hold several arrays by name (``.npz``, HDF5, safetensors): embeddings, labels and others.
 
 Arrays are selected by name and shape, so that only the requested one is read. A format opens its files as `Arrays`;
-`Reader` is common to all formats. ``.npz`` is in `numpy_files`, the others are here:
+`ArrayFormat` is common to all formats. ``.npz`` is in `numpy_files`, the others are here:
 
 - *HDF5* (h5py): an array that is stored in one piece is mapped and stays on disk; one in chunks, compressed or not, is
   read in strips of rows. One that is elsewhere (a link, external or virtual storage) is refused: it may be any file.
@@ -24,7 +24,8 @@ import numpy as np
 
 from deadheat.errors import FileError
 from deadheat.inputs import limits
-from deadheat.inputs.files import LABELS, Content, Labels, Layout, usual_names
+from deadheat.inputs.files import LABELS, Content, FileLayout, Labels, usual_names
+from deadheat.support.arguments import setting
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import json, lazy, require
 
@@ -46,29 +47,29 @@ class Arrays(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reader:
+class ArrayFormat:
     """Reading functions for a format whose files `opened` opens."""
 
     opened: Callable[[Path], AbstractContextManager[Arrays]]
 
-    def embeddings(self, path: Path, layout: Layout) -> Content:
+    def embeddings(self, path: Path, layout: FileLayout) -> Content:
         """Return the array with the given name or a usual one, or else the only one of two dimensions."""
         with self.opened(path) as file:
             return file.embeddings(chosen(file, "embeddings", layout, path))
 
-    def labels(self, path: Path, layout: Layout) -> Labels:
+    def labels(self, path: Path, layout: FileLayout) -> Labels:
         """Return the array with the given name or a usual one, or else the only one that is a row or a column."""
         with self.opened(path) as file:
             return file.labels(chosen(file, "labels", layout, path))
 
-    def samples(self, path: Path, layout: Layout) -> tuple[Content, Labels]:
+    def samples(self, path: Path, layout: FileLayout) -> tuple[Content, Labels]:
         """Return embeddings and labels from one file."""
         with self.opened(path) as file:
             embeddings = file.embeddings(chosen(file, "embeddings", layout, path))
             return embeddings, file.labels(chosen(file, "labels", layout, path))
 
 
-def chosen(file: Arrays, what: What, layout: Layout, path: Path) -> str:
+def chosen(file: Arrays, what: What, layout: FileLayout, path: Path) -> str:
     """Return the name of the embeddings or labels: the one asked for, a usual one, or the only one that fits."""
     asked = layout.embeddings_key if what == "embeddings" else layout.labels_key
     title = what if what == "embeddings" else layout.content
@@ -88,7 +89,8 @@ def chosen(file: Arrays, what: What, layout: Layout, path: Path) -> str:
         return fitting[0]
     listed = ", ".join(map(repr, names)) or "none at all"
     called = " or ".join(filter(None, [", ".join(usual[:-1]), usual[-1]]))
-    raise FileError(path, f": none of its arrays is called {called}; name the {title} ({title}_key=), one of {listed}")
+    advice = f"name the {title} ({setting(f'{title}_key')}), one of {listed}"
+    raise FileError(path, f": none of its arrays is called {called}; {advice}")
 
 
 def _fits(shape: Shape | None, what: What) -> bool:
@@ -133,11 +135,11 @@ def _h5_file(path: Path) -> Iterator[tuple[IO[bytes], Any]]:
 
 def _h5_names(path: Path, file: Any) -> list[str]:
     """Return the names of all arrays and links, without opening any of them."""
-    most, found = limits.current(), dict[bytes, bool]()
+    most, result = limits.current(), dict[bytes, bool]()
 
     def note(name: bytes, link: Any) -> str | None:
-        found[name] = link.type == h5py.h5l.TYPE_HARD
-        if len(found) > most.members:
+        result[name] = link.type == h5py.h5l.TYPE_HARD
+        if len(result) > most.members:
             return f" must have at most {most.members} arrays and groups, but has more"
         return f" must have at most {most.nesting} groups in each other" if name.count(b"/") > most.nesting else None
 
@@ -145,7 +147,7 @@ def _h5_names(path: Path, file: Any) -> list[str]:
     if refused is not None:
         raise FileError(path, refused)
     is_dataset = h5py.h5o.TYPE_DATASET
-    names = [n for n, is_hard in found.items() if not is_hard or h5py.h5o.get_info(file.id, n).type == is_dataset]
+    names = [n for n, is_hard in result.items() if not is_hard or h5py.h5o.get_info(file.id, n).type == is_dataset]
     return [name.decode("utf-8", "surrogateescape") for name in names]
 
 
@@ -284,8 +286,8 @@ def _read(array: Any, rows: slice = slice(None)) -> Array:
         return np.array(part)
     begin = array.offset + rows.indices(len(array))[0] * array.strides[0]
     content = np.fromfile(array.filename, np.uint8, part.nbytes, offset=begin)
-    found: Array = content.view(array.dtype).reshape(part.shape)
-    return found
+    result: Array = content.view(array.dtype).reshape(part.shape)
+    return result
 
 
 def _widened(array: Array) -> Iterator[Array]:
@@ -295,4 +297,4 @@ def _widened(array: Array) -> Iterator[Array]:
             yield _read(array, rows).astype(np.float32)
 
 
-HDF5, SAFETENSORS = Reader(_opened_h5), Reader(_opened_safetensors)
+HDF5, SAFETENSORS = ArrayFormat(_opened_h5), ArrayFormat(_opened_safetensors)

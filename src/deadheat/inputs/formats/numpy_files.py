@@ -23,8 +23,8 @@ import numpy as np
 
 from deadheat.errors import MOST, FileError, printable, reason
 from deadheat.inputs import limits
-from deadheat.inputs.files import Content, Labels, Layout
-from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, strips
+from deadheat.inputs.files import Content, FileLayout, Labels
+from deadheat.inputs.formats.keyed import ArrayFormat, Arrays, Shape, strips
 from deadheat.support import scratch
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import require
@@ -49,18 +49,18 @@ class Header(NamedTuple):
         return self.begins + math.prod(self.shape) * self.dtype.itemsize
 
 
-def embeddings(path: Path, layout: Layout) -> Array:
+def embeddings(path: Path, layout: FileLayout) -> Array:
     """Map the array of a ``.npy`` file, which stays on disk."""
     with limits.opened(path) as file:
-        found = _require_whole(path, file)
+        result = _require_whole(path, file)
         with reading(path):
-            if found is None or not math.prod(found.shape):
+            if result is None or not math.prod(result.shape):
                 return np.asarray(np.load(file, allow_pickle=False))
-            order: Any = "F" if found.by_column else "C"
-            return np.memmap(file, found.dtype, "r", found.begins, found.shape, order)
+            order: Any = "F" if result.by_column else "C"
+            return np.memmap(file, result.dtype, "r", result.begins, result.shape, order)
 
 
-def labels(path: Path, layout: Layout) -> Labels:
+def labels(path: Path, layout: FileLayout) -> Labels:
     """Read the array of a ``.npy`` file into memory."""
     with limits.opened(path) as file:
         _require_whole(path, file)
@@ -76,27 +76,27 @@ def _require_whole(path: Path, file: IO[bytes]) -> Header | None:
         raise FileError(path, f" is not a .npy file, despite its name{pickled}")
     file.seek(0)
     with reading(path):
-        found = header(file)
-    require_size(path, "", found, os.fstat(file.fileno()).st_size, limits.bytes_held(file))
+        result = header(file)
+    require_size(path, "", result, os.fstat(file.fileno()).st_size, limits.bytes_held(file))
     file.seek(0)
-    return found
+    return result
 
 
-def require_size(path: Path, part: str, found: Header | None, n_byte: int, n_held: int) -> None:
+def require_size(path: Path, part: str, result: Header | None, n_byte: int, n_held: int) -> None:
     """Refuse an array that is cut off or too large for its file, before it takes memory, or is followed by more.
 
     Its header and its numbers have `n_byte` bytes together, for which the file holds `n_held`.
     """
-    if found is None:
+    if result is None:
         return
-    limits.require_columns(path, part, math.prod(found.shape[1:]))
-    if found.n_byte == n_byte:
+    limits.require_columns(path, part, math.prod(result.shape[1:]))
+    if result.n_byte == n_byte:
         limits.require_bytes(path, part, n_byte, n_held)
         return
-    came = f"its shape {found.shape} needs {found.n_byte} bytes, and there are {n_byte}"
-    if found.n_byte > n_byte:
-        raise FileError(path, f"{part} cannot be read; truncated or damaged? {came}")
-    raise FileError(path, f"{part} goes on after its array; several files in one? {came}")
+    got = f"its shape {result.shape} needs {result.n_byte} bytes, and there are {n_byte}"
+    if result.n_byte > n_byte:
+        raise FileError(path, f"{part} cannot be read; truncated or damaged? {got}")
+    raise FileError(path, f"{part} goes on after its array; several files in one? {got}")
 
 
 def header(file: IO[bytes]) -> Header | None:
@@ -150,9 +150,9 @@ def _sparse(archive: Any, path: Path) -> Any:
     """Return a sparse matrix, after its arrays and its shape have been compared with what the file holds."""
     scipy = require("scipy.sparse", "stats", f"{path}: reading a sparse matrix")
     headers, n_byte = {key: _header(archive, key, path) for key in archive.files}, 0
-    for key, found in headers.items():
-        _require_entry(archive, path, key, found)
-        n_byte += 0 if found is None else found.n_byte
+    for key, result in headers.items():
+        _require_entry(archive, path, key, result)
+        n_byte += 0 if result is None else result.n_byte
     if headers["shape"] is None or headers["shape"].shape != (2,):
         raise FileError(path, " must hold a sparse matrix of two dimensions")
     n_row, n_column = map(int, _array(archive, path, "shape"))
@@ -179,17 +179,17 @@ def _archive(path: Path) -> Iterator[Any]:
 def _shape(archive: Any, key: str, path: Path) -> Shape | None:
     """Return the shape of an array; None if it cannot be read."""
     try:
-        found = _header(archive, key, path)
+        result = _header(archive, key, path)
     except FileError:
         return None
-    return None if found is None else found.shape
+    return None if result is None else result.shape
 
 
 def _embeddings(archive: Any, path: Path, key: str) -> Content:
-    found = _header(archive, key, path)
-    _require_entry(archive, path, key, found)
-    in_rows = found is not None and not found.by_column and len(found.shape) == 2 and 0 not in found.shape
-    if found is not None and in_rows and _is_large(found.n_byte, _entry(archive, key).compress_size):
+    result = _header(archive, key, path)
+    _require_entry(archive, path, key, result)
+    in_rows = result is not None and not result.by_column and len(result.shape) == 2 and 0 not in result.shape
+    if result is not None and in_rows and _is_large(result.n_byte, _entry(archive, key).compress_size):
         return _pieces(path, key)
     return _array(archive, path, key)
 
@@ -210,11 +210,11 @@ def _array(archive: Any, path: Path, key: str) -> Array:
 
 def _pieces(path: Path, key: str) -> Iterator[Array]:
     with _archive(path) as archive, reading(path, f" array {key!r}"), archive.zip.open(_entry(archive, key)) as file:
-        found = header(file)
-        assert found is not None
-        for rows in strips(found.shape, found.dtype.itemsize):
-            content = file.read((rows.stop - rows.start) * found.shape[1] * found.dtype.itemsize)
-            yield np.frombuffer(content, dtype=found.dtype).reshape(-1, found.shape[1])
+        result = header(file)
+        assert result is not None
+        for rows in strips(result.shape, result.dtype.itemsize):
+            content = file.read((rows.stop - rows.start) * result.shape[1] * result.dtype.itemsize)
+            yield np.frombuffer(content, dtype=result.dtype).reshape(-1, result.shape[1])
         file.read(1)  # beyond the last one, where zipfile compares the checksum
 
 
@@ -224,9 +224,9 @@ def _header(archive: Any, key: str, path: Path) -> Header | None:
         return header(file)
 
 
-def _require_entry(archive: Any, path: Path, key: str, found: Header | None) -> None:
+def _require_entry(archive: Any, path: Path, key: str, result: Header | None) -> None:
     """Refuse an array that does not fit its entry of the archive, or is too large for the file."""
-    require_size(path, f" array {key!r}", found, _entry(archive, key).file_size, limits.bytes_held(archive.zip.fp))
+    require_size(path, f" array {key!r}", result, _entry(archive, key).file_size, limits.bytes_held(archive.zip.fp))
 
 
 def _entry(archive: Any, key: str) -> zipfile.ZipInfo:
@@ -236,4 +236,4 @@ def _entry(archive: Any, key: str) -> zipfile.ZipInfo:
     return entry
 
 
-NPZ = Reader(_opened)
+NPZ = ArrayFormat(_opened)

@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias
 
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs import limits
-from deadheat.inputs.files import Content, Labels, Layout, unreadable
+from deadheat.inputs.files import Content, FileLayout, Labels, unreadable
 from deadheat.inputs.formats import columns, keyed, numpy_files, tables
 from deadheat.support.arguments import VALUES
 
@@ -40,14 +40,14 @@ class FileFormat:
     samples : function of (path, layout), or None
         Reads both from one file, as (embeddings, labels).
     embeddings_options, labels_options : tuple of str
-        The fields of a `Layout` that are used where embeddings, or labels, are read: others are refused.
+        The fields of a `FileLayout` that are used where embeddings, or labels, are read: others are refused.
     kind : str
         The name of the format in messages about a damaged file, if a library reads it.
     """
 
-    embeddings: Callable[[Path, Layout], Content] | None = None
-    labels: Callable[[Path, Layout], Labels] | None = None
-    samples: Callable[[Path, Layout], tuple[Content, Labels]] | None = None
+    embeddings: Callable[[Path, FileLayout], Content] | None = None
+    labels: Callable[[Path, FileLayout], Labels] | None = None
+    samples: Callable[[Path, FileLayout], tuple[Content, Labels]] | None = None
     embeddings_options: tuple[str, ...] = ()
     labels_options: tuple[str, ...] = ()
     kind: str = ""
@@ -98,7 +98,7 @@ def holds_labels(path: str) -> bool:
     return row is not None and row.labels is not None
 
 
-def read(path: str, layout: Layout, what: What) -> Any:
+def read(path: str, layout: FileLayout, what: What) -> Any:
     """Read embeddings, labels, or both as a pair, from a file."""
     limits.require_file(path)
     held, ending = "labels" if what == "labels" else "embeddings", ending_of(path)
@@ -126,7 +126,7 @@ def _guarded(content: Any, path: str, kind: str) -> Any:
     return pieces() if isinstance(content, Iterator) else content
 
 
-def reject_unused_options(layout: Layout, embeddings: Iterable[str], labels: Iterable[str]) -> None:
+def reject_unused_options(layout: FileLayout, embeddings: Iterable[str], labels: Iterable[str]) -> None:
     """Refuse a field of a layout that none of these files uses, because it would be ignored."""
     of_embeddings, of_labels = [*map(ending_of, embeddings)], [*map(ending_of, labels)]
     if not {*of_embeddings, *of_labels} <= FORMATS.keys():  # refused when it is read

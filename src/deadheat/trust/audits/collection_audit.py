@@ -19,7 +19,7 @@ from deadheat.engine.distances.columns import Columns
 from deadheat.engine.task import Task
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
-from deadheat.inputs.files import Layout
+from deadheat.inputs.files import FileLayout
 from deadheat.inputs.labels import labels
 from deadheat.inputs.samples import EmbeddingsLike, open_labels, open_rows
 from deadheat.inputs.trec import Checked
@@ -32,7 +32,7 @@ from deadheat.trust.audits import findings, thresholds
 from deadheat.trust.audits.findings import Audited, Finding, share
 
 MEASURES = ("nDCG@10", "Recall@100", "MRR")
-_IDS = Layout(labels_key="ids", label_column="ids")  # where a file has more than that
+_IDS = FileLayout(labels_key="ids", label_column="ids")  # where a file has more than that
 
 
 @plain_floats
