@@ -20,7 +20,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from deadheat.cli.shell import STDIN, STDOUT, Verbosity, check_output, flags_of, note
-from deadheat.inputs.files import fitting, held
+from deadheat.inputs.files import held
 from deadheat.support import checks
 from deadheat.support.arguments import spelled
 
@@ -176,7 +176,7 @@ class Command(click.Command):
         self._read_standard_input(ctx)
         paths = list(self._paths(ctx))
         outputs = [path for source, path in paths if isinstance(source, Output)]
-        inputs = [Path(file) for source, path in paths if not isinstance(source, Output) for file in fitting(path)]
+        inputs = [path for source, path in paths if not isinstance(source, Output)]
         _check_places(outputs)
         for path in outputs:
             if path != STDOUT:
@@ -248,9 +248,7 @@ def _check_places(paths: Sequence[Path]) -> None:
 def _check_loss(path: Path, inputs: Sequence[Path]) -> None:
     """Refuse to overwrite a file, whatever it holds, and to write into a folder that is read."""
     if path.is_file():
-        is_read = any(other.exists() and path.samefile(other) for other in inputs)
-        what = "it is one of the input files" if is_read else "it is there already"
-        raise click.ClickException(f"cannot write {path}: {what} (--force overwrites it)")
+        raise click.ClickException(f"cannot write {path}: it is there already (--force overwrites it)")
     for other in inputs:
         if other.is_dir() and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(other)):
             raise click.ClickException(f"cannot write {path}: it is in {other}, which is read (--force writes it)")

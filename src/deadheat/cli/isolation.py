@@ -80,13 +80,7 @@ def words_of(options: dict[str, Any]) -> list[str]:
 
 
 def run(words: Sequence[str], file: Path, options: dict[str, Any], *, quiet: bool = True) -> tuple[int, bytes]:
-    """Run the running command with other options and one file in a process of its own; return its status and output.
-
-    Raises
-    ------
-    Died
-        If it took too long, was ended by a signal, or printed more than `MOST_BYTES`.
-    """
+    """Run the running command with other options and one file in a process of its own; return its status and output."""
     memory, seconds = options["memory"], options["seconds"]
     command = [sys.executable, "-P", "-m", "deadheat", str(click.get_current_context().command.name), "--isolated"]
     command += ["--quiet"] * (Verbosity.level < 0)

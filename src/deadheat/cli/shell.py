@@ -124,13 +124,7 @@ def _encodable(text: str) -> str | bytes:
 
 
 def check_output(path: Path) -> None:
-    """Make sure, before long work, that a file can be written, without leaving anything behind.
-
-    Raises
-    ------
-    click.ClickException
-        If it is a folder, or cannot be written.
-    """
+    """Make sure, before long work, that a file can be written, without leaving anything behind."""
     if path.is_dir():
         raise click.ClickException(f"cannot write {path}: it is a folder")
     with _written(path):
@@ -142,7 +136,7 @@ def check_output(path: Path) -> None:
 
 @contextmanager
 def output(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to write: a regular one whole or not at all, a device or a pipe as it is."""
+    """Open a file to write, as `replacing` does."""
     with _written(path), replacing(path) as file:
         yield file
 

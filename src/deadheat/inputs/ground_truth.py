@@ -45,15 +45,7 @@ class Neighbors(NamedTuple):
 
 
 def read_neighbors(path: Path) -> Neighbors:
-    """Read the ids and the distances in a file.
-
-    Raises
-    ------
-    FileError
-        If it is damaged, or has neither.
-    ValueError
-        If its name has another ending.
-    """
+    """Read the ids and the distances in a file."""
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
         raise InvalidValueError("neighbors", f"must be a file that ends in one of {', '.join(_ENDINGS)}, but is {path}")

@@ -45,13 +45,8 @@ resource = lazy("resource")
 def arrays(number: int, length: int, dtype: DTypeLike = np.int64) -> tuple[Array, ...]:
     """Return `number` arrays of this length and type, to be filled; in memory, or on disk if they are large together.
 
-    The disk space is reserved at once, and free again when they are deleted.
-
-    Raises
-    ------
-    StorageError
-        If the directory of temporary files has no room for them, or the process no address space to map them and to
-        work on them.
+    The disk space is reserved at once, and free again when they are deleted. It is a `StorageError` if the directory of
+    temporary files has no room for them, or the process no address space to map them and to work on them.
     """
     size = np.dtype(dtype).itemsize * length
     if not size or number * size < WORTH_A_FILE:
