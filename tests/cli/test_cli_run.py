@@ -217,7 +217,7 @@ def test_a_page_about_a_run_or_about_two(folder: Path) -> None:
         ("qrels.txt bm25.run -m num_q", "num_q goes with --trec-eval"),
         ("qrels.txt bm25.run -m official", "runid goes with --trec-eval"),
         ("qrels.txt bm25.run -n", "-n goes with --trec-eval"),
-        ("qrels.txt bm25.run --only lower", "--only lower goes with --trec-eval"),
+        ("qrels.txt bm25.run --only lower", "--only goes with --trec-eval"),
         ("qrels.txt bm25.run --trec-eval -m infAP", "infAP has no closed form over the orders of ties"),
         ("qrels.txt bm25.run --trec-eval -m iprec_at_recall.0..1", "unknown measure 'iprec_at_recall.0..1'"),
         ("qrels.txt bm25.run --trec-eval -m iprec_at_recall.1.5", "iprec_at_recall needs a recall from 0"),

@@ -267,7 +267,7 @@ SETTINGS = {
          "--explain goes with the table, but another text is to be printed"),
         ("compare full.npz half.npz --json - --latex -", "two results cannot both be written to standard output"),
         ("compare full.npz half.npz --json half.npz",
-         "cannot write half.npz: it is one of the input files (--force overwrites it)"),
+         "cannot write half.npz: it is there already (--force overwrites it)"),
         *((f"compare full.npz half.npz {option}", f"{option.split()[0]} goes with --fail-if-worse")
           for option in ("--max-drop 1", "--gate-by lower")),
         *((f"compare full.npz half.npz --fail-if-worse --max-drop {wrong}",

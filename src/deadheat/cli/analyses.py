@@ -129,7 +129,8 @@ def _rows(ctx: click.Context, param: click.Parameter, value: str | None) -> slic
         option("Ranking", "--within", type=REAL, metavar="EPS", help="Join neighbours in rank at most so far apart."),
         option("Ranking", "--depth", type=INTEGER, metavar="N", help="Look only at the N nearest. Default: all ranks."),
         plot("what is at each query and rank, a picture for each distance,"),
-        option("Output", "--rows", metavar="A:B", callback=_rows, help="Draw queries A to before B. Default: all."),
+        option("Output", "--rows", metavar="A:B", callback=_rows, needs="plot",
+            help="Draw queries A to before B. Default: all."),
     ],
     shared.PLAIN_TEXTS,
 )  # fmt: skip
@@ -143,8 +144,6 @@ def collisions(file: Path, **options: Any) -> None:
     names = dict.fromkeys(name.strip() for name in ",".join(options["distances"]).split(","))
     distances = list(dict.fromkeys(map(named, names)))  # some have several names
     settings = shared.task_settings(options, distance=distances[0])
-    if options["rows"] is not None and options["plot"] is None:
-        raise click.UsageError("--rows goes with --plot")
     limits = checked_reach(options["within"], options["depth"], make_rule(settings["ties"]))
     with shared.opened(file, options, settings) as task:
         tasks = {name: task.replace(distance=name) for name in distances}
@@ -258,10 +257,13 @@ def exploit(file: Path, **options: Any) -> None:
     shared.SOURCES,
     [
         option("Input", "--test", type=PATH, metavar="FILE", help="Compare with this test set; FILE is then train."),
-        option("Input", "--test-labels", type=LINES, help="Read the labels of the test set from this file."),
-        option("Input", "--test-gallery", type=PATH, help="Rank these items for the test set. Default: itself."),
-        option("Input", "--test-gallery-labels", type=LINES, help="Read the labels of that gallery from this file."),
-        option("Input", "--test-exclude", type=LINES, multiple=True, metavar="ROWS",
+        option("Input", "--test-labels", type=LINES, needs="test",
+            help="Read the labels of the test set from this file."),
+        option("Input", "--test-gallery", type=PATH, needs="test",
+            help="Rank these items for the test set. Default: itself."),
+        option("Input", "--test-gallery-labels", type=LINES, needs="test_gallery",
+            help="Read the labels of that gallery from this file."),
+        option("Input", "--test-exclude", type=LINES, multiple=True, needs="test", metavar="ROWS",
             help="As --exclude, for the test set."),
     ],
     shared.SCORES,
@@ -284,7 +286,7 @@ def grouped(file: Path, **options: Any) -> None:
     FILE, its labels and a gallery are given as to `deadheat evaluate`; by default the measure is Hit@1. With --test,
     the gap between the two sets, in groups and plain, has an interval, a margin of error and a bound.
     """
-    of_test, test = _of_test(options), options["test"]
+    test, of_test = options["test"], options | {name.removeprefix("test_"): options[name] for name in _TEST}
     settings, summary = shared.task_settings(options), shared.summary_options(options, measures=("Hit@1",))
     drawing = Drawing.checked(*(options[name] for name in ("group_size", "seed", "draws")))
     level = level_between(options["confidence_level"])
@@ -358,16 +360,6 @@ def _found(sets: Mapping[str, Task], drawing: Drawing, summary: SummaryOptions, 
     if splits is not None:
         parts["halves"] = {measure: replace(halves, measure=measure) for measure in measures}
     return GroupedAnswer(parts, groups)
-
-
-def _of_test(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of the test set under the names of those of FILE."""
-    given = [name for name in _TEST if options[name]]
-    if options["test"] is None and given:
-        raise click.UsageError(f"--{given[0].replace('_', '-')} goes with --test")
-    if options["test_gallery_labels"] is not None and options["test_gallery"] is None:
-        raise click.UsageError("--test-gallery-labels goes with --test-gallery")
-    return options | {name.removeprefix("test_"): options[name] for name in _TEST}
 
 
 def _opened(file: Path, options: dict[str, Any], settings: dict[str, Any], remedy: str | None = None) -> Task:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from deadheat.cli.shell import STDIN, STDOUT, Verbosity, check_output, flags_of, note
@@ -119,12 +120,12 @@ GROUPS = ("Input", "TREC run", "Ranking", "Measure", "Statistics", "Output", "Ru
 
 
 class Option(click.Option):
-    """An option that the help shows in one of the groups."""
+    """An option that the help shows in one of the groups, and that `needs` another one, by its name."""
 
-    def __init__(self, *args: Any, group: str, **settings: Any) -> None:
+    def __init__(self, *args: Any, group: str, needs: str = "", **settings: Any) -> None:
         settings.setdefault("show_default", settings.get("default") not in (None, ""))
         super().__init__(*args, **settings)
-        self.group = group
+        self.group, self.needs = group, needs
 
 
 def option(group: str, *names: str, **settings: Any) -> Any:
@@ -173,6 +174,7 @@ class Command(click.Command):
     def _checked_and_run(self, ctx: click.Context) -> Any:
         force, quiet, verbose = (ctx.params.pop(name, False) for name in ("any_output", "quiet", "verbose"))
         Verbosity.level = -1 if quiet else int(verbose)
+        self._require_needed(ctx)
         self._read_standard_input(ctx)
         paths = list(self._paths(ctx))
         outputs = [path for source, path in paths if isinstance(source, Output)]
@@ -187,6 +189,13 @@ class Command(click.Command):
         status = super().invoke(ctx)
         note(f"{ctx.command_path}: {time.perf_counter() - start:.2f} s", level=1)
         return status
+
+    def _require_needed(self, ctx: click.Context) -> None:
+        for param in self.params:
+            is_given = ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+            if isinstance(param, Option) and param.needs and is_given and not ctx.params[param.needs]:
+                flag = next(max(other.opts, key=len) for other in self.params if other.name == param.needs)
+                raise click.UsageError(f"{param.opts[0]} goes with {flag}")
 
     def _read_standard_input(self, ctx: click.Context) -> None:
         """Replace "-" by a path that stands for the text of standard input."""

@@ -51,12 +51,12 @@ FILES = (
         help="Read labels from this file: .npy, .npz, .txt (one a line), .csv ...  Default: from FILE itself."),
     option("Input", "--gallery", type=PATH,
         help="Rank the items of this file. Default: rank those of FILE itself, leaving each query out."),
-    option("Input", "--gallery-labels", type=LINES, help="Read the gallery's labels from this file."),
+    option("Input", "--gallery-labels", type=LINES, needs="gallery", help="Read the gallery's labels from this file."),
 )  # fmt: skip
 EXCLUDE = (
     option("Input", "--exclude", type=LINES, multiple=True, metavar="ROWS",
         help="Leave each query out of the gallery: the file has the row of the gallery that each query is, from 0, or "
-        "-1 for none. Give it twice for files with the ids of queries and gallery."),
+        "-1 for none. Repeat the option to give ids: first a file of query ids, then one of gallery ids."),
 )  # fmt: skip
 HEADER = option(
     "Input", "--header/--no-header", default=None,
@@ -162,12 +162,12 @@ def task_settings(options: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def ties_of(options: dict[str, Any]) -> str | Ties:
     """Return the meaning of `--ties` and, where there is such an option, `--ties-of`, as `deadheat.Task` takes it."""
-    text, of = options["ties"], options.get("ties_of")
+    text, rounded = options["ties"], options.get("ties_of")
     kind, _, amount = text.partition("=")
-    if of is not None and kind.lower() not in {*FORMATS, *ALIASES}:
+    if rounded is not None and kind.lower() not in {*FORMATS, *ALIASES}:
         raise click.UsageError(f"--ties-of goes with --ties {', '.join(FORMATS)}, but got --ties {text}")
     if kind != "tolerance":
-        return text if of is None else Rounded(text, of=of)
+        return text if rounded is None else Rounded(text, of=rounded)
     try:
         eps = math.nan if "_" in amount else float(amount)
     except ValueError:
@@ -179,8 +179,6 @@ def ties_of(options: dict[str, Any]) -> str | Ties:
 
 def open_files(file: Path, options: dict[str, Any]) -> Pair:
     """Open the queries and the gallery in the files that the options name."""
-    if options["gallery_labels"] is not None and options["gallery"] is None:
-        raise click.UsageError("--gallery-labels goes with --gallery")
     layout = FileLayout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
     columns, drop = (tuple(options[key]) or None for key in ("columns", "drop"))
     layout = layout._replace(left_out=tuple(options.get("left_out", ())), columns=columns, drop=drop)
@@ -240,14 +238,14 @@ def read_numbers(path: Path, name: str, key: str | None = None) -> NDArray[Any]:
     return numbers_in(path, FileLayout(labels_key=key, label_column=key, content=name), "query")
 
 
-def numbers_in(path: Path, layout: FileLayout, of: str) -> NDArray[Any]:
+def numbers_in(path: Path, layout: FileLayout, unit: str) -> NDArray[Any]:
     """Return the numbers in a file, one for each query or item."""
     values = np.asarray(open_labels(path, layout.content, layout))
     if values.dtype.kind in "biuf":
         return values
     for row, value in enumerate(values.tolist()):
         if not (isinstance(value, (str, bytes, int, float)) and is_number(value)):
-            raise FileError(path, f" must hold a number for each {of}, but entry {row} is no number")
+            raise FileError(path, f" must hold a number for each {unit}, but entry {row} is no number")
     return np.array(list(map(float, values.tolist())))
 
 

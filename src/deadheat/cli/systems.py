@@ -56,7 +56,7 @@ FILES = (
     option("Input", "--labels", multiple=True, type=LINES,
         help="Read labels from this file: once for all systems, or once for each. Default: from each FILE itself."),
     option("Input", "--gallery", multiple=True, type=PATH, help="Rank the items of this file, once for each system."),
-    option("Input", "--gallery-labels", multiple=True, type=LINES,
+    option("Input", "--gallery-labels", multiple=True, type=LINES, needs="gallery",
         help="Read the gallery's labels from this file: once for all systems, or once for each."),
 )  # fmt: skip
 CHUNKS = (
@@ -114,10 +114,10 @@ _OF_RUNS = {"qrels", *_JUDGING}
         EXPLAIN,
         shared.html("Write a report about A, compared with B."),
         option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B is worse than A, by --gate-by."),
-        option("Run", "--gate-by", type=click.Choice(get_args(GateBy)),
+        option("Run", "--gate-by", type=click.Choice(get_args(GateBy)), needs="fail_if_worse",
             help="With --fail-if-worse, call B worse by the lower bound, the expected value, or only if that is "
             "certain however the ties fall. Default: lower."),
-        option("Run", "--max-drop", type=REAL, metavar="POINTS",
+        option("Run", "--max-drop", type=REAL, needs="fail_if_worse", metavar="POINTS",
             help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
     ],
 )  # fmt: skip
@@ -132,9 +132,6 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
     if len(files) != 2:
         more = "; deadheat leaderboard takes more" if len(files) > 2 else ""
         raise click.UsageError(f"compare takes two files, but got {len(files)}{more}")
-    for name in ("max_drop", "gate_by"):
-        if options[name] is not None and not options["fail_if_worse"]:
-            raise click.UsageError(f"--{name.replace('_', '-')} goes with --fail-if-worse")
     max_drop = float(options["max_drop"] or 0)
     if not 0 <= max_drop <= 100:
         raise click.UsageError(f"--max-drop must be points of per cent from 0 to 100, but is {max_drop:g}")
@@ -174,7 +171,7 @@ def _verdict(result: comparison.Comparison, dropped: tuple[str, ...], max_drop: 
         option("Output", "--public", is_flag=True,
             help="While labels are secret: rounded lower bounds and ranks alone, and why a FILE is refused. Each FILE "
             "is read in a process of its own."),
-        *isolation.OPTIONS,
+        *isolation.options("public"),
     ],
     TESTING,
     shared.TEXTS,
@@ -187,7 +184,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     --gallery each query is left out of its own ranking. With --qrels they are TREC runs. With --public the exit status
     is 2 if every FILE is refused.
     """
-    isolation.check(options, "public")
+    isolation.require_positive(options)
     if options["isolated"]:
         say(json.dumps(_of_stranger(files[0], options)))
         return
@@ -226,10 +223,11 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         option("Output", "--by-id", is_flag=True,
             help="Add what trec_eval prints: tied documents ranked by id, the last in the alphabet first."),
         option("Output", "--trec-eval", is_flag=True, help="Print lines as trec_eval does: expected, lower, upper."),
-        option("Output", "--only", type=click.Choice(get_args(Shown)),
+        option("Output", "--only", type=click.Choice(get_args(Shown)), needs="trec_eval",
             help="With --trec-eval, print this value alone, to compare by diff."),
-        option("Output", "-n", "--no-summary", is_flag=True, help="With --trec-eval, print no lines of all queries."),
-        option("TREC run", "-N", "n_docs", type=INTEGER, default=0, metavar="N",
+        option("Output", "-n", "--no-summary", is_flag=True, needs="trec_eval",
+            help="With --trec-eval, print no lines of all queries."),
+        option("TREC run", "-N", "n_docs", type=INTEGER, default=0, needs="trec_eval", metavar="N",
             help="With --trec-eval, take N as the number of all documents, for utility."),
         shared.QUERIES,
     ],
@@ -287,11 +285,9 @@ def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:
 def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
     """Refuse, before the work, options that do not go together."""
     text = next((path for path in shared.asked(options) if path is not None), None)
-    lines = [f"--only {options['only']}" if options["only"] else "", "-n" if options["no_summary"] else ""]
-    lines += ["-N" if options["n_docs"] else "", *(name for name in names if is_of_lines(name))]
-    for part in filter(None, lines):
-        if not options["trec_eval"]:
-            raise click.UsageError(f"{part} goes with --trec-eval")
+    for name in names:
+        if is_of_lines(name) and not options["trec_eval"]:
+            raise click.UsageError(f"{name} goes with --trec-eval")
     if options["trec_eval"] and text is not None:
         raise click.UsageError("--trec-eval prints lines of its own, and goes with no --json, --markdown or --latex")
     if options["by_query"] and text is not None:

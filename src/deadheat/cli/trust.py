@@ -40,7 +40,7 @@ STRICT = option("Run", "--strict", is_flag=True, help="Exit with 1 for warnings 
     [
         option("Run", "--untrusted", is_flag=True,
             help="Take FILE for that of a stranger: read it in a process of its own, with limits, and follow no link."),
-        *isolation.OPTIONS,
+        *isolation.options("untrusted"),
     ]
 )  # fmt: skip
 def audit(file: Path, **options: Any) -> int:
@@ -50,7 +50,7 @@ def audit(file: Path, **options: Any) -> int:
     Exit status 0 if nothing serious is found, 1 if something is (with --strict, a warning too), 2 if there is no
     verdict.
     """
-    isolation.check(options, "untrusted")
+    isolation.require_positive(options)
     if options["untrusted"] and not options["isolated"]:
         status, text = isolation.run([*isolation.words_of(options), "--force"], file, options, quiet=False)
         if text:
