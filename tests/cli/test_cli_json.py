@@ -79,7 +79,7 @@ def test_json_fits_the_schema(folder: None, command: str, args: tuple[str, ...])
 
 
 def mappings_of(content: Any, name: str) -> list[dict[str, Any]]:
-    """What stands under this key, at any depth."""
+    """Return the values under this key, at any depth."""
     if isinstance(content, list):
         return [found for each in content for found in mappings_of(each, name)]
     if not isinstance(content, dict):

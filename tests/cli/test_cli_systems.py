@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         np.save(tmp_path / f"{name}-items.npy", rows + 0.5)
     np.save(tmp_path / "labels.npy", LABELS)
     np.savez(tmp_path / "short.npz", embeddings=POINTS[:30], labels=LABELS[:30])
-    np.savez(tmp_path / "turned.npz", embeddings=POINTS[::-1], labels=LABELS[::-1] // 2)
+    np.savez(tmp_path / "reversed.npz", embeddings=POINTS[::-1], labels=LABELS[::-1] // 2)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -71,11 +71,11 @@ def test_labels_galleries_and_names(folder: Path) -> None:
     named = passed("compare", *files, "--labels", "labels.npy", "--name", "ours", "--name", "theirs", *QUICK)
     assert named.splitlines()[0].split()[2:7] == ["ours", "theirs", "ours", "-", "theirs"]
     galleries = ("--gallery", "full-items.npz", "--gallery", "half-items.npz")
-    apart = passed("compare", "full.npz", "half.npz", *galleries, *QUICK)
-    assert "Tests and intervals are over queries." in apart
+    over_queries = passed("compare", "full.npz", "half.npz", *galleries, *QUICK)
+    assert "Tests and intervals are over queries." in over_queries
     both = ("--labels", "labels.npy", "--labels", "labels.npy", "--gallery-labels", "labels.npy")
     items = ("--gallery", "full-items.npy", "--gallery", "half-items.npy")
-    assert passed("compare", *files, *both, *items, *QUICK) == apart
+    assert passed("compare", *files, *both, *items, *QUICK) == over_queries
     np.save("own.npy", np.arange(36))
     galleries = ("--gallery", "full.npz", "--gallery", "half.npz")
     excluded = passed("compare", "full.npz", "half.npz", *galleries, "--exclude", "own.npy", *QUICK)
@@ -253,8 +253,8 @@ SETTINGS = {
         ("leaderboard full.npz", "leaderboard takes at least two files, but got 1"),
         ("compare full.npz nope.npz", "nope.npz: No such file or directory"),
         ("compare full.npz short.npz", "full and short must be of the same queries, but have 36 and 30"),
-        ("leaderboard full.npz turned.npz",
-         "full and turned must be of the same queries in the same order, but their labels differ"),
+        ("leaderboard full.npz reversed.npz",
+         "full and reversed must be of the same queries in the same order, but their labels differ"),
         ("compare full.npz ./full.npz",
          "each system must have a name of its own (--name), but two are called 'full.npz'"),
         ("compare full.npz half.npz --name a", "--name must be given once for each FILE, but got 1 for 2 files"),

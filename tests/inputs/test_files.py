@@ -229,7 +229,7 @@ ODD = 2**53 + 1  # the first integer that float64 does not hold
 
 
 def said_of(path: Path, *labels: Path, **options: Any) -> str:
-    """What is said of a file after its name."""
+    """Return the message about a file, after its name."""
     message = written.refusal(FileError, read, path, *labels, **options)
     assert message.startswith(str(path))
     return message.removeprefix(str(path))

@@ -1,4 +1,4 @@
-"""What is handed over becomes an array of the same numbers and labels, or one line says what is wrong with it."""
+"""Inputs become arrays of the same numbers and labels, or one line says what is wrong with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which row of the gallery each query is, by rows or ids; and the ids of neighbours, in rows of any lengths."""
+"""Rows of the gallery that queries are, by rows or ids; and the ids of neighbours, in rows of any lengths."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_packed_bits_in_int8_are_refused_with_the_conversion_that_keeps_them() -
     rows = rng.normal(size=(6, 64))[labels] + rng.normal(size=(60, 64))
     packed = np.packbits(rows > 0, axis=1)
     binary = (packed.astype(int) - 128).astype(np.int8)  # as sentence-transformers has it
-    told = {}
+    profiles = {}
     for embeddings in (binary, binary.tolist(), packed.astype(int), packed.tolist()):
         with pytest.raises(ValueError, match="; if bits are packed in them, give ") as refused:
             dh.Task(embeddings, labels, distance="hamming")
@@ -121,9 +121,9 @@ def test_packed_bits_in_int8_are_refused_with_the_conversion_that_keeps_them() -
         codes = eval(words, {"np": np, "embeddings": embeddings})
         assert (codes == packed).all()
         assert codes.dtype == np.uint8
-        told[words] = dh.Task(codes, labels, distance="hamming").profile
-    assert len(told) == 2
-    assert all(profile == dh.Task(rows > 0, labels, distance="hamming").profile for profile in told.values())
+        profiles[words] = dh.Task(codes, labels, distance="hamming").profile
+    assert len(profiles) == 2
+    assert all(profile == dh.Task(rows > 0, labels, distance="hamming").profile for profile in profiles.values())
     with pytest.raises(ValueError, match="; embeddings > 0 has a bit for each sign"):
         dh.Task(rows, labels, distance="hamming")
     with pytest.raises(ValueError, match="; embeddings > 0 has a bit for each sign"):
@@ -143,7 +143,7 @@ class Frame:
 @pytest.mark.parametrize(
     "run", [{"q": {"d": 1.0}}, [Row("q", "d", 1.0)], [{"qid": "q", "docid": 0, "docno": "d"}], Frame()]
 )
-def test_a_run_in_the_place_of_embeddings_names_its_door(run: Any) -> None:
+def test_a_run_in_the_place_of_embeddings_names_from_run(run: Any) -> None:
     said = "embeddings must be an array, but is a run or qrels: give these to dh.Task.from_run"
     for call in (dh.evaluate, dh.Task):
         with pytest.raises(TypeError, match=said):

@@ -320,8 +320,8 @@ def test_bounds_of_chunks_hold_over_documents(repeats: Any, tmp_path: Path) -> N
     for document in ("d1", "d2", "d3", "d4"):
         qrels = {"q": {document: 1}}
         ranks = ranks_by_every_order(document)
-        for given, of in ((path, None), (CHUNKS, document_of), (CHUNKS, mapping)):
-            report = dh.evaluate(dh.Task.from_run(given, qrels, repeats=repeats, documents=of), "RR")["RR"]
+        for given, documents in ((path, None), (CHUNKS, document_of), (CHUNKS, mapping)):
+            report = dh.evaluate(dh.Task.from_run(given, qrels, repeats=repeats, documents=documents), "RR")["RR"]
             assert (report.lower, report.upper) == (1 / max(ranks), 1 / min(ranks))
     task = dh.Task.from_run(path, {"q": {"d3": 1}}, repeats=repeats)
     assert task.profile.n_ranked.tolist() == [4]

@@ -129,7 +129,7 @@ def test_whole_floats_are_grades(tmp_path: Path) -> None:
             trec.open_qrels({"q": {"a": odd}})
 
 
-def test_json_on_every_door(tmp_path: Path) -> None:
+def test_json_in_every_function(tmp_path: Path) -> None:
     run, qrels = {"q": {"a": 0.5, "b": 0.5}}, {"q": {"b": 1}}
     paths = [tmp_path / name for name in ("run.json", "qrels.json")]
     for path, table in zip(paths, (run, qrels), strict=True):

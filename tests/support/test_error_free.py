@@ -16,7 +16,7 @@ SUMS = 32  # in parallel
 
 @pytest.mark.parametrize("d", [1, 2, 31, 32, 33, 100])
 def test_compensated_products_err_as_if_in_double_double(d):
-    """Where nearly all cancels: the exact product is tiny compared with its terms."""
+    """Nearly all cancels: the exact product is tiny compared with its terms."""
     rng = np.random.default_rng(d)
     left = rng.standard_normal((30, d)) * 10.0 ** rng.integers(-8, 8, (30, d))
     right = rng.standard_normal((30, d)) * 10.0 ** rng.integers(-8, 8, (30, d))

@@ -36,7 +36,7 @@ def values(report):
 
 
 def in_mode(mode, work):
-    """What some work gives in a new thread that flushes, or rounds so."""
+    """Return the result of some work in a new thread with this mode."""
 
     def there():
         if mode == "flushing":
@@ -70,7 +70,7 @@ def test_flushing_to_zero_changes_nothing(distance, dtype, tail, threads):
     assert values(report) == values(flushed)
 
 
-def test_subnormal_scores_are_told_apart():
+def test_subnormal_scores_differ():
     def tied():
         return dh.Task.from_scores([[1e-310, 2e-310, 0.0]], [[1, 0, 0]]).profile.tied.tolist()
 

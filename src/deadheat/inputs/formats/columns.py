@@ -14,7 +14,7 @@ from deadheat.inputs import limits
 from deadheat.inputs.conversion import column_array, is_list_type
 from deadheat.inputs.files import LABELS, FileLayout, Labels
 from deadheat.inputs.formats import tables
-from deadheat.inputs.formats.tables import Columns
+from deadheat.inputs.formats.tables import ColumnTable
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import lazy, require
 
@@ -58,7 +58,7 @@ def _pieces(path: Path, layout: FileLayout, with_labels: bool) -> Iterator[Array
             yield tables.numbers(empty, indices)
 
 
-def _labels(path: Path, layout: FileLayout, find: Callable[[Columns, FileLayout], int]) -> Labels:
+def _labels(path: Path, layout: FileLayout, find: Callable[[ColumnTable, FileLayout], int]) -> Labels:
     with opened_parquet(path) as (raw, file):
         empty = _table(path, file.schema_arrow.empty_table())
         name = (empty.names or [])[find(empty, layout)]
@@ -106,7 +106,7 @@ def _batches(path: Path, raw: IO[bytes], file: Any, names: Sequence[str]) -> Ite
 
 def _table(
     path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None
-) -> Columns:
+) -> ColumnTable:
     """Return the columns of a table or batch that begins at row `first`; its lists must have length `width`."""
     names = list(content.schema.names)
     tables.check_names(path, names)
@@ -115,7 +115,9 @@ def _table(
     skipped = [n for n in names if list_column not in (None, n) and is_list_type(content.schema.field(n).type)]
     names = [n for n in names if n not in skipped and not n.startswith("__index_level_")]
     chunked = (pyarrow.chunked_array(content.column(name)) for name in names)
-    return Columns(path, names, [_column(path, n, each, first, width) for n, each in zip(names, chunked, strict=True)])
+    return ColumnTable(
+        path, names, [_column(path, n, each, first, width) for n, each in zip(names, chunked, strict=True)]
+    )
 
 
 def _column(path: Path, key: str, column: Any, first: int = 0, width: int | None = None) -> Array:

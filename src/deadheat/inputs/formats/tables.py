@@ -34,8 +34,8 @@ _INTEGER = re.compile("[+-]?[0-9]+")
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Columns of equal length: lists of text, or arrays, where a column of lists is 2-D.
+class ColumnTable:
+    """ColumnTable of equal length: lists of text, or arrays, where a column of lists is 2-D.
 
     `lines` has the number of the line that each row of text is in.
     """
@@ -62,7 +62,7 @@ def check_names(path: Path, names: Sequence[str]) -> None:
         raise FileError(path, f" has more than one column called {twice!r}")
 
 
-def split(table: Columns, layout: FileLayout, with_labels: bool) -> tuple[list[int], int]:
+def split(table: ColumnTable, layout: FileLayout, with_labels: bool) -> tuple[list[int], int]:
     """Return the places of the embedding's columns, and of the labels (-1 if there are none and none are needed)."""
     column = layout.label_column
     index = label_place(table, layout) if with_labels or column is not None else _usual_place(table)
@@ -83,7 +83,7 @@ def split(table: Columns, layout: FileLayout, with_labels: bool) -> tuple[list[i
     return lists or others, index
 
 
-def _fitting(table: Columns, patterns: Sequence[str]) -> set[int]:
+def _fitting(table: ColumnTable, patterns: Sequence[str]) -> set[int]:
     """Return the places of the columns that patterns fit, each of which must fit one; a number is a place."""
     names = table.names or [str(place) for place in range(len(table.columns))]
     places: set[int] = set()
@@ -95,13 +95,13 @@ def _fitting(table: Columns, patterns: Sequence[str]) -> set[int]:
     return places
 
 
-def look_at(table: Columns, places: Sequence[int], rows: Array) -> None:
+def look_at(table: ColumnTable, places: Sequence[int], rows: Array) -> None:
     """Remark on columns of an embedding that look like no features."""
     names = None if table.names is None else [table.names[place] for place in places]
     features.look_at(names, rows, "--drop leaves columns out, drop= of dh.read in Python")
 
 
-def label_place(table: Columns, layout: FileLayout) -> int:
+def label_place(table: ColumnTable, layout: FileLayout) -> int:
     """Return the place of the label column: the one asked for, one with a usual name, or the first without numbers."""
     if layout.label_column is not None:
         return _place(table, layout.label_column)
@@ -115,7 +115,7 @@ def label_place(table: Columns, layout: FileLayout) -> int:
     raise FileError(table.path, f": {got}; name the column of labels ({setting('label_column')})")
 
 
-def only_label_place(table: Columns, layout: FileLayout) -> int:
+def only_label_place(table: ColumnTable, layout: FileLayout) -> int:
     """Return `label_place` of a table of labels alone; refuse two columns of text of which either may be meant."""
     if layout.label_column is None and layout.content != "labels":
         return _number_place(table, layout.content)
@@ -127,7 +127,7 @@ def only_label_place(table: Columns, layout: FileLayout) -> int:
     return index
 
 
-def _number_place(table: Columns, content: str) -> int:
+def _number_place(table: ColumnTable, content: str) -> int:
     """Return the place of numbers with this name, or of the only column that is not called as labels are."""
     names = [name.lower() for name in table.names or [""] * len(table.columns)]
     usual = [names.index(name) for name in usual_names(content) if name in names]
@@ -140,19 +140,19 @@ def _number_place(table: Columns, content: str) -> int:
     )
 
 
-def is_label_matrix(table: Columns) -> bool:
+def is_label_matrix(table: ColumnTable) -> bool:
     """Return whether a table of labels has a column of 0 and 1 for each label, and none by a usual name of labels."""
     if len(table.columns) < 2 or _usual_place(table) >= 0:
         return False
     return all(isinstance(column, list) and {*column} <= {"0", "1"} for column in table.columns)
 
 
-def _usual_place(table: Columns) -> int:
+def _usual_place(table: ColumnTable) -> int:
     lower = {name.lower(): i for i, name in reversed(list(enumerate(table.names or [])))}
     return next((lower[name] for name in LABELS if name in lower), -1)
 
 
-def _place(table: Columns, column: str | int) -> int:
+def _place(table: ColumnTable, column: str | int) -> int:
     """Return the place of a column given by name or by number."""
     if table.names is not None and column in table.names:
         return table.names.index(str(column))
@@ -166,7 +166,7 @@ def _place(table: Columns, column: str | int) -> int:
         raise FileError(table.path, f" has no column {column!r:.50}: {got}") from None
 
 
-def numbers(table: Columns, places: Sequence[int]) -> Array:
+def numbers(table: ColumnTable, places: Sequence[int]) -> Array:
     """Return the embedding, (n, dim): one column of lists, or one number from each of many columns."""
     first = table.columns[places[0]]
     if len(places) == 1 and not isinstance(first, list) and first.ndim == 2:
@@ -174,7 +174,7 @@ def numbers(table: Columns, places: Sequence[int]) -> Array:
     return np.stack([_floats(table, place) for place in places], axis=1)
 
 
-def _floats(table: Columns, index: int) -> Array:
+def _floats(table: ColumnTable, index: int) -> Array:
     column = table.columns[index]
     if isinstance(column, list):
         return _floats_in_text(table, index, column)
@@ -188,7 +188,7 @@ def _floats(table: Columns, index: int) -> Array:
     return values
 
 
-def _floats_in_text(table: Columns, position: int, column: list[str]) -> Array:
+def _floats_in_text(table: ColumnTable, position: int, column: list[str]) -> Array:
     try:
         if "_" not in "".join(column):
             return _unrounded(table, position, np.array(list(map(float, column))), column)
@@ -202,7 +202,7 @@ def _floats_in_text(table: Columns, position: int, column: list[str]) -> Array:
     )
 
 
-def _unrounded(table: Columns, position: int, values: Array, column: list[str]) -> Array:
+def _unrounded(table: ColumnTable, position: int, values: Array, column: list[str]) -> Array:
     """Refuse integers in text that float64 rounds; numbers with a point or an exponent may be rounded."""
     for index in np.flatnonzero(np.abs(values) >= 2.0**53).tolist():
         cell, value = column[index].strip(), values[index]
@@ -212,12 +212,12 @@ def _unrounded(table: Columns, position: int, values: Array, column: list[str]) 
     return values
 
 
-def _where(table: Columns, position: int, index: int) -> str:
+def _where(table: ColumnTable, position: int, index: int) -> str:
     """Format a cell for an error message."""
     return f", line {table.lines[index]}, {table.title(position)}"
 
 
-def labels(table: Columns, position: int) -> Labels:
+def labels(table: ColumnTable, position: int) -> Labels:
     """Return the labels, (n,): from text, integers if all of them are written as integers, strings otherwise."""
     column = table.columns[position]
     if not isinstance(column, list):
@@ -265,7 +265,7 @@ class TextFormat:
         return _embedding(content, places), labels(content, label_place)
 
 
-def _embedding(table: Columns, places: Sequence[int]) -> Array:
+def _embedding(table: ColumnTable, places: Sequence[int]) -> Array:
     rows = numbers(table, places)
     look_at(table, places, rows)
     return rows
@@ -279,10 +279,10 @@ def line_labels(path: Path, layout: FileLayout) -> Labels:
     if layout.is_table:
         return BLANKS.labels(path, layout)
     cells = [line.strip() for line in _decoded(path).removesuffix("\n").split("\n")]
-    return labels(Columns(path, None, [cells], range(1, len(cells) + 1)), 0)
+    return labels(ColumnTable(path, None, [cells], range(1, len(cells) + 1)), 0)
 
 
-def _read(path: Path, delimiter: str | None, header: bool | None) -> Columns:
+def _read(path: Path, delimiter: str | None, header: bool | None) -> ColumnTable:
     rows, lines = _fields(path) if delimiter is None else _rows(path, delimiter)
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(rows[0]):
@@ -292,7 +292,9 @@ def _read(path: Path, delimiter: str | None, header: bool | None) -> Columns:
     check_names(path, names or [])
     if not rows:
         raise FileError(path, " has no rows of data")
-    return Columns(path, names, [list(column) for column in zip(*rows, strict=True)], lines[len(lines) - len(rows) :])
+    return ColumnTable(
+        path, names, [list(column) for column in zip(*rows, strict=True)], lines[len(lines) - len(rows) :]
+    )
 
 
 def _fields(path: Path) -> tuple[list[list[str]], list[int]]:
