@@ -88,7 +88,7 @@ def test_pieces_and_maps_stay_on_disk(folder: Path) -> None:
         np.save(folder / "more.npy", np.concatenate([POINTS[::-1], POINTS]))
         return np.load(folder / "more.npy", mmap_mode="r")[4:]
 
-    for reader, whole in ((embeddings, True), (in_pieces, False), (on_disk, False), (a_view, False)):
+    for reader, whole in ((embeddings, True), (in_pieces, False), (on_disk, False), (a_view, True)):
         FORMATS[".toy"] = replace(TOY, embeddings=reader)
         source = open_rows(folder / "points.toy", "gallery")
         assert hasattr(source, "array") == whole

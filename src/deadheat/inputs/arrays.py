@@ -22,14 +22,6 @@ def embeddings(values: ArrayLike) -> NDArray[Any]:
     """Check embeddings and return them, C-contiguous, as float32 or float64, whichever holds every value exactly.
 
     They are finite real numbers, (n, dim) with both positive. Integers of 64 bits are taken if float64 holds them.
-
-    Examples
-    --------
-    >>> embeddings([[1, 2], [3, 4]], "embeddings").dtype
-    dtype('float64')
-    >>> embeddings(np.zeros(3), "embeddings")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: embeddings must be two-dimensional (n, dim), but has shape (3,)
     """
     array = matrix(values)
     require_filled(array.shape)
@@ -53,13 +45,7 @@ def require_filled(shape: tuple[int, ...]) -> None:
 
 
 def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return float32 or float64, whichever holds every number of a type; 64-bit integers need `require_exact`.
-
-    Examples
-    --------
-    >>> float_type(np.dtype(np.uint8)), float_type(np.dtype(np.int32))
-    (dtype('float32'), dtype('float64'))
-    """
+    """Return float32 or float64, whichever holds every number of a type; 64-bit integers need `require_exact`."""
     kind, size = dtype.kind, dtype.itemsize
     if kind in "biuf" and size <= 8:
         return np.dtype(np.float32 if size <= (4 if kind == "f" else 2) else np.float64)
@@ -170,13 +156,7 @@ def gains_allowed(values: Any) -> Any:
 
 @names_argument
 def gain(value: Any) -> float:
-    """Return a gain as a Python number, a whole one as an integer; a negative integer marks an irrelevant item.
-
-    Examples
-    --------
-    >>> gain(0.25, "rel"), gain(2.0, "rel"), gain(-1, "rel")
-    (0.25, 2, -1)
-    """
+    """Return a gain as a Python number, a whole one as an integer; a negative integer marks an irrelevant item."""
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, (int, float)):
         raise InvalidTypeError(VALUES, checks.no_number(value, f"of type {type(value).__name__}"))

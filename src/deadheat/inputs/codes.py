@@ -56,14 +56,7 @@ def require_same_form(query: Source, gallery: Source) -> None:
 
 
 def as_bits(source: Source) -> Source:
-    """Return codes of numbers as bool, in memory; bool and packed bits unchanged.
-
-    Examples
-    --------
-    >>> as_bits(Array(np.array([[-1.0, 1.0], [1.0, 1.0]]))).whole()
-    array([[False,  True],
-           [ True,  True]])
-    """
+    """Return codes of numbers as bool, in memory; bool and packed bits unchanged."""
     if is_packed(source) or source.stored == np.bool_:
         return source
     bits, start = np.empty(source.shape, dtype=np.bool_), 0
@@ -74,14 +67,7 @@ def as_bits(source: Source) -> Source:
 
 
 def words(source: Source) -> NDArray[np.uint64]:
-    """Return the bits of codes in rows of 64-bit words, padded with zeros.
-
-    Examples
-    --------
-    >>> of_bools = words(Array(np.array([[True, False, True]])))
-    >>> of_bools, (words(Array(np.array([[1, -1, 1]]))) == of_bools).all()
-    (array([[160]], dtype=uint64), np.True_)
-    """
+    """Return the bits of codes in rows of 64-bit words, padded with zeros."""
     packed, start = np.zeros((len(source), -(-n_bits(source) // 64) * 8), dtype=np.uint8), 0
     for rows in _pieces(source):
         some = rows if rows.dtype == np.uint8 else np.packbits(rows, axis=1)

@@ -56,12 +56,6 @@ def plain(values: Any, *, ragged: str = _RAGGED, unmasked: str = "") -> Array:
     -------
     ndarray
         bfloat16 and shorter floats, which NumPy does not have, come as float32, which holds each of them.
-
-    Examples
-    --------
-    >>> plain([[2**53 + 1, 0.5]], "scores")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: scores must fit one type, but float64 does not hold 9007199254740993
     """
     with converting(values):
         return _plain(values, ragged, unmasked)

@@ -138,11 +138,6 @@ def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
     """Return the files that match a pattern, in natural order; the path itself if it is no pattern, or is a file.
 
     `name` is the name of the argument.
-
-    Examples
-    --------
-    >>> fitting("emb-10.npy")
-    ['emb-10.npy']
     """
     text = checks.path(path, name)
     if scratch.is_url(text):

@@ -110,13 +110,7 @@ class Rows(NamedTuple):
 
 @names_argument
 def id_rows(ids: Any) -> Rows:
-    """Return rows of ids as given, padding included.
-
-    Examples
-    --------
-    >>> id_rows([[3, 1], [2]], "ids")
-    Rows(values=array([3, 1, 2]), lengths=array([2, 1]))
-    """
+    """Return rows of ids as given, padding included."""
     ids = on_host(ids)
     if hasattr(ids, "__array__"):
         array = plain(ids)
@@ -216,13 +210,7 @@ def require_distinct(ids: Rows, codes: Int64, name: str) -> None:
 
 
 def numbered(parts: list[tuple[Array, str]]) -> list[Int64]:
-    """Assign numbers to ids that are not row numbers, equal numbers to equal ids; each part has its name in messages.
-
-    Examples
-    --------
-    >>> numbered([(np.array(["b", "a"]), "ids"), (np.array(["b"]), "relevant")])
-    [array([1, 0]), array([1])]
-    """
+    """Assign numbers to ids, equal ones to equal ids; each part has its name in messages."""
     with naming(" and ".join(title for part, title in parts if len(part))):
         whole = joined(parts)
     codes = label_codes(whole)[0] if len(whole) else np.empty(0, dtype=np.int64)

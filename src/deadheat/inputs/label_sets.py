@@ -36,15 +36,7 @@ class LabelSets:
         return LabelSets(self.words[rows], self.names)
 
     def shared(self, other: LabelSets, rows: slice) -> Int64:
-        """Return how many labels some of the rows share with every row of another, (n_row, n_other).
-
-        Examples
-        --------
-        >>> sets = label_sets([{"cat", "pet"}, {"dog", "pet"}, set()], 3, "labels", "embeddings")
-        >>> sets.shared(sets, slice(0, 2))
-        array([[2, 1, 0],
-               [1, 2, 0]])
-        """
+        """Return how many labels some of the rows share with every row of another, (n_row, n_other)."""
         n_shared: Int64 = np.zeros((len(self.words[rows]), len(other)), dtype=np.int64)
         for mine, theirs in zip(self.words[rows].T, other.words.T, strict=True):
             n_shared += np.bitwise_count(mine[:, None] & theirs)
@@ -93,15 +85,7 @@ def are_several(values: Any) -> bool:
 
 
 def as_sets(values: Any) -> Any:
-    """Return a column of lists, of pandas, NumPy or Arrow, as a list of sets of labels; anything else unchanged.
-
-    Examples
-    --------
-    >>> column = np.empty(2, dtype=object)
-    >>> column[:] = [["cat"], []]
-    >>> as_sets(column)
-    [['cat'], []]
-    """
+    """Return a column of lists, of pandas, NumPy or Arrow, as a list of sets of labels; anything else unchanged."""
     if conversion.speaks_arrow(values) and not conversion.is_frame(values):
         with naming("labels"):
             column = conversion.from_arrow(values)
@@ -115,14 +99,7 @@ def as_sets(values: Any) -> Any:
 
 
 def label_sets(values: Any, n: int, name: str, what: str) -> LabelSets:
-    """Check labels of several a row: one row of labels for each of `n` items.
-
-    Examples
-    --------
-    >>> label_sets(np.array([[1, 0], [1, 2]]), 2, "labels", "embeddings")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: labels must hold 0 and 1 alone where a row has several, but row 1 has another
-    """
+    """Check labels of several a row: one row of labels for each of `n` items."""
     with naming(name):
         if isinstance(values, LabelSets):
             sets = values
@@ -156,15 +133,6 @@ def require_no_relevance(sets: Any) -> None:
     """Refuse a relevance matrix, whose entries say which rows are relevant to which, in the place of labels.
 
     It is square and symmetric with a full diagonal. Where each row has only its own label, either reading is the same.
-
-    Examples
-    --------
-    >>> chain = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
-    >>> require_no_relevance(label_sets(chain, 3, "labels", "embeddings"), "labels")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: labels must have a column for each label, but is a relevance matrix, (3, 3), \
-symmetric and with a full diagonal: Task.from_scores(scores, relevant, junk=np.eye(3, dtype=bool)) takes it, and \
-Task.from_judged takes its pairs
     """
     n = len(sets)
     if not isinstance(sets, LabelSets) or n < 3 or len(sets.names) != n or not isinstance(sets.names[0], ColumnLabel):

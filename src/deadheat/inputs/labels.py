@@ -44,14 +44,7 @@ def flat(array: Labels) -> Labels:
 
 
 def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
-    """Check labels: one integer (or whole float) or string for each of `n` items, in one dimension, a row or a column.
-
-    Examples
-    --------
-    >>> labels(["cat", "dog"], 3, "labels", "embeddings")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: labels must have one entry per row of embeddings, but got 2 labels for 3 rows
-    """
+    """Check labels: an integer (or whole float) or a string for each of `n` items, also as a row or a column."""
     with naming(name):
         array = flat(_label_array(values))
         if array.ndim != 1:
@@ -110,13 +103,7 @@ def from_text(cells: Sequence[str]) -> Labels:
 
 
 def common_kind(parts: Iterable[Labels]) -> list[Labels]:
-    """Return labels from several files, all as strings if some are strings.
-
-    Examples
-    --------
-    >>> common_kind([np.array([7, 8]), np.array(["7", "x"])])
-    [array(['7', '8'], dtype='<U21'), array(['7', 'x'], dtype='<U1')]
-    """
+    """Return labels from several files, all as strings if some are strings."""
     arrays = list(parts)
     if not any(array.dtype.kind == "U" for array in arrays):
         return arrays

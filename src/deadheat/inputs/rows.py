@@ -80,13 +80,7 @@ def _columns(held: Iterable[Any], argument: str, row: Any = None, path: Path | N
 
 
 def is_run(source: Any) -> bool:
-    """Return whether something in memory is a run or qrels: by its form, or by the names of its columns or fields.
-
-    Examples
-    --------
-    >>> is_run({"q": {"d": 0.5}}), is_run([{"qid": "q", "docno": "d"}]), is_run([[0.5, 1.0]])
-    (True, True, False)
-    """
+    """Return whether something in memory is a run or qrels: by its form, or by the names of its columns or fields."""
     if isinstance(source, Mapping):
         return any(isinstance(row, Mapping) for row in source.values())
     first = source[0] if isinstance(source, (list, tuple)) and source else source
@@ -106,13 +100,7 @@ def _number(value: Any, name: str | None) -> Any:
 
 
 def rows_of(source: Table, argument: str) -> Iterator[Row]:
-    """Return the rows of something in memory: dictionaries, a data frame, named tuples, or an object with `to_dict`.
-
-    Examples
-    --------
-    >>> list(rows_of([{"userID": 7, "itemID": "a", "prediction": 0.5}], "run"))
-    [(1, 7, 'a', 0.5)]
-    """
+    """Return the rows of something in memory: dictionaries, a data frame, named tuples, or an object with `to_dict`."""
     with converting(source, argument):
         yield from _rows_in(source, argument)
 

@@ -4,8 +4,7 @@ An input is an array, a memory-mapped array, the path of a file, a pattern such 
 which is concatenated; a file may hold embeddings and labels. The result is `Samples`: embeddings as a `Source`, whose
 rows have been checked piece by piece, and one label for each row.
 
-    array ───────────────────────────────> Array ───┐
-    np.memmap ───────────────────────────> Mapped ──┤
+    array, np.memmap ────────────────────> Array ───┐
     sparse matrix ───────────────────> SparseRows ──┤
     path: an array (.npz, .csv) ─────────> Array ───┤
           a map (.npy, .safetensors) ────> File ────┼──> read, take, pieces: float32 or float64 rows, C-contiguous
@@ -27,7 +26,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import features, label_sets
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
 from deadheat.inputs.conversion import is_on_card, n_dim, plain, require_collected
-from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
+from deadheat.inputs.disk import File, checked, pages, spooled
 from deadheat.inputs.files import Content, FileLayout, Labels, Orders, is_path, matching, orders, paths_given, paths_in
 from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import common_kind, flat, joined, require_together
@@ -84,12 +83,6 @@ def open_samples(
     """Open embeddings and their labels, as `open_rows` and `open_labels` do, and check that they belong together.
 
     If `labels` is None, they are in the files of the embeddings. `names` are those of the arguments.
-
-    Examples
-    --------
-    >>> open_samples(np.zeros((3, 2)), [0, 1])
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: labels must have one entry per row of embeddings, but got 2 labels for 3 rows
     """
     rows = names[0]
     with naming(rows):
@@ -119,12 +112,6 @@ def open_pair(
 
     Without a gallery, it is leave one out. A gallery without `gallery_labels` must be files that hold labels too. If
     the labels of both come from files and those of one are strings, both become strings.
-
-    Examples
-    --------
-    >>> pair = open_pair([[0.0], [1.0]], ["a", "b"], [[2.0]], ["a"])
-    >>> pair.query.labels, pair.gallery.embeddings.shape
-    (array(['a', 'b'], dtype=object), (1, 1))
     """
     if gallery is None or (gallery_labels is None and not paths_given(gallery)):
         require_together(gallery, gallery_labels, names[2:])
@@ -320,12 +307,6 @@ def open_rows(value: Any, argument: str, layout: FileLayout = USUAL) -> Source:
     """Check embeddings in arrays or files, and return a source of their rows.
 
     A list of paths or of two-dimensional arrays is concatenated; parts may have no rows. A list of rows is one array.
-
-    Examples
-    --------
-    >>> source = open_rows([np.zeros((2, 3), np.float16), np.ones((1, 3))], "gallery")
-    >>> source.shape, source.dtype
-    ((3, 3), dtype('float64'))
     """
     if isinstance(value, Source):
         return value
@@ -343,11 +324,6 @@ def open_labels(value: Any, argument: str, layout: FileLayout = USUAL) -> Any:
 
     A list of one-dimensional arrays, or of paths (path objects, or strings with the ending of one format), is
     concatenated; any other list holds the labels themselves.
-
-    Examples
-    --------
-    >>> open_labels([np.array([7, 9]), np.array([7])], "labels")
-    array([7, 9, 7])
     """
     if hasattr(value, "features"):
         with naming(argument):
@@ -444,9 +420,10 @@ def _open_array(value: Any, may_close: bool = False) -> Source:
     require_filled(array.shape)
     if isinstance(value, np.memmap) and pages(value) is not None:
         base: Any = value.base
-        is_file = may_close and base is pages(value) and value.filename  # the `offset` of a view is not its own
-        stored = File.of_map(value) if is_file else Mapped(value)
-        return spooled(stored.transposed()) if stored.by_column else checked(stored)
+        is_file = value.mode != "c" and base is pages(value) and value.filename  # the `offset` of a view is not its own
+        if is_file and (may_close or not array.flags.c_contiguous):
+            stored = File.of_map(value)
+            return spooled(stored.transposed()) if stored.by_column else checked(stored)
     target = float_type(array.dtype)
     require_exact(array)
     may_be_codes = array.dtype in (np.bool_, np.uint8)  # whose bits stay bits

@@ -160,13 +160,7 @@ class Shards(Source):
 
 
 class Chosen(Source):
-    """Selected rows of another source, in the order of `index`.
-
-    Examples
-    --------
-    >>> Chosen(Array(np.arange(6.0).reshape(3, 2)), np.array([0, 2])).read(1, 2)
-    array([[4., 5.]])
-    """
+    """Selected rows of another source, in the order of `index`."""
 
     def __init__(self, source: Source, index: Index) -> None:
         self._source, self._index = source, index
@@ -190,15 +184,7 @@ def state_of_mask(mask: NDArray[np.bool_]) -> Hashable:
 
 
 def fingerprint(source: Source) -> bytes:
-    """Return a digest of the numbers in a source, the same for files and memory, float32 and float64.
-
-    Examples
-    --------
-    >>> rows = np.arange(6.0).reshape(3, 2)
-    >>> parts = Shards([Array(rows[:1]), Array(rows[1:].astype(np.float16))])
-    >>> fingerprint(Array(rows)) == fingerprint(parts)
-    True
-    """
+    """Return a digest of the numbers in a source, the same for files and memory, float32 and float64."""
     digest = hashlib.blake2b(str(source.shape).encode(), digest_size=32)
     for _, rows in source.pieces(max(1, _HASHED // (source.shape[1] * 8))):
         plain = _shortest(rows + 0.0)  # -0 and 0 are one number

@@ -311,13 +311,7 @@ def _id(value: Any, role: str, kinds: set[tuple[str, type]] | None = None) -> st
 
 
 def id_text(value: Any, name: str) -> str:
-    """Return an id as text, which is the decimal text of an integer.
-
-    Examples
-    --------
-    >>> id_text(7, "an id"), id_text("07", "an id")
-    ('7', '07')
-    """
+    """Return an id as text, which is the decimal text of an integer."""
     if isinstance(value, str):
         return value
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
