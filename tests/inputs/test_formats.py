@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from inputs.written import refusal
 
 import deadheat as dh
-from deadheat.cli.main import main
 from deadheat.errors import FileError
 from deadheat.inputs.files import Content, FileLayout
 from deadheat.inputs.formats.registry import FORMATS, FileFormat
@@ -64,18 +62,6 @@ def test_one_row_is_all_that_a_format_takes(folder: Path) -> None:
         assert str(dh.evaluate(path)).startswith(str(dh.evaluate(POINTS, WORDS)))  # then the order of files
     against = dh.Task(POINTS, WORDS, POINTS, WORDS).profile
     assert dh.Task(folder / "points.toy", gallery=f"{folder}/part-*.toy").profile == against
-
-
-def test_the_command_knows_the_format_too(folder: Path) -> None:
-    np.save(folder / "points.npy", POINTS)
-    toy, array = str(folder / "points.toy"), str(folder / "points.npy")
-    for args in ([toy], [f"{folder}/part-*.toy"], [array, "--labels", toy], [toy, "--labels", f"{folder}/part-?.toy"]):
-        result = CliRunner().invoke(main, ["evaluate", *args])
-        assert result.exit_code == 0
-        assert result.stdout.startswith(str(dh.evaluate(POINTS, WORDS)))  # then the order of files
-    (folder / "points.toy").write_text("a 1\n" * 3 + "a nan\n")
-    result = CliRunner().invoke(main, ["evaluate", toy])
-    assert result.stderr == f"deadheat: {toy}: embeddings must be finite, but holds nan in row 3, column 0\n"
 
 
 def test_pieces_and_maps_stay_on_disk(folder: Path) -> None:

@@ -222,13 +222,6 @@ def test_bad_threads_are_refused(threads):
     assert repr(threads) in message or str(threads) in message
 
 
-def test_options_are_checked_before_any_work():
-    """A wrong option is refused also where nothing would have come of it."""
-    assert "ties" in refused(ValueError, ROWS, [0, 1, 2, 3], ties="nonsense")
-    rounded = dh.Rounded("float16", "similarity")
-    assert "of must" in refused(ValueError, ROWS, [0, 1, 2, 3], distance="euclidean", ties=rounded)
-
-
 ODD = 2**53 + 1  # the first integer that float64 does not hold
 
 

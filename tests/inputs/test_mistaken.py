@@ -223,8 +223,3 @@ def test_integer_ids_are_their_decimal_text() -> None:
     assert integers.profile.query_ids == ("1", "2")
     with pytest.raises(ValueError, match="gallery_ids must hold each id once, but holds '7' again"):
         dh.Task.from_judged(*given, {1: {7: 1}}, [1, 2], [7, "7", 9])
-
-
-def test_questions_are_queries() -> None:
-    run = [{"question_id": 1, "doc_id": "d", "score": 0.5}]
-    assert dh.Task.from_run(run, [{"question_id": 1, "doc_id": "d", "rel": 1}]).profile.n_relevant.tolist() == [1]
