@@ -24,7 +24,7 @@ import deadheat as dh
 from deadheat.engine.counting.checkpoint import Checkpoint
 from deadheat.errors import FileError
 from deadheat.inputs import ground_truth, limits, trec
-from deadheat.inputs.samples import open_rows
+from deadheat.inputs.samples import open_labels, open_rows
 
 ROWS = np.random.default_rng(0).standard_normal((20, 3))
 LABELS = np.arange(20) % 4
@@ -237,6 +237,12 @@ def test_a_file_that_claims_too_much_is_refused_before_it_takes_memory(kind: str
     assert message.startswith(str(path))
     assert said in message
     assert most < 50e6
+
+
+@pytest.mark.usefixtures("few")
+def test_labels_that_claim_too_much_are_refused(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "a.npz", labels=np.zeros(2000 * 60))
+    assert TOO_LARGE in refusal(FileError, open_labels, tmp_path / "a.npz", "labels")
 
 
 @pytest.mark.usefixtures("few")

@@ -33,6 +33,7 @@ from deadheat.inputs.files import unzipped
 from deadheat.inputs.rows import Row
 from deadheat.inputs.rows import Table as Table
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.arrays import Float64, Int64
 
 Checked: TypeAlias = dict[str, dict[str, Any]]
@@ -310,12 +311,13 @@ def _id(value: Any, role: str, kinds: set[tuple[str, type]] | None = None) -> st
     return text
 
 
-def id_text(value: Any, name: str) -> str:
+@names_argument
+def id_text(value: Any) -> str:
     """Return an id as text, which is the decimal text of an integer."""
     if isinstance(value, str):
         return value
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise InvalidTypeError(name, f"must be a string or an integer, but is {checks.shown(value)}")
+        raise InvalidTypeError(VALUES, f"must be a string or an integer, but is {checks.shown(value)}")
     return str(value)
 
 
