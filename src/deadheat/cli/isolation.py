@@ -39,6 +39,7 @@ _ENVIRONMENT = {
     "MALLOC_ARENA_MAX": "2",  # glibc reserves 64 MB of address space for each
 }
 
+
 def options(switch: str) -> tuple[Any, ...]:
     """Return the options of limits, of a command whose option `switch` gives files a process of their own."""
     return (
