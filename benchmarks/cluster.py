@@ -128,17 +128,16 @@ def overhead(scale: float, repeats: int, tick: Any = lambda what: None) -> list[
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
         dh.Task(rows[:200], labels[:200], executor=executor).profile  # noqa: B018
         for name, given in cases.items():
-            cluster = dh.Cluster(executor)
             works = {
                 "threads": lambda given=given: dh.Task(*given, threads=2).profile,
-                "processes": lambda given=given, cluster=cluster: dh.Task(*given, executor=cluster).profile,
+                "processes": lambda given=given: dh.Task(*given, executor=executor).profile,
             }
             times = clock.by_turns(works)
             two, apart = (statistics.median(times[what]) for what in works)
             found.append({
                 "evaluation": name, "two threads, s": round(two, 2), "two processes, s": round(apart, 2),
                 "ratio": round(apart / two, 3), "met": apart <= TARGET * two,
-                "run": str(cluster.summary), "times": times,
+                "times": times,
             })  # fmt: skip
     return found
 

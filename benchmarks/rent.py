@@ -71,7 +71,8 @@ SHORTCUTS: list[tuple[str, str, Any, list[tuple[str, str]]]] = [  # name, what i
      [("float64 softmax", "cityblock"), ("tf-idf", "euclidean")]),
     ("bounds by squares", "distances.bounds.by_squares", lambda *_: (np.inf, 0.0, 0.0),
      [("norms over octaves", "euclidean")]),
-    ("sizes of products", "distances.scaling.mostly_spread", lambda _: False, [("exponents within rows", "cosine")]),
+    ("sizes of products", "distances.scaling.mostly_of_wide_range", lambda _: False,
+     [("exponents within rows", "cosine")]),
     ("overlaps", "distances.cityblock.Cityblock.between",
      classmethod(lambda kind, query, gallery, _: kind(query, gallery)),
      [("float64 softmax", "cityblock")]),
@@ -81,7 +82,7 @@ SHORTCUTS: list[tuple[str, str, Any, list[tuple[str, str]]]] = [  # name, what i
      [("an ulp apart float64", "inner_product"), ("saturated sigmoid", "euclidean")]),
     ("int8 filter", "counting.problem.LEAST_FOR_INT8", 1 << 62,
      [("clusters", "cosine"), ("uneven clusters", "cosine")]),
-    ("sorted rows", "counting.passes.LARGE_PART", 2, [(cliffs.HALVES, "cosine"), (cliffs.NINE_TENTHS, "cosine")]),
+    ("sorted rows", "count.SORTED_SHARE", 2, [(cliffs.HALVES, "cosine"), (cliffs.NINE_TENTHS, "cosine")]),
 ]  # fmt: skip
 
 

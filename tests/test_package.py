@@ -19,7 +19,7 @@ import deadheat as dh
 
 ROOT = Path(__file__).parent.parent
 PUBLIC = [
-    "Cluster", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit", "audit_collection",
+    "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit", "audit_collection",
     "audit_run", "classification", "collisions", "compare", "compare_formats", "confidence", "errors", "evaluate",
     "exploit", "generalization_gap", "grouped", "hash_lookup", "html_report", "index_recall", "index_recall_of_truth",
     "leaderboard", "link_prediction", "low_precision", "measures", "p_values", "pair_classification", "plots",
@@ -55,8 +55,8 @@ SELDOM = [
     "concurrent.futures", "decimal", "difflib", "email", "fractions", "gzip", "html", "importlib.metadata", "json",
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
     "deadheat.analyses", "deadheat.trust.audits", "deadheat.engine.counting.checkpoint",
-    "deadheat.engine.counting.cluster", "deadheat.engine.counting.card", "deadheat.engine.counting.distributed",
-    "deadheat.engine.counting.distributed.worker", "deadheat.engine.counting.runs", "deadheat.engine.counting.scored",
+    "deadheat.engine.counting.executors", "deadheat.engine.counting.card", "deadheat.engine.counting.portions",
+    "deadheat.engine.profiles.portions", "deadheat.engine.counting.runs", "deadheat.engine.counting.scored",
     "deadheat.inputs.trec", "deadheat.integrations", "deadheat.plots.pages", "deadheat.plots",
     "deadheat.engine.profiles.archive", "deadheat.trust.receipts", "deadheat.reports.statistics",
 ]  # fmt: skip

@@ -37,7 +37,6 @@ def evaluate(task: Any, measures: Any = None, singletons: Any = "skip", average:
 
 
 GOOD: dict[Callable[..., Any], dict[str, Any]] = {
-    dh.Cluster: {"executor": lambda: None},
     dh.Rounded: {"dtype": "float16"},
     dh.TieProfile.from_groups: {"groups": [[(0, 0, 2, 1)]], "n_ranked": [3]},
     dh.Tolerance: {"eps": 0.5},

@@ -6,7 +6,6 @@ from typing import Any
 __version__ = "0.2.0"
 
 _PLACES = {  # where each public name is: a module, or what is in one
-    "Cluster": "engine.counting.cluster:Cluster",
     "Receipt": "trust.receipts.document:Receipt",
     "Report": "reports.report:Report",
     "Result": "reports.result:Result",

@@ -16,7 +16,6 @@ from deadheat.analyses.pooled import classification, pair_classification
 from deadheat.analyses.precision_recall import precision_recall
 from deadheat.analyses.quantization import compare_formats, low_precision
 from deadheat.analyses.random_baseline import random_baseline
-from deadheat.engine.counting.cluster import Cluster
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
 from deadheat.engine.ties.rounded import Rounded
@@ -35,7 +34,6 @@ from deadheat.trust.receipts.receipt import receipt, verify
 __version__: str
 
 __all__ = [
-    "Cluster",
     "Receipt",
     "Report",
     "Result",

@@ -25,7 +25,6 @@ from numpy.testing import assert_array_equal
 import deadheat as dh
 from deadheat.analyses.index_recall import IndexRecall
 from deadheat.engine.counting import ranking
-from deadheat.engine.counting.distributed import worker
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.errors import ClusterError, InputError, InvalidTypeError, InvalidValueError
 
@@ -157,40 +156,41 @@ def require_same(found: IndexRecall, alone: IndexRecall) -> None:
 
 
 class Counted(Executor):
-    """Knows the arguments of the tasks that it has handed on, and refuses the first ones."""
+    """Keeps the numbers that it has handed on; the task `failing` fails."""
 
-    def __init__(self, executor: Executor, n_failing: int = 0) -> None:
-        self.executor, self.n_failing = executor, n_failing
-        self.tasks: list[tuple[Any, ...]] = []
+    def __init__(self, executor: Executor, failing: int = -1) -> None:
+        self.executor, self.failing = executor, failing
+        self.tasks: list[int] = []
 
     def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        self.tasks.append(args[1:])
-        if len(self.tasks) <= self.n_failing:
+        self.tasks.append(args[-1])
+        if self.tasks[-1] == self.failing:
             failed: Future[Any] = Future()
             failed.set_exception(OSError("the network is gone"))
             return failed
         return self.executor.submit(function, *args, **kwargs)
 
 
-@pytest.mark.parametrize(
-    ("distance", "tasks"), [("cosine", None), ("euclidean", 1), ("cityblock", 7), ("hamming", 1000)]
-)
-def test_workers_find_the_same(distance: str, tasks: int | None) -> None:
+@pytest.fixture
+def _many_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.analyses.index_recall._PAIRS", 800)
+    monkeypatch.setattr("deadheat.analyses.index_recall._QUERIES", 7)
+
+
+@pytest.mark.usefixtures("_many_portions")
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "hamming"])
+def test_workers_find_the_same(distance: str) -> None:
     queries, base, returned = two_indexes(90, 300, bits=distance == "hamming")
     given = {"distance": distance, "exclude": np.where(np.arange(90) % 3, -1, np.arange(90))}
     alone = dh.index_recall(returned, queries, base, **given)
     with ThreadPoolExecutor(2) as threads:
-        cluster = dh.Cluster(threads, tasks=tasks)
-        require_same(dh.index_recall(returned, queries, base, **given, executor=cluster), alone)
-    assert cluster.summary is not None
-    assert cluster.summary.tasks == {None: 1, 1: 1, 7: 7, 1000: 90}[tasks]
-    assert cluster.summary.pairs == 90 * 300
-    assert worker._open == {}
+        counted = Counted(threads)
+        require_same(dh.index_recall(returned, queries, base, **given, executor=counted), alone)
+    assert counted.tasks == [*range(13)]
 
 
 @pytest.mark.slow
-def test_processes_find_the_same_in_tasks_of_equal_size(tmp_path: Path) -> None:
-    """Two million pairs were one task."""
+def test_processes_find_the_same_in_files(tmp_path: Path) -> None:
     queries, base, returned = two_indexes(1000, 2000)
     alone = dh.index_recall(returned, queries, base, distance="euclidean", threads=2)
     np.save(tmp_path / "base.npy", base)
@@ -198,8 +198,7 @@ def test_processes_find_the_same_in_tasks_of_equal_size(tmp_path: Path) -> None:
         counted = Counted(executor)
         file = tmp_path / "base.npy"
         require_same(dh.index_recall(returned, queries, file, distance="euclidean", executor=counted, threads=1), alone)
-    assert len(counted.tasks) == 2
-    assert {stop - start for start, stop in counted.tasks} == {500}
+    assert counted.tasks == [0, 1]
 
 
 def test_ids_of_strings_and_files_of_codes(tmp_path: Path) -> None:
@@ -214,22 +213,16 @@ def test_ids_of_strings_and_files_of_codes(tmp_path: Path) -> None:
         require_same(dh.index_recall(named, codes, tmp_path / "base.npy", **given, executor=threads), alone)
 
 
-def test_failures_progress_and_what_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("_many_portions")
+def test_progress_and_a_task_that_fails() -> None:
     queries, base, returned = two_indexes(60, 80)
     told: list[tuple[int, int]] = []
     with ThreadPoolExecutor(2) as threads:
         search = partial(dh.index_recall, returned, queries, base, distance="cosine")
-        cluster = dh.Cluster(Counted(threads, 2), tasks=6, scratch=tmp_path)
-        require_same(search(executor=cluster, progress=lambda *state: told.append(state)), search())
-        assert cluster.summary is not None
-        assert cluster.summary.retries == 2
+        require_same(search(executor=threads, progress=lambda *state: told.append(state)), search())
         assert (told[0], told[-1], len(told)) == ((0, 4800), (4800, 4800), 7)
-        search(executor=cluster, progress=True)
-        assert capsys.readouterr().err.splitlines()[-1] == str(cluster.summary)
-        failing = dh.Cluster(Counted(threads, 3), tasks=1, scratch=tmp_path)
-        with pytest.raises(ClusterError, match="failed 3 times, at last with OSError: the network is gone"):
-            search(executor=failing)
-    assert list(tmp_path.iterdir()) == []
+        with pytest.raises(ClusterError, match=r"^the executor failed: OSError: the network is gone$"):
+            search(executor=Counted(threads, 1))
 
 
 def test_what_is_wrong_is_said_before_any_task() -> None:

@@ -269,7 +269,7 @@ def test_what_is_not_installed(module: str, args: str, message: str, monkeypatch
 
 @pytest.mark.parametrize("flag", ["--json", "--markdown", "--per-query", "--save-profile"])
 def test_outputs_are_checked_before_the_work(flag: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.count", lambda *_, **__: pytest.fail("the work has begun"))
     Path("folder.npz").mkdir()
     before = sorted(folder.iterdir())
     for out, why in {
@@ -305,7 +305,7 @@ def test_what_nobody_thought_of_is_one_line_too(monkeypatch: pytest.MonkeyPatch)
     def fail(*_: object, **__: object) -> None:
         raise raised
 
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", fail)
+    monkeypatch.setattr("deadheat.engine.task.count", fail)
     raised: Exception = MemoryError()
     assert refused(*TASK) == "not enough memory"
     raised = ValueError("long " * 2000)
@@ -367,7 +367,7 @@ def test_closed_pipe_is_no_news() -> None:
 def test_interrupt() -> None:
     killed = f"""
 import os, signal, deadheat.engine.task as tasks
-tasks.profile_rows = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})
+tasks.count = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})
 """
     done = real("evaluate", "points.npz", before=killed)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "deadheat: interrupted\n")
@@ -378,7 +378,7 @@ def test_a_run_that_resumes_says_so(tmp_path: Path) -> None:
     np.savez(tmp_path / "many.npz", embeddings=points, labels=np.arange(1200) % 40)
     command = ("evaluate", tmp_path / "many.npz", "--checkpoint", tmp_path / "kept", "-m", "mAP")
     first, again, quiet = run(*command), run(*command), run(*command, "--quiet")
-    n = len([*(tmp_path / "kept").glob("shard-*.npz")])
-    said = f"deadheat: resuming: {n} of {n} shards found in checkpoint '{tmp_path}/kept'\n"
+    n = len([*(tmp_path / "kept").glob("portion-*.npz")])
+    said = f"deadheat: resuming: {n} of {n} portions found in checkpoint '{tmp_path}/kept'\n"
     assert (first.stderr, again.stderr, quiet.stderr) == ("", said, "")
     assert first.stdout == again.stdout == quiet.stdout

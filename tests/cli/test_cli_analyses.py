@@ -428,6 +428,6 @@ def test_halves_are_those_of_table_1() -> None:
 
 
 def test_a_test_is_checked_before_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.count", lambda *_, **__: pytest.fail("the work has begun"))
     message = refused("quantization", "all.npz", "--confidence-level", "95")
     assert message == "--confidence-level must lie strictly between 0 and 1, but is 95.0"

@@ -98,7 +98,7 @@ def test_no_file_is_overwritten_whatever_it_holds(folder: Path, option: str, mon
     Path("empty.csv").touch()
     Path("link.csv").symlink_to("settings.csv")
     before = contents(folder)
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.count", lambda *_, **__: pytest.fail("the work has begun"))
     names = () if option == "--per-query" else ("a.npz",)  # which has an ending of its own
     for name in (*names, "settings.csv", "earlier.csv", "empty.csv", "link.csv"):
         said = f"cannot write {name}: it is there already (--force overwrites it)"

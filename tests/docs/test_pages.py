@@ -61,8 +61,8 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
     "docs/how-to/ci.md": {"name: quality": "for GitHub; its command runs in test_the_gate_of_a_release"},
     "docs/how-to/cluster.md": {
         "from dask.distributed": "tests/integrations/test_executors.py runs it, on workers of its own",
-        "import concurrent.futures": "needs Ray: tests/integrations/test_executors.py runs it",
-        "python -m benchmarks.cluster": "tests/test_benchmarks.py runs it in small",
+        "import ray": "needs Ray: tests/integrations/test_executors.py runs it",
+        "from mpi4py": "needs MPI: tests/integrations/test_executors.py runs it",
     },
     "docs/how-to/link-prediction.md": {
         "from deadheat.integrations.pykeen": "tests/integrations/test_link_prediction_libraries.py"

@@ -63,8 +63,8 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> Passes:
         made.append((pair, f"{options.distance}, {options.rule.describe(options.distance)}"))
         return profile_rows(pair, options)
 
-    profile_rows = tasks.profile_rows
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", counting)
+    profile_rows = tasks.count
+    monkeypatch.setattr("deadheat.engine.task.count", counting)
     return made
 
 

@@ -136,7 +136,7 @@ def test_a_file_that_is_exchanged_after_the_first_look(tmp_path: Path, monkeypat
 
 def test_a_checkpoint_on_a_device_is_refused(tmp_path: Path) -> None:
     with Checkpoint(tmp_path / "run", {"distance": "cosine"}) as checkpoint:
-        (tmp_path / "run" / "shard-00000000.npz").symlink_to("/dev/zero")
+        (tmp_path / "run" / "portion-00000000.npz").symlink_to("/dev/zero")
         assert "is a pipe or a device" in refusal(FileError, checkpoint.load, 0)
 
 

@@ -297,7 +297,7 @@ def test_tie_rule_in_words(ties: Any, distance: Any, rule: str) -> None:
 def test_bad_options_are_refused_before_the_work(
     options: dict[str, object], kind: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deadheat.engine.task.profile_rows", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.engine.task.count", lambda *_, **__: pytest.fail("the work has begun"))
     with pytest.raises(kind, match=f"^[^\\n]*{message}[^\\n]*$"):
         evaluate(np.eye(3), [1, 1, 2], **options)  # type: ignore[arg-type]
 

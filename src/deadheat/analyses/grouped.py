@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.counting.within import Gallery, profile_within
+from deadheat.engine.count import count_within
+from deadheat.engine.counting.within import Gallery
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
@@ -379,7 +380,7 @@ def grouped_of(task: Task, drawing: Drawing, summary: SummaryOptions) -> Grouped
         within = Gallery(gallery.embeddings, classes.gallery, ranked, options.exclude)
     sizes = map(len, groups if within is None else within.groups)
     with Reporting(options.progress, sum(map(operator.mul, map(len, groups), sizes))) as report:
-        profile = profile_within(query.embeddings, classes.query, groups, within, options=options, report=report)
+        profile = count_within(query.embeddings, classes.query, groups, within, settings=options, report=report)
     origin = {"distance": options.distance, "tie_rule": options.rule.describe(options.distance), "files": files}
     inside = report_on(profile, summary, threads=options.threads, **origin)
     return GroupedReport(summary.measures, size, drawing.seed, classes.names, draws, inside, groups)

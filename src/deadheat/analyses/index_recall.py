@@ -1,6 +1,6 @@
 """Recall of approximate indexes against an exact search: ids and embeddings come in, a table goes out.
 
-One exact search by the embeddings serves all indexes, in this process or by the workers of a cluster. Each index is
+One exact search by the embeddings serves all indexes, in this process or by the workers of an executor. Each index is
 compared with its result: per query, the number of ids among the k nearest items and those that tie with the k-th. With
 a published ground truth, ids and distances come in, and no vectors; the distances decide ties, within a tolerance.
 """
@@ -10,17 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.engine.counting.candidates import Candidates
-from deadheat.engine.counting.cluster import Cluster, cluster_of
-from deadheat.engine.counting.distributed import worker
-from deadheat.engine.counting.distributed.running import run
+from deadheat.engine.counting.executors import answers, executor_given, first_row, not_an_answer
 from deadheat.engine.counting.ranking import looked_up, nearest
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
@@ -28,8 +26,8 @@ from deadheat.engine.literals import DistanceName
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import item_ids
 from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
-from deadheat.inputs.source import Chosen
+from deadheat.inputs.samples import EmbeddingsLike, open_rows
+from deadheat.inputs.source import Source
 from deadheat.reports.statistics.intervals import Interval, mean_interval
 from deadheat.reports.tables import (
     DIGITS,
@@ -44,7 +42,7 @@ from deadheat.reports.tables import (
     program,
 )
 from deadheat.support import checks
-from deadheat.support.arrays import Array, Bool, Float64, Int64
+from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import exact_mean
@@ -52,7 +50,7 @@ from deadheat.support.progress import Progress, Reporting
 from deadheat.support.triple import Triple, columns_of_bounds
 
 _MOST = 2**31 - 1  # neighbours
-_TASKS, _PAIRS = 64, 1 << 20  # at most, and in each at least,
+_PORTIONS, _PAIRS = 64, 1 << 20  # at most, and in each at least,
 _QUERIES = 64  # of so many queries, which share the rows of the base
 
 
@@ -126,63 +124,50 @@ class Search(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchJob:
-    """Description of the search problem, sent to every worker with every task."""
+    """A search problem in `n` portions of the queries, as it is sent to the workers of an executor."""
 
-    files: worker.Files
+    rows: tuple[Source, Source]
     distance: str
+    candidates: Candidates
     k: int
-    n_index: int
+    returned: Sequence[Returned]
     threads: int
+    n: int
 
-    def opened(self) -> Search:
-        """Return the search problem as opened by a worker."""
-        array: Any = self.files.array
-        returned = [Returned(array(f"query-{number}"), array(f"item-{number}")) for number in range(self.n_index)]
-        distance = distance_registry.make(self.distance, *worker.open_rows(self.files), True)
-        itself = array("itself")
-        candidates = Candidates.of(distance.n_query, distance.n_gallery, leave_one_out=False, itself=itself)
-        return Search(distance, candidates, self.k, returned)
+    def open(self) -> Callable[[int], Found]:
+        """Return the function that searches for a portion by its number."""
+        distance = distance_registry.make(self.distance, *self.rows, True)
+        search = Search(distance, self.candidates, self.k, self.returned)
+        return lambda number: search.of(self.queries(number), self.threads)
+
+    def queries(self, number: int) -> range:
+        n_query = self.candidates.n_query
+        return range(n_query * number // self.n, n_query * (number + 1) // self.n)
 
 
 def search_on(
-    cluster: Cluster, distance: str, rows: tuple[Any, Any], candidates: Candidates, k: int,
+    executor: Executor, distance: str, rows: tuple[Any, Any], candidates: Candidates, k: int,
     returned: Sequence[Returned], threads: int, progress: bool | Progress,
 ) -> Found:  # fmt: skip
-    """Search for all queries by the workers of a cluster."""
+    """Search for all queries by the workers of an executor."""
     n_query, n_base = candidates.n_query, len(candidates.ranked)
     query, base = open_rows(rows[0], "queries"), open_rows(rows[1], "base")
-    first = np.zeros(1, dtype=np.int64)
-    distance_registry.make(distance, Chosen(query, first), Chosen(base, first), True)  # what does not fit is known now
-    none = np.empty(0, dtype=np.int64)  # nobody asks for labels
-    arrays: dict[str, Array | None] = {"itself": candidates.itself}
-    for place, ids in enumerate(returned):
-        arrays |= {f"query-{place}": ids.query, f"item-{place}": ids.item}
-    shares, n_tied = np.full((len(returned), 4, n_query), np.nan), []
-    pair = Pair(Samples(query, none), Samples(base, none))
-    try:
-        with worker.written(pair, arrays, cluster.scratch) as files:
-            job = SearchJob(files, distance, k, len(returned), threads)
-            most = min(_TASKS, -(-n_query * n_base // _PAIRS), -(-n_query // _QUERIES))
-            n_task = max(1, min(n_query, cluster.tasks or most))
-            ranges = list(pairwise(n_query * number // n_task for number in range(n_task + 1)))
-            tasks = [(job, *each) for each in ranges]
-
-            def settle(number: int, found: dict[str, Array]) -> None:
-                shares[:, :, slice(*ranges[number])] = found["shares"]
-                n_tied.append(int(found["n_tied"][0]))
-
-            run(cluster, search, tasks, settle, n_query * n_base, progress, title="searching")
-    finally:
-        worker.forget()  # where threads of this process were the workers
-    return Found(shares, sum(n_tied))
-
-
-@plain_floats
-def search(job: SearchJob, start: int, stop: int) -> dict[str, Array]:
-    """Search for the queries from `start` to before `stop`: the task of a worker."""
-    opened: Search = worker.open_once(job.files, 0, job.opened)
-    found = opened.of(range(start, stop), job.threads)
-    return {"shares": found.shares, "n_tied": np.array([found.n_tied])}
+    distance_registry.make(distance, first_row(query), first_row(base), True)  # what does not fit is known now
+    n = max(1, min(n_query, _PORTIONS, -(-n_query * n_base // _PAIRS), -(-n_query // _QUERIES)))
+    shares, n_tied = np.full((len(returned), 4, n_query), np.nan), 0
+    job = SearchJob((query, base), distance, candidates, k, returned, threads, n)
+    with (
+        Reporting(progress, n_query * n_base, "searching") as report,
+        closing(answers(executor, job, range(n))) as found,
+    ):
+        for number, each in found:
+            queries = job.queries(number)
+            if not isinstance(each, Found) or each.shares.shape != (len(returned), 4, len(queries)):
+                raise not_an_answer(each)
+            shares[:, :, queries.start : queries.stop] = each.shares
+            n_tied += each.n_tied
+            report(len(queries) * n_base)
+    return Found(shares, n_tied)
 
 
 ONE_INDEX = "index"  # what it is called if it has no name
@@ -371,7 +356,7 @@ def index_recall(
     queries_per_second: float | Mapping[str, float] | None = None,
     threads: int | None = None,
     progress: bool | Progress = False,
-    executor: Executor | Callable[[], Executor] | Cluster | None = None,
+    executor: Executor | None = None,
 ) -> IndexRecall:
     """Measure the recall of one or several indexes: the share of the k nearest items, by exact search, that each found.
 
@@ -401,7 +386,7 @@ def index_recall(
         Worker threads, for this call alone. By default as many as this process may use.
     progress : bool or callable
         True for a bar on standard error, or a function that is called with (done, total).
-    executor : concurrent.futures.Executor or Cluster, optional
+    executor : concurrent.futures.Executor, optional
         Workers in other processes or on other machines; see `deadheat.Task`. Each opens `base` as a whole, and
         searches it for some of the queries. By default there are none.
 
@@ -410,7 +395,7 @@ def index_recall(
     TypeError, ValueError
         If an argument breaks its rule; the message names the argument, the rule and what came.
     ClusterError
-        If workers of an executor died or failed too often.
+        If a worker of an executor died or failed, and the executor did not repeat its work.
 
     Notes
     -----
@@ -435,7 +420,9 @@ def index_recall(
     Triple(lower=0.5, expected=0.75, upper=1.0)
     """
     k, n_thread = checks.positive_integer(k, "k", _MOST), checks.thread_count(threads)
-    cluster, name = None if executor is None else cluster_of(executor), distance_registry.named(distance)
+    name = distance_registry.named(distance)
+    if executor is not None:
+        executor_given(executor)
     rows = distance_registry.opened(queries, name, "queries"), distance_registry.opened(base, name, "base")
     dims = [part.shape[1] for part in rows]
     if dims[0] != dims[1]:
@@ -449,12 +436,12 @@ def index_recall(
     of_counts = _by_name(counts, indexes, "counts")
     asked = [Returned.of(candidates, ids, base_ids, of_counts.get(name), k, titles[name])
              for name, ids in indexes.items()]  # fmt: skip
-    if cluster is None:
+    if executor is None:
         search = Search(distance_registry.make(name, *rows, True), candidates, k, asked)
         found = search.of(range(n_query), n_thread, progress)
     else:
         worker_threads = 1 if threads is None else n_thread
-        found = search_on(cluster, name, rows, candidates, k, asked, worker_threads, progress)
+        found = search_on(executor, name, rows, candidates, k, asked, worker_threads, progress)
     recalls = {}
     for each, ids, values in zip(indexes, asked, found.shares, strict=True):
         speed = speeds.get(each)

@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 import deadheat._core as _core
+from deadheat.engine.count import count as count_pair
 from deadheat.engine.counting.label_relevance import LabelRelevance
-from deadheat.engine.counting.profiling import profile_of
 from deadheat.engine.counting.ranking import Ranked, Rankings
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
@@ -199,7 +199,7 @@ def open_model(task: Task) -> Model:
     (query, gallery), options = task.pair[:2], task.options
     rankings = Rankings(query.embeddings, gallery and gallery.embeddings, options)
     item_labels = None if gallery is None else gallery.labels
-    profile = profile_of(rankings.metric, query.labels, item_labels, options)
+    profile = count_pair(task.pair, options, rankings.metric)
     if not profile.n_relevant.any():
         came = f"{len(query.labels)} samples of as many labels"
         if item_labels is not None:

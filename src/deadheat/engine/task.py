@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deadheat.engine.count import count, opened_portions
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
-from deadheat.engine.counting.profiling import profile_rows
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.literals import DistanceName, ScoreTiesName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
@@ -27,7 +27,7 @@ from deadheat.inputs.conversion import card_of
 from deadheat.inputs.files import Orders, paths_given
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.label_sets import LabelSets, numbered
-from deadheat.inputs.pair_rules import PairRules, Rule, open_rules
+from deadheat.inputs.pair_rules import Rule, open_rules
 from deadheat.inputs.samples import (
     EmbeddingsLike,
     LabelsLike,
@@ -49,10 +49,11 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from deadheat.engine.counting import judged as judgements
-    from deadheat.engine.counting import links, neighbors, runs, scored, unmatched, within
-    from deadheat.engine.counting.cluster import Cluster
+    from deadheat.engine.counting import links, neighbors, runs, scored, unmatched
     from deadheat.engine.counting.judged import Junk
+    from deadheat.engine.counting.portions import Portions
     from deadheat.engine.counting.runs import RunTables
+    from deadheat.engine.profiles.portions import Portion
     from deadheat.inputs import trec
     from deadheat.inputs.trec import Documents, Path, Repeats, Table
 else:
@@ -63,7 +64,6 @@ else:
     scored = lazy("deadheat.engine.counting.scored")
     trec = lazy("deadheat.inputs.trec")
     unmatched = lazy("deadheat.engine.counting.unmatched")
-    within = lazy("deadheat.engine.counting.within")
 
 Order = Literal["descending", "ascending"]
 
@@ -126,10 +126,10 @@ class Task:
         "cuda" or "cuda:1": multiply and count on that card with PyTorch; what that leaves open is decided as always,
         so the profile is the same. By default it is the card that holds the embeddings, if they are a tensor there;
         "cpu" counts on the processor.
-    executor : concurrent.futures.Executor or Cluster, optional
+    executor : concurrent.futures.Executor, optional
         Workers that count, in other processes or on other machines: any executor of PEP 3148, such as Dask's
-        ``client.get_executor(pure=False, retries=2)``, or a function that makes one. The profile is the same.
-        `deadheat.Cluster` has options: a directory that all workers see, how many tasks, retries.
+        ``client.get_executor(pure=False, retries=2)``. The profile is the same. `portion` is for schedulers that have
+        no executor.
     relevance : {"any", "same", "count"}, optional
         Of several labels a row, the relevant items: those that share at least one label with the query (the default),
         those with the same set of labels, or graded by the number of labels that they share.
@@ -139,7 +139,8 @@ class Task:
     TypeError, ValueError
         If an argument breaks its rule; the message names the argument, the rule and what came.
     ClusterError
-        If workers of an executor died or failed too often; when the profile is counted.
+        If a worker of an executor died or failed, and the executor did not repeat its work; when the profile is
+        counted.
 
     Examples
     --------
@@ -182,7 +183,7 @@ class Task:
         progress: bool | Progress = False,
         checkpoint: str | os.PathLike[str] | None = None,
         device: Any = None,
-        executor: Executor | Callable[[], Executor] | Cluster | None = None,
+        executor: Executor | None = None,
         relevance: Literal["any", "same", "count"] | None = None,
     ) -> None:
         if device is None and executor is None:
@@ -504,7 +505,7 @@ class Task:
         ties: TiesName | Ties = "exact",
         threads: int | None = None,
         progress: bool | Progress = False,
-        executor: Executor | Callable[[], Executor] | Cluster | None = None,
+        executor: Executor | None = None,
     ) -> Task:
         """Make a task of embeddings whose relevance was judged, query by query and perhaps in grades.
 
@@ -549,7 +550,7 @@ class Task:
             If an argument breaks its rule; if ids come twice; if the qrels have none of the queries, or `junk` none of
             the documents; for grades together with a tolerance.
         ClusterError
-            If workers of an executor died or failed too often.
+            If a worker of an executor died or failed, and the executor did not repeat its work.
 
         Notes
         -----
@@ -922,10 +923,43 @@ class Task:
     @cached_property
     def profile(self) -> TieProfile:
         """The counts that every measure is computed from; counted once."""
-        elsewhere = self.options.checkpoint, self.options.device, self.options.cluster
-        if isinstance(self.options.junk, PairRules) and elsewhere == (None, None, None):
-            return within.profile_by_rules(self.pair, self.options)
-        return profile_rows(self.pair, self.options)
+        return count(self.pair, self.options)
+
+    @plain_floats
+    def portion(self, number: int, n: int) -> Portion:
+        """Count portion `number` of `n` of the profile, counted from 0, for any scheduler of your own.
+
+        Portions are counted in any order, in any process that makes a task of the same data and settings, and are about
+        equally much work. `TieProfile.from_portions` adds them. They are pickled to travel. For executors of PEP 3148,
+        the setting `executor` does all of this; it is ignored here, and so is `checkpoint`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument breaks its rule, or a row has several labels.
+
+        Notes
+        -----
+        **Ties, undefined:** a portion has no measures of its own. The sum has the digest of `profile`.
+
+        What was opened for a portion is kept for the next one, about 60 bytes for each gallery item.
+
+        Examples
+        --------
+        >>> task = Task([[0], [1], [-1], [5]], ["a", "a", "b", "b"], distance="euclidean")
+        >>> portions = [task.portion(number, 3) for number in range(3)]
+        >>> TieProfile.from_portions(portions) == task.profile
+        True
+        """
+        n = checks.positive_integer(n, "n")
+        number = checks.whole_number(number, "number", most=n - 1)
+        rows_of(self, "portions")
+        self._require_unchanged()
+        return self._portions(n).count(number, self.threads)
+
+    @cached_property
+    def _portions(self) -> Callable[[int], Portions]:
+        return opened_portions(self.pair, self.options)
 
     @property
     def labels(self) -> NDArray[Any] | None:
@@ -1054,7 +1088,7 @@ def _settled(pair: Pair, options: CountingOptions) -> Pair:
         of_query, of_items = numbered(query.labels, None if gallery is None else gallery.labels)
         items = None if gallery is None else gallery._replace(labels=of_items)
         return pair._replace(query=query._replace(labels=of_query), gallery=items)
-    for name, value in (("checkpoint", options.checkpoint), ("executor", options.cluster)):
+    for name, value in (("checkpoint", options.checkpoint), ("executor", options.executor)):
         if value is not None:
             raise InvalidValueError(name, "must be left out where a row has several labels")
     return pair

@@ -18,7 +18,8 @@ from engine.kinds import BIT_KINDS, KINDS, drawn
 from keyed import counts_of, groups_of, profiled
 
 import deadheat as dh
-from deadheat.engine.counting import layout, passes
+from deadheat.engine import count
+from deadheat.engine.counting import layout
 from deadheat.engine.distances import registry as distance_registry
 
 CASES = int(os.environ.get("DEADHEAT_FUZZ", "14"))  # of each kind and distance
@@ -221,7 +222,7 @@ def test_what_is_outside_a_giant_class_counts_the_same_in_tiles_and_one_by_one(d
     """One by one if it is less than a sixteenth; with items outside in columns of the class, and without."""
     rng = np.random.default_rng(8)
     monkeypatch.setattr(layout, "BLOCK_ENTRIES", 5000)
-    monkeypatch.setattr(passes, "STREAMED_SHARDS", shards)
+    monkeypatch.setattr(count, "STREAMED_SHARDS", shards)
     monkeypatch.setattr(layout, "SHARD_BYTES", 1 << (20 if shards == 1 else 28))
     others, seen = ~np.eye(200, dtype=bool), []
     for values in (3, 50):

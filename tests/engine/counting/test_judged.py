@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from keyed import in_many_portions
 
-from deadheat import Cluster, Task, TieProfile, Tolerance, evaluate
+from deadheat import Task, TieProfile, Tolerance, evaluate
 
 
 def case(seed: int, n_grade: int) -> tuple[Any, ...]:
@@ -57,32 +58,26 @@ def large(seed: int, n_query: int, n_gallery: int, n_grade: int) -> tuple[Any, .
 
 @pytest.mark.parametrize("ties", ["exact", "float16"])
 @pytest.mark.parametrize("n_grade", [1, 3])
-def test_workers_count_the_same(n_grade: int, ties: str) -> None:
+def test_workers_count_the_same(n_grade: int, ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_many_portions(monkeypatch)
     case = large(n_grade, 60, 400, n_grade)
     junk = np.random.default_rng(0).random((60, 400)) < 0.1
     given = {"distance": "euclidean", "ties": ties, "exclude": case[3:], "junk": junk}
     alone = Task.from_judged(*case, **given).profile
     with ThreadPoolExecutor(2) as threads:
-        for tasks in (1, 5):
-            cluster = Cluster(threads, tasks=tasks)
-            found = Task.from_judged(*case, **given, executor=cluster).profile
-            assert found == alone
-            assert (found.digest(), found.query_ids) == (alone.digest(), alone.query_ids)
-            assert cluster.summary is not None
-            assert cluster.summary.tasks == tasks
+        found = Task.from_judged(*case, **given, executor=threads).profile
+    assert (found.digest(), found.query_ids) == (alone.digest(), alone.query_ids)
 
 
-def test_processes_count_the_same_in_tasks_of_equal_size(tmp_path: Path) -> None:
-    """Two million pairs were one task."""
+def test_processes_count_the_same_in_two_portions(tmp_path: Path) -> None:
     queries, gallery, *rest = large(7, 1000, 2000, 2)
     np.save(tmp_path / "gallery.npy", gallery)
     alone = Task.from_judged(queries, gallery, *rest).profile
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
-        cluster = Cluster(executor)
-        assert Task.from_judged(queries, tmp_path / "gallery.npy", *rest, executor=cluster).profile == alone
-    assert cluster.summary is not None
-    assert cluster.summary.tasks == 2
-    assert (cluster.summary.retries, cluster.summary.pairs) == (0, 996 * 2000)  # four queries have nothing here
+        told: list[int] = []
+        given = {"executor": executor, "progress": lambda done, total: told.append(done)}
+        assert Task.from_judged(queries, tmp_path / "gallery.npy", *rest, **given).profile == alone
+    assert told == [0, 996 * 1000, 996 * 2000]  # four queries have nothing here
 
 
 def test_nothing_is_relevant_for_workers_either() -> None:

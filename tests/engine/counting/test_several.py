@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli.main import main
-from deadheat.engine.counting import several
-from deadheat.engine.distances.hamming import Hamming
+from deadheat.engine import count
+from deadheat.engine.counting import chunks, histograms
 
 DISTANCES = ("hamming", "euclidean", "cityblock")
 
@@ -59,7 +59,7 @@ def test_counts_are_those_of_the_relevance_written_out(
     expected = written_out(made, relevance)
     for distance in DISTANCES:
         for name, sizes in {"PAIRS": (1, 50, 1 << 22), "CELLS": (1, 100, 1 << 23), "BINS": (1, 999, 1 << 22)}.items():
-            monkeypatch.setattr(several, name, int(rng.choice(sizes)))
+            monkeypatch.setattr(histograms if name == "BINS" else chunks, name, int(rng.choice(sizes)))
         kind = bool if distance == "hamming" else float
         rows = [None if each is None else each.astype(kind) for each in (made["codes"], made["items"])]
         task = dh.Task(
@@ -277,8 +277,8 @@ def test_histograms_of_codes_are_what_the_pass_counts(n_bit: int, monkeypatch: p
     ]
     for data, options in settings:
         found = []
-        for short in (Hamming.is_short, False):
-            monkeypatch.setattr(Hamming, "is_short", short)
+        for short in (count.SHORT_CODE, 0):
+            monkeypatch.setattr(count, "SHORT_CODE", short)
             found.append(dh.Task(*data, distance="hamming", **options).profile.digest())
         monkeypatch.undo()
         assert found[0] == found[1]

@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.engine.count import count_judged, count_judged_in_portions
 from deadheat.engine.counting import unmatched
 from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.profiles.gains import leveled
+from deadheat.engine.profiles.gains import leveled, with_grades
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, codes, item_ids, trec
@@ -31,12 +32,6 @@ from deadheat.inputs.trec import Path, Table
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
 from deadheat.support.floats import plain_floats
-from deadheat.support.lazy import lazy
-
-if TYPE_CHECKING:
-    from deadheat.engine.counting.distributed import running as distributed_running
-else:
-    distributed_running = lazy("deadheat.engine.counting.distributed.running")
 
 Ids = Sequence[Hashable]
 Grades = Mapping[Any, Mapping[Any, float]]  # of what is relevant to each query, by id
@@ -57,7 +52,7 @@ def profile_judged(
     sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
     n_query, n_gallery = map(len, sources)
     rows: Distance | Pair
-    if options.cluster is None:
+    if options.executor is None:
         rows = options.open(*sources)
     else:
         rows = Pair(Samples(sources[0], np.arange(n_query)), Samples(sources[1], np.arange(n_gallery)))
@@ -103,7 +98,7 @@ def profile_of_judged(
 ) -> TieProfile:
     """Return the profile of checked data: an open distance, the grades above 0 of each query, ids and options.
 
-    With a cluster in the options, `rows` are sources for its workers.
+    With an executor in the options, `rows` are sources for its workers.
     """
     query, item, of_pairs = _pairs(relevant, query_ids, gallery_ids)
     candidates = options.candidates(len(query_ids), len(gallery_ids), leave_one_out=False)
@@ -120,10 +115,9 @@ def profile_of_judged(
     query, item, place = query[there], item[there], place[there]
     relevance = Judged.of(query, item, candidates)
     if isinstance(rows, Pair):
-        assert options.cluster is not None
-        (profile,) = distributed_running.profiles_on(options.cluster, rows, [relevance], options)
+        profile = count_judged_in_portions(rows, relevance, options)
     else:
-        profile = options.counting_pass(rows, relevance).run(options.threads, options.progress)
+        profile = count_judged(rows, relevance, options)
     profile = replace(profile, n_relevant=n_relevant.sum(axis=1), gains=gains, check=False)
     if not graded:
         return profile
@@ -131,24 +125,12 @@ def profile_of_judged(
 
 
 def _groups_of(rows: Distance | Pair, options: CountingOptions, query: Int64, item: Int64) -> Int64:
-    """Return `pair_groups`; of rows that a cluster counted, those of the pairs are opened here."""
+    """Return `pair_groups`; of rows that an executor counted, those of the pairs are opened here."""
     if isinstance(rows, Pair) and len(query):
         (queries, query), (items, item) = (np.unique(each, return_inverse=True) for each in (query, item))
         assert rows.gallery is not None
         rows = options.open(Chosen(rows.query.embeddings, queries), Chosen(rows.gallery.embeddings, items))
     return query if isinstance(rows, Pair) else pair_groups(rows, query, item, options.rule)
-
-
-def with_grades(
-    profile: TieProfile, query: Int64, group: Int64, place: Int64, grades: Int64, n_relevant: Int64
-) -> TieProfile:
-    """Return a binary profile with the grades of its relevant pairs: their query, group in it, and place in `grades`.
-
-    `n_relevant` counts the relevant items of each query by grade, ranked or not.
-    """
-    by_grade = np.zeros((profile.n_group, len(grades)), dtype=np.int64)
-    np.add.at(by_grade, (profile.offsets[query] + group, place), 1)
-    return replace(profile, grades=grades, tied_by_grade=by_grade, relevant_by_grade=n_relevant)
 
 
 def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, Int64, list[float]]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.candidates import Candidates, Relevance
-from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.ties import registry as tie_registry
@@ -23,12 +22,12 @@ from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, require_progress
 
 if TYPE_CHECKING:
-    from deadheat.engine.counting import cluster as clusters
-    from deadheat.engine.counting.card import card_pass as cards
+    from concurrent.futures import Executor
+
+    from deadheat.engine.counting import executors
     from deadheat.engine.counting.card import device as devices
 else:
-    clusters = lazy("deadheat.engine.counting.cluster")
-    cards = lazy("deadheat.engine.counting.card.card_pass")
+    executors = lazy("deadheat.engine.counting.executors")
     devices = lazy("deadheat.engine.counting.card.device")
 
 
@@ -47,8 +46,9 @@ class CountingOptions:
     checkpoint: str | os.PathLike[str] | None = None
     device: devices.Card | None = None
     exclude: Any = None  # as it was given; once `fitted`, (n_query,) int64
-    cluster: clusters.Cluster | None = None
-    worker_threads: int = 1  # of each worker of a cluster
+    executor: Executor | None = None
+    worker_threads: int = 1  # of each worker of the executor,
+    worker_device: str | None = None  # and its card
     relevance: str | None = None  # of several labels a row
 
     @classmethod
@@ -75,19 +75,17 @@ class CountingOptions:
         ('euclidean', Rounded('float16', of=None), 2)
         """
         rule, n_thread = tie_registry.make(ties), checks.thread_count(threads)
-        opened = None if device is None else devices.open_card(device)
+        opened = None if device is None or executor is not None else devices.open_card(device)
         distance = distance_registry.named(distance)
         require_progress(progress)
         if relevance is not None:
             checks.choice(relevance, RELEVANCE, "relevance")
-        cluster = None if executor is None else clusters.cluster_of(executor)
-        if cluster is not None and opened is not None:
-            raise InvalidValueError(
-                "device", "must be given to the cluster with an executor: Cluster(executor, device=...)"
-            )
+        pool = None if executor is None else executors.executor_given(executor)
         worker_threads = 1 if threads is None else n_thread
+        worker_device = None if executor is None or device is None else devices.name_of(device)
         return cls(
-            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, cluster, worker_threads, relevance,
+            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, pool, worker_threads, worker_device,
+            relevance,
         )  # fmt: skip
 
     def fitted(self, pair: Pair) -> CountingOptions:
@@ -106,11 +104,6 @@ class CountingOptions:
             if isinstance(rows, Source):
                 rows.threads = self.threads
         return distance_registry.make(self.distance, embeddings, gallery, self.rule.exact_only)
-
-    def counting_pass(self, distance: Distance, relevance: Relevance) -> CountingPass:
-        """Return the pass over all of a distance, on a card if these options name one."""
-        task = distance, self.rule, relevance, self.checkpoint is not None
-        return CountingPass(*task) if self.device is None else cards.CardPass(self.device, *task)
 
     def candidates(self, n_query: int, n_gallery: int, *, leave_one_out: bool) -> Candidates:
         junk = arrays.junk_mask(self.junk, n_query, n_gallery)

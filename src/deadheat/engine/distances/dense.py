@@ -15,8 +15,8 @@ from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import CHUNKS, Distance, Level
 from deadheat.engine.distances.patterns import Patterns
-from deadheat.engine.distances.scaling import Rows
-from deadheat.inputs.source import Source, fingerprint
+from deadheat.engine.distances.scaling import ScaledRows
+from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64
 from deadheat.support.caching import cached_property
 
@@ -30,16 +30,13 @@ class Dense(Distance):
     zero_if_disjoint = False  # whether the score of rows with disjoint support is 0
     differences = False  # whether the distance depends on the differences of numbers alone
     key_kind: ClassVar[str]
-    queries: Rows
-    items: Rows
+    queries: ScaledRows
+    items: ScaledRows
 
     def __init__(self, query: Source, gallery: Source) -> None:
         self.query_raw, self.gallery_raw = query, gallery
         self._given = query, gallery
         self.n_query, self.dim = query.shape
-
-    def fingerprint(self, of_query: bool) -> str:
-        return fingerprint(self._given[0 if of_query else 1]).hex()
 
     @cached_property
     def patterns(self) -> Patterns | None:  # type: ignore[override]
@@ -69,7 +66,7 @@ class Dense(Distance):
         self.unit, largest = scaling.common_unit(self.query_raw, self.gallery_raw, limit)
         if largest == np.inf:
             self.unit = scaling.power_of_two(self.query_raw, self.gallery_raw)
-        self.queries, self.items = self.for_both(lambda raw: Rows.over(raw, np.array([self.unit])))
+        self.queries, self.items = self.for_both(lambda raw: ScaledRows.over(raw, np.array([self.unit])))
         return largest
 
     def take_off_usual(self, sizes: Float64, *, squares: bool) -> None:
@@ -138,7 +135,7 @@ class Product(Dense):
 
     @cached_property
     def spread(self) -> bool:  # type: ignore[override]
-        return not self._nonnegative and all(self.for_both(scaling.mostly_spread))
+        return not self._nonnegative and all(self.for_both(scaling.mostly_of_wide_range))
 
     @cached_property
     def _least_sizes(self) -> tuple[float, float]:

@@ -90,7 +90,7 @@ class Distance(ABC):
     dim: int  # numbers or bits in a row
     columns: Columns
     levels: tuple[Level, ...]
-    queries: Any  # what is multiplied: `scaling.Rows`, or matrices of words
+    queries: Any  # what is multiplied: `scaling.ScaledRows`, or matrices of words
     items: Any
     offset: Float64 = np.empty(0)  # of each item, taken off its products; or none
     squares: Float64 = np.empty(0)  # of each item: a score is a·|a| / square for the product a; or none
@@ -112,10 +112,6 @@ class Distance(ABC):
     @property
     def n_gallery(self) -> int:
         return len(self.columns.column_of_item)
-
-    @abstractmethod
-    def fingerprint(self, of_query: bool) -> str:
-        """Return a digest of the embeddings of the queries, or of the gallery."""
 
     # Variants --------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level, Target
 from deadheat.engine.exact import Roots
 from deadheat.errors import InvalidValueError
-from deadheat.inputs.source import Array, fingerprint
+from deadheat.inputs.source import Array
 from deadheat.support.arrays import Int64
 from deadheat.support.caching import cached_property
 from deadheat.support.lazy import fractions
@@ -46,9 +46,6 @@ class Hamming(Distance):
     def columns(self) -> Columns:  # type: ignore[override]
         """Equal codes as one column; histograms of codes need none."""
         return Columns.of(Array(self.items.view(np.uint32).astype(np.float64)))
-
-    def fingerprint(self, of_query: bool) -> str:
-        return fingerprint(Array((self.queries if of_query else self.items).view(np.uint32))).hex()
 
     def errors(self, level: Level) -> ScoreErrors:
         return ScoreErrors.none()
