@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.engine.distances.bounds import ScoreErrors
+from deadheat._core import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level
 from deadheat.engine.distances.scaling import Rows
@@ -24,7 +24,7 @@ class Plain(Distance):
         vars(self).update(attributes)
 
     def errors(self, level):
-        return ScoreErrors.none() if self._errors is None else self._errors
+        return ScoreErrors() if self._errors is None else self._errors
 
     def fingerprint(self, of_query):
         raise NotImplementedError

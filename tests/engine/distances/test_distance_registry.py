@@ -11,11 +11,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
+from deadheat._core import ScoreErrors
 from deadheat.engine.counting.card.device import Card
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.distances import registry
-from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level, Target
 from deadheat.engine.distances.scaling import Rows
@@ -42,7 +42,7 @@ class Intersection(Distance):
         return fingerprint(self._given[0 if of_query else 1]).hex()
 
     def errors(self, level):
-        return ScoreErrors.none()
+        return ScoreErrors()
 
     def exact_closeness(self, queries, columns):
         return Roots.of_values(self.scores.pair_scores(queries, columns))

@@ -12,9 +12,9 @@ from engine.distances.true_scores import true_score
 from numpy.testing import assert_array_equal
 from rationals import dot
 
+from deadheat._core import ScoreErrors
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances import scaling
-from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.distance import Level
 from deadheat.engine.distances.scaling import Rows
 from deadheat.inputs.source import Array
@@ -26,7 +26,10 @@ def test_bounds_of_pairs_are_those_of_the_reference_and_no_larger_than_those_of_
     rng = np.random.default_rng(1)
     of_query, of_item = (rng.choice([0.0, 1e-200, 0.5, 3.0], n) for n in (7, 9))
     offset = rng.standard_normal(9) if with_offsets else np.empty(0)
-    errors = ScoreErrors(of_query, of_item, rng.random(9), offset, 1e-2, 1e-9, relative, 1e-8)
+    errors = ScoreErrors(
+        of_query=of_query, of_item=of_item, offset_error=rng.random(9), offset=offset, part=1e-2, tiny=1e-9,
+        relative=relative, relative_tiny=1e-8,
+    )  # fmt: skip
     level = Level(np.float64, exact=False)
     scores_of = Plain("product", rng.random((7, 2)), rng.random((9, 2)), level, errors, offset=offset).scores
     queries, items = rng.integers(0, 7, 50), rng.integers(0, 9, 50)

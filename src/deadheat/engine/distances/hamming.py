@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.distances.bounds import ScoreErrors
+from deadheat._core import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level, Target
 from deadheat.engine.exact import Roots
@@ -48,7 +48,7 @@ class Hamming(Distance):
         return Columns.of(Array(self.items.view(np.uint32).astype(np.float64)))
 
     def errors(self, level: Level) -> ScoreErrors:
-        return ScoreErrors.none()
+        return ScoreErrors()
 
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         return Roots.of_values(self.scores.pair_scores(queries, columns))
