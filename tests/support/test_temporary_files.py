@@ -32,10 +32,10 @@ WORK = {  # what takes disk space in a folder until its process ends
     "file = kept.__enter__(); file.write(bytes(1 << 22)); file.flush()",
 }
 _OWNS = """
-from deadheat.engine.counting.distributed.worker import Writer
-from deadheat.support.scratch import own_copy
+import tempfile
+from deadheat.support.scratch import opened_folder, own_copy
 own_copy("file://" + sys.argv[1])
-writer = Writer(None)
+users = opened_folder(tempfile.mkdtemp(prefix="deadheat-job-"))
 """
 
 
