@@ -79,7 +79,7 @@ def test_json_fits_the_schema(folder: None, command: str, args: tuple[str, ...])
 
 
 def mappings_of(content: Any, name: str) -> list[dict[str, Any]]:
-    """What stands under this key, at any depth."""
+    """Return the values under this key, at any depth."""
     if isinstance(content, list):
         return [found for each in content for found in mappings_of(each, name)]
     if not isinstance(content, dict):
@@ -103,10 +103,10 @@ def test_the_schema_refuses_what_lacks_a_part(folder: None) -> None:
     content = written("evaluate", ("a.npz", "-m", "mAP"))
     for path in (["deadheat"], ["schema"], ["measures"], ["measures", "mAP", "lower"], ["profile"]):
         broken = copy.deepcopy(content)
-        place = broken
+        index = broken
         for key in path[:-1]:
-            place = place[key]
-        del place[path[-1]]
+            index = index[key]
+        del index[path[-1]]
         with pytest.raises(jsonschema.ValidationError):
             VALIDATORS["evaluate"].validate(broken)
     with pytest.raises(jsonschema.ValidationError):

@@ -1,4 +1,4 @@
-"""What is handed over becomes an array of the same numbers and labels, or one line says what is wrong with it."""
+"""Inputs become arrays of the same numbers and labels, or one line says what is wrong with them."""
 
 from __future__ import annotations
 
@@ -219,13 +219,6 @@ def test_bad_threads_are_refused(threads):
     message = refused(ValueError if type(threads) is int else TypeError, ROWS, LABELS, threads=threads)
     assert message.startswith("threads must be ")
     assert repr(threads) in message or str(threads) in message
-
-
-def test_options_are_checked_before_any_work():
-    """A wrong option is refused also where nothing would have come of it."""
-    assert "ties" in refused(ValueError, ROWS, [0, 1, 2, 3], ties="nonsense")
-    rounded = dh.Rounded("float16", "similarity")
-    assert "of must" in refused(ValueError, ROWS, [0, 1, 2, 3], distance="euclidean", ties=rounded)
 
 
 ODD = 2**53 + 1  # the first integer that float64 does not hold

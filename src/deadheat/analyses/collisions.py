@@ -395,7 +395,7 @@ def collisions(
     if not names:
         raise InvalidValueError("distances", "must name at least one distance, but got none")
     searched = {name: _searched(task.replace(distance=name), width, most, rank_by_rank=False)[:2] for name in names}
-    by_distance = {name: counts for name, (counts, _) in searched.items()}
+    by_distance: dict[str, Counts] = {name: counts for name, (counts, _) in searched.items()}
     return CollisionTable(by_distance, {name: rule for name, (_, rule) in searched.items()})
 
 

@@ -214,8 +214,8 @@ def hash_lookup(task: Task, *, singletons: Singletons = "skip") -> HashLookup:
         raise InvalidValueError("task", f"must have distance 'hamming' for hash lookup, but has {options.distance!r}")
     if not isinstance(options.rule, Exact):
         raise InvalidValueError("task", f"must have exact ties for hash lookup, but has {options.rule!r}")
-    query = codes.words(pair.query.embeddings, "embeddings")
-    gallery = query if pair.gallery is None else codes.words(pair.gallery.embeddings, "gallery")
+    query = codes.words(pair.query.embeddings)
+    gallery = query if pair.gallery is None else codes.words(pair.gallery.embeddings)
     n_bits = codes.n_bits(pair.query.embeddings)
     candidates = options.candidates(len(query), len(gallery), leave_one_out=pair.gallery is None)
     relevance = LabelRelevance(pair.query.labels, (pair.gallery or pair.query).labels)

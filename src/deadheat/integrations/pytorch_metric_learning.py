@@ -225,8 +225,8 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
             rule = f"must have the same dim, but have {rows[0].shape[1]} and {rows[1].shape[1]} columns"
             raise InvalidValueError("query and reference", rule)
         alone = ref_includes_query and rows[1] is rows[0]  # leave one out, which takes half as long
-        queries = open_samples(rows[0], classes.query, name="query", labels_name="query_labels")
-        items = open_samples(rows[1], classes.reference, name="reference", labels_name="reference_labels")
+        queries = open_samples(rows[0], classes.query, names=("query", "query_labels"))
+        items = open_samples(rows[1], classes.reference, names=("reference", "reference_labels"))
         pair = Pair(queries, None if alone else items)
         itself = np.arange(len(classes.query)) if ref_includes_query and not alone else None
         remedy = "leave out reference, or give ref_includes_query=True"

@@ -19,7 +19,7 @@ from deadheat.engine.sources.judged import unique_ids
 from deadheat.engine.task import Task
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
-from deadheat.inputs.files import Layout
+from deadheat.inputs.files import FileLayout
 from deadheat.inputs.labels import labels
 from deadheat.inputs.samples import EmbeddingsLike, open_labels, open_rows
 from deadheat.inputs.trec import Checked
@@ -33,7 +33,7 @@ from deadheat.trust.audits import findings, thresholds
 from deadheat.trust.audits.findings import Audited, Finding, share, table_of_ways
 
 MEASURES = ("nDCG@10", "Recall@100", "MRR")
-_IDS = Layout(labels_key="ids", label_column="ids")  # where a file has more than that
+_IDS = FileLayout(labels_key="ids", label_column="ids")  # where a file has more than that
 
 
 @plain_floats
