@@ -10,7 +10,7 @@ import double_double
 import numpy as np
 import pytest
 from graded_queries import profile_of, random_query
-from measures import loops
+from measures import scalar_loops as loops
 from numpy.testing import assert_array_equal
 
 from deadheat import _core
