@@ -100,7 +100,8 @@ def results() -> dict[type, Any]:
             continue
         found[type(value)] = value
         for name in dir(type(value)):
-            if not name.startswith("_") and not inspect.isroutine(getattr(type(value), name)):
+            internal = name.startswith("_") or name in INTERNAL.get(type(value).__name__, "").split()
+            if not internal and not inspect.isroutine(getattr(type(value), name)):
                 with contextlib.suppress(DeadheatError, AssertionError):
                     waiting.append(getattr(value, name))
     return found

@@ -304,7 +304,7 @@ class IndexRecall(Answer):
         return notes
 
     def facts(self) -> dict[str, Any]:
-        return self.facts_of("k", "distance", "n_query", "n_gallery", "n_tied")
+        return self._facts_of("k", "distance", "n_query", "n_gallery", "n_tied")
 
 
 @plain_floats
@@ -488,7 +488,7 @@ class TruthRecall(IndexRecall):
         return notes
 
     def facts(self) -> dict[str, Any]:
-        more = self.facts_of("tolerance", "n_cut", "n_only_k", "n_few")
+        more = self._facts_of("tolerance", "n_cut", "n_only_k", "n_few")
         return super().facts() | {"n_gallery": None} | more
 
 
