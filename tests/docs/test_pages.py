@@ -65,7 +65,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
         "python -m benchmarks.cluster": "tests/test_benchmarks.py runs it in small",
     },
     "docs/how-to/link-prediction.md": {
-        "from deadheat.integrations.pykeen": "tests/integrations/test_link_prediction_libraries.py"
+        "from pykeen_evaluator": "tests/integrations/test_link_prediction_libraries.py"
     },
     "docs/how-to/receipts.md": {"ssh-keygen": SIGNING, "minisign": SIGNING},
     "docs/how-to/competition.md": {
