@@ -27,6 +27,7 @@ SCORES = QUERIES @ ITEMS.T
 RELEVANT = LABELS[:, None] == ITEM_LABELS
 RUN = {f"q{q}": {f"d{d}": float(score) for d, score in enumerate(row)} for q, row in enumerate(SCORES)}
 QRELS = {f"q{q}": {f"d{d}": int(mark) for d, mark in enumerate(row)} for q, row in enumerate(RELEVANT)}
+COUNTING = "deadheat.engine.counting.card.device.open_card"
 TIES = ["exact", "bfloat16", dh.Tolerance(9)]
 Values = dict[str, Any]
 
@@ -206,3 +207,26 @@ def test_one_line_says_what_to_install(name: str, package: str) -> None:
     library = package if package == "sentence-transformers" else name
     line = f"deadheat.integrations.{name} needs {library}: pip install 'deadheat[{package}]'"
     assert done.stderr.splitlines()[-1] == f"deadheat.errors.MissingPackageError: {line}"
+
+
+CARDS = [  # the integration, and the names by which it asks for the card of its rows, and opens it
+    pytest.param(embedding_metric, "deadheat.inputs.conversion.card_of", COUNTING, id="torchmetrics",
+                 marks=needs("torchmetrics")),
+    pytest.param(calculator, "deadheat.integrations.pytorch_metric_learning.card_of", COUNTING,
+                 id="pytorch-metric-learning", marks=needs("pytorch_metric_learning", "faiss")),
+    pytest.param(INTEGRATIONS["sentence-transformers"][0], "deadheat.integrations.sentence_transformers.card_of",
+                 "deadheat.integrations.sentence_transformers.open_card", id="sentence-transformers", marks=OF_MODELS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "asks", "opens"), CARDS)
+def test_rows_on_a_card_are_counted_there(
+    values: Callable[[Any], Values], asks: str, opens: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name of the card is passed on; that there is none here leaves the counting to the core."""
+    opened: list[Any] = []
+    wanted = values("exact")
+    monkeypatch.setattr(asks, lambda rows: "cuda:3")
+    monkeypatch.setattr(opens, opened.append)
+    assert values("exact") == wanted
+    assert set(opened) == {"cuda:3"}

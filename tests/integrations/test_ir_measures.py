@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import runpy
 import shlex
 import shutil
 import subprocess
@@ -195,13 +194,6 @@ def test_scores_are_rounded_first() -> None:
     assert ours.DeadheatProvider("float32").calc_aggregate([ours.RR_upper], qrels, run) == {ours.RR_upper: 1}
     with pytest.raises(ValueError, match="ties must have expected values, but a tolerance has none"):
         ours.DeadheatProvider(dh.Tolerance(0.1))
-
-
-def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(str(Path(__file__).parents[2] / "examples" / "trec_run.py"), run_name="__main__")
-    printed = capsys.readouterr().out
-    assert "Ties between relevant and irrelevant items" in printed
-    assert "between the bounds: True" in printed
 
 
 FILES = {

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +13,6 @@ from numpy.testing import assert_array_equal
 import deadheat as dh
 from deadheat.measures import per_query
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ["mAP", "nDCG@5", "P@3", "Hit@1", "Recall@5", "mINP", "MRR"]
 DISTANCE = {"euclidean": "l2", "inner_product": "ip"}
 
@@ -131,19 +127,3 @@ def test_a_range_search_cuts_no_tie() -> None:
     truth = dh.Task(queries, labels, base, of_base, distance="euclidean").profile
     assert found.ties.mixed_groups <= truth.ties.mixed_groups
     assert_array_equal(per_query(found, "P@1").lower, per_query(truth, "P@1").lower)
-
-
-@needs("faiss", "hnswlib", "usearch", "sklearn")
-def test_the_example() -> None:
-    """In a process of its own: other libraries put their own search in the place of faiss's."""
-    script = [sys.executable, str(EXAMPLES / "vector_index.py")]
-    lines = subprocess.run(script, capture_output=True, text=True, check=True).stdout.splitlines()
-    recall = {line[:22].strip(): float(line[22:].split()[0]) for line in lines[1:10]}
-    assert recall["faiss flat"] == recall["faiss IVF32, nprobe 16"] == 100
-    assert recall["faiss IVF32, nprobe 1"] < recall["faiss IVF32, nprobe 4"]
-    assert min(recall.values()) > 50
-    precision, exactly = ([line for line in lines if line.startswith("P@10")][i].split()[1:] for i in (0, 1))
-    assert precision == exactly
-    of_part, of_all = ([line for line in lines if line.startswith("mAP")][i].split()[1:] for i in (0, 1))
-    assert of_part[1] == "-"
-    assert float(of_part[0]) < float(of_all[0]) < float(of_all[2]) < float(of_part[2])
