@@ -100,13 +100,13 @@ def measured_rates(n_item: int) -> Rates:
 
         seconds(few)
         of_few, of_many = seconds(few), seconds(many)
-    each = max(1e-9, of_many - of_few) / (many - few)
-    opened = max(1e-9, of_few - few * each) / n_item
+    one = max(1e-9, of_many - of_few) / (many - few)
+    opened = max(1e-9, of_few - few * one) / n_item
     half = n_item // 2
     begin = time.perf_counter()
     dh.Task(gallery[:half], labels[:half], threads=1).profile  # noqa: B018
     of_two = max(1e-9, time.perf_counter() - begin - half * opened)
-    return Rates(n_item / each, half**2 / of_two, 1 / opened)
+    return Rates(n_item / one, half**2 / of_two, 1 / opened)
 
 
 def _samples(n: int, seed: int = 0) -> tuple[Any, Any]:
@@ -116,7 +116,7 @@ def _samples(n: int, seed: int = 0) -> tuple[Any, Any]:
 
 def overhead(scale: float, repeats: int, tick: Any = lambda what: None) -> list[dict[str, Any]]:
     """Seconds of two threads and of two processes, by turns, for leave one out and for a gallery."""
-    clock, found = Clock(2, repeats, tick), []
+    clock, result = Clock(2, repeats, tick), []
     n, n_gallery = max(400, int(40_000 * scale)), max(400, int(200_000 * scale))
     rows, labels = _samples(n)
     gallery, gallery_labels = _samples(n_gallery, 1)
@@ -135,12 +135,12 @@ def overhead(scale: float, repeats: int, tick: Any = lambda what: None) -> list[
             }
             times = clock.by_turns(works)
             two, apart = (statistics.median(times[what]) for what in works)
-            found.append({
+            result.append({
                 "evaluation": name, "two threads, s": round(two, 2), "two processes, s": round(apart, 2),
                 "ratio": round(apart / two, 3), "met": apart <= TARGET * two,
                 "run": str(cluster.summary), "times": times,
             })  # fmt: skip
-    return found
+    return result
 
 
 @click.command()

@@ -143,7 +143,7 @@ def data_file(name: str) -> Path:
     places = [Path(__file__).resolve().parents[2] / "shared" / "data"]
     if os.environ.get("DEADHEAT_DATA"):
         places.insert(0, Path(os.environ["DEADHEAT_DATA"]))
-    for place in places:
-        if (place / name).is_file():
-            return place / name
+    for at in places:
+        if (at / name).is_file():
+            return at / name
     raise Unavailable(f"{name} is in neither DEADHEAT_DATA nor ../shared/data")

@@ -20,8 +20,8 @@ def measure(case: Case, clock: Clock) -> Row:
     """Growth in MB."""
     fresh.require_linux()
     clock.tick("evaluating in a fresh process")
-    found = fresh.run(["-m", "benchmarks.memory"], {"case": case, "threads": clock.threads})
-    return Row(case, value=found["growth"] / 1e6, unit="MB", details=found)
+    result = fresh.run(["-m", "benchmarks.memory"], {"case": case, "threads": clock.threads})
+    return Row(case, value=result["growth"] / 1e6, unit="MB", details=result)
 
 
 def _grow(case: Case, threads: int) -> dict[str, Any]:

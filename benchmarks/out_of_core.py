@@ -33,9 +33,9 @@ def measure(case: Case, clock: Clock) -> Row:
         write(case, Path(folder))
         clock.tick("evaluating in a fresh process")
         settings = {"folder": folder, "form": case.data, "distance": case.distance, "threads": clock.threads}
-        found = fresh.run(["-m", "benchmarks.out_of_core"], settings)
-    details = {**found, "gallery_bytes": 4 * case.n * case.dim}
-    return Row(case, None, found["peak"] / 1e6, "MB", {"evaluate": [found["seconds"]]}, details)
+        result = fresh.run(["-m", "benchmarks.out_of_core"], settings)
+    details = {**result, "gallery_bytes": 4 * case.n * case.dim}
+    return Row(case, None, result["peak"] / 1e6, "MB", {"evaluate": [result["seconds"]]}, details)
 
 
 def write(case: Case, folder: Path) -> None:

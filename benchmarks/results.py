@@ -119,8 +119,8 @@ def timed(case: Case, times: dict[str, list[float]]) -> Row:
     """The row of a case whose yardstick and evaluation were timed by turns."""
     yardstick, value = (statistics.median(times[what]) for what in ("yardstick", "evaluate"))
     pairs = [ours / plain for plain, ours in zip(times["yardstick"], times["evaluate"], strict=True)]
-    spread = {"lowest_ratio": min(pairs), "highest_ratio": max(pairs)}
-    return Row(case, yardstick, value, "s", times, spread)
+    deviation = {"lowest_ratio": min(pairs), "highest_ratio": max(pairs)}
+    return Row(case, yardstick, value, "s", times, deviation)
 
 
 def run_record(rows: Sequence[Row], threads: int, repeats: int, scale: float) -> dict[str, Any]:

@@ -56,8 +56,8 @@ def measure(case: Case, clock: Clock) -> Row:
 def _all_steps() -> dict[str, float]:
     """Medians of a few fresh processes, of all steps at once."""
     with _compiled_once() as environment:
-        found = [fresh.run(["-c", _PROGRAM], {}, environment) for _ in range(1 + _TIMES)][1:]
-    return {step: statistics.median(seconds[step] for seconds in found) for step in found[0]}
+        result = [fresh.run(["-c", _PROGRAM], {}, environment) for _ in range(1 + _TIMES)][1:]
+    return {step: statistics.median(seconds[step] for seconds in result) for step in result[0]}
 
 
 def _command() -> float:

@@ -113,9 +113,9 @@ def simulated(case: Case, threads: Sequence[int], repeats: int) -> list[tuple[in
     alone = min(schedule.seconds(schedule.record(work, 1), 1) for _ in range(repeats))
     rows = []
     for count in threads:
-        found = [schedule.record(work, count) for _ in range(repeats)]
+        result = [schedule.record(work, count) for _ in range(repeats)]
         takes, recording = min(
-            ((schedule.seconds(each, count, start), each) for each in found), key=lambda pair: pair[0]
+            ((schedule.seconds(each, count, start), each) for each in result), key=lambda pair: pair[0]
         )
         ideal = recording.serial + sum(
             part.free + part.held for pieces in recording.calls for piece in pieces for part in piece.parts

@@ -167,9 +167,9 @@ def _fit(ink: Image, random: np.random.Generator, how: Distortion) -> Image:
     stretch, fill = random.uniform(*how.stretch), random.uniform(*how.fill)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     forth = turn @ np.array([[1.0, slant], [0.0, stretch]])
-    reach = np.abs(forth) @ (ink.width, ink.height)  # width and height of the box around the distorted word
-    scale = fill * min(width / reach[0], height / reach[1])
-    free = np.array([width, height]) - scale * reach
+    bound = np.abs(forth) @ (ink.width, ink.height)  # width and height of the box around the distorted word
+    scale = fill * min(width / bound[0], height / bound[1])
+    free = np.array([width, height]) - scale * bound
     centre = np.array([width, height]) / 2 + free * (random.uniform(size=2) - 0.5)
     back = np.linalg.inv(scale * forth)  # Pillow takes the inverse map
     shift = np.array([ink.width, ink.height]) / 2 - back @ centre
@@ -286,9 +286,9 @@ def kept(cache: Path, name: str, settings: dict[str, Any], make: Callable[[], Em
 
 
 def digest(pictures: Pictures) -> str:
-    found = hashlib.sha256(json.dumps([pictures.images.shape, pictures.words.tolist()]).encode())
-    found.update(pictures.images.tobytes())
-    return found.hexdigest()
+    result = hashlib.sha256(json.dumps([pictures.images.shape, pictures.words.tolist()]).encode())
+    result.update(pictures.images.tobytes())
+    return result.hexdigest()
 
 
 def learn(pictures: Pictures, to_embed: Sequence[Grey], recipe: Recipe, threads: int | None = None) -> list[Float32]:

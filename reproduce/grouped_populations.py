@@ -144,15 +144,15 @@ class Population:
     """Classes as clouds of points: normal centres, and normal samples around each."""
 
     name: str
-    spread: float  # standard deviation of the centres, where samples have about 1; 0: labels are meaningless
+    deviation: float  # standard deviation of the centres, where samples have about 1; 0: labels are meaningless
     unevenness: float  # standard deviation of the logarithm of the size of a class's cloud
     samples: int = 4  # of each class
     dim: int = 16
 
     def draw(self, n_class: int, *seed: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Draw embeddings (n_class · samples, dim) and labels of new classes."""
-        rng = np.random.default_rng((*seed, round(10 * self.spread)))
-        centres = self.spread * rng.standard_normal((n_class, self.dim), dtype=np.float32)
+        rng = np.random.default_rng((*seed, round(10 * self.deviation)))
+        centres = self.deviation * rng.standard_normal((n_class, self.dim), dtype=np.float32)
         sizes = np.exp(self.unevenness * rng.standard_normal(n_class, dtype=np.float32))
         labels = np.repeat(np.arange(n_class), self.samples)
         points = rng.standard_normal((len(labels), self.dim), dtype=np.float32)
@@ -308,9 +308,9 @@ def by_table(setting: Setting, extent: Extent) -> Outcome:
 def table_row(embeddings: NDArray[np.float32], labels: NDArray[np.int64], *, n_draw: int, threads: int | None) -> Row:
     """The columns of Table 1 for one set, over `n_draw` random splits into halves."""
     halves = split_half(task_of((embeddings, labels), threads), group_size=GROUP_SIZE, measure=MEASURE, draws=n_draw)
-    found = by_z.HalvesByZ.of(halves).to_dict(confidence_level=LEVEL)
-    spread = ((found[name]["expected"], found[name]["spread"]) for name in ("difference", "margin"))
-    return Row(*(found[name]["expected"] for name in ("plain", "grouped", "upper_limit")), *spread)
+    result = by_z.HalvesByZ.of(halves).to_dict(confidence_level=LEVEL)
+    deviation = ((result[name]["expected"], result[name]["spread"]) for name in ("difference", "margin"))
+    return Row(*(result[name]["expected"] for name in ("plain", "grouped", "upper_limit")), *deviation)
 
 
 def ratio_by_theory(n_class: int) -> float:
@@ -424,8 +424,8 @@ def learned(samples: Samples, n_direction: int, shrinkage: float) -> Float64:
     within = (1 - shrinkage) * within + shrinkage * np.trace(within) / DIM * np.eye(DIM)
     whiten = np.linalg.inv(np.linalg.cholesky(within))
     _, directions = np.linalg.eigh(whiten @ np.cov(means.T) @ whiten.T)
-    found: Float64 = whiten.T @ directions[:, ::-1][:, :n_direction]
-    return found
+    result: Float64 = whiten.T @ directions[:, ::-1][:, :n_direction]
+    return result
 
 
 def by_models(setting: Setting, extent: Extent) -> Outcome:
@@ -443,14 +443,14 @@ def by_models(setting: Setting, extent: Extent) -> Outcome:
             for side in (gap.plain, gap.grouped):
                 row += [side.train.expected, side.test.expected, side.expected, by_z.margin(side, LEVEL)]
             rows.append(row)
-    found = model_correlation(
+    result = model_correlation(
         {name: gap.test_whole for name, gap in gaps.items()}, {name: gap.test_groups for name, gap in gaps.items()}
     )
     least = dict(list(gaps.items())[: len(extent.maps)])
     sizes = {name: DIM * n for name, n in zip(least, extent.maps, strict=True)}
     trend = gap_trend(least, sizes, name="parameters")
     first, second = style.figure(4.8, 3.8), style.figure(5.6, 3.6)
-    plot_grouped.model_correlation(found, ax=first.subplots())
+    plot_grouped.model_correlation(result, ax=first.subplots())
     plot_grouped.gap_trend(trend, confidence_level=LEVEL, ax=second.subplots())
     of_models = (
         f"{MEASURE} of {len(gaps)} learned maps on {n_test} classes that were not learned, plain and in groups "
@@ -465,10 +465,10 @@ def by_models(setting: Setting, extent: Extent) -> Outcome:
         columns += [f"{title}, train", f"{title}, test", f"gap, {title}", f"margin of error, {title}"]
     caption = "Learned maps: both measures, gaps and margins of error"
     return Outcome(
-        [_of_correlation(found), _of_trend(trend)],
+        [_of_correlation(result), _of_trend(trend)],
         [Picture("correlation", of_models, first), Picture("models", of_gaps, second)],
         [Table("models", caption, columns, rows, percent=columns[2:])],
-        conclusion=f"Over {len(gaps)} learned maps plain and grouped {MEASURE} correlate at {found.pearson:.2f}, "
+        conclusion=f"Over {len(gaps)} learned maps plain and grouped {MEASURE} correlate at {result.pearson:.2f}, "
         f"but the smallest map has a plain gap of {100 * trend.plain[0].expected:.1f} points and one of "
         f"{100 * trend.grouped[0].expected:.1f} in groups.",
     )

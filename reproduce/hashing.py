@@ -96,18 +96,18 @@ class Digits(NamedTuple):
 
 def run(setting: Setting) -> Outcome:
     n, bits = (300, _BITS[:2]) if setting.quick else (None, _BITS)
-    found = []
-    for each in _evaluated(digits(n), bits, setting.threads):
-        setting.say(f"  {each.title}: {each.report['mAP'].summary()}")
-        found.append(each)
+    result = []
+    for one in _evaluated(digits(n), bits, setting.threads):
+        setting.say(f"  {one.title}: {one.report['mAP'].summary()}")
+        result.append(one)
     caption = (
         "mAP by bits and method: a thin line is between the bounds, a mark at the expectation, a dash at what a stable "
         "sort gives of a gallery sorted by class. A thick line is what it gives in orders made on purpose, as far as "
         "a search found them."
     )
-    pictures = [Picture("hashing-bounds", caption, _figure(found))]
-    tables = [_bounds(found), _sorts(found), _cutoffs(found), _orders(found)]
-    return Outcome(_findings(found), pictures, tables, _TEXT, _conclusion(found))
+    pictures = [Picture("hashing-bounds", caption, _figure(result))]
+    tables = [_bounds(result), _sorts(result), _cutoffs(result), _orders(result)]
+    return Outcome(_findings(result), pictures, tables, _TEXT, _conclusion(result))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -252,10 +252,10 @@ def _of_stable_sorts(each: Coded) -> Interval:
 def _bounds(found: Sequence[Coded]) -> Table:
     columns = ["labels", "bits", "method", "lower", "lowest order", "expected", "highest order", "upper", "width"]
     rows = []
-    for each in found:
-        value, (lowest, highest) = each.report["mAP"], each.reached
-        values = value.lower, lowest, value.expected, highest, value.upper, each.width
-        rows.append([each.labels, each.bits, each.method, *values])
+    for one in found:
+        value, (lowest, highest) = one.report["mAP"], one.reached
+        values = value.lower, lowest, value.expected, highest, value.upper, one.width
+        rows.append([one.labels, one.bits, one.method, *values])
     return Table("hashing-bounds", "mAP by bits and method", columns, rows, percent=columns[3:])
 
 

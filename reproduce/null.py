@@ -46,10 +46,10 @@ def run(setting: Setting) -> Outcome:
     sizes, n_set = ((10, 20), 10) if setting.quick else ((10, 20, 40), 1000)
     curves: dict[Kind, list[float]] = {}
     for n_class in sizes:
-        found = false_alarms(n_class, n_set, setting.threads)
-        shown = "; ".join(f"{kind} {percent_of(share, n_set)}" for kind, share in found.items())
+        result = false_alarms(n_class, n_set, setting.threads)
+        shown = "; ".join(f"{kind} {percent_of(share, n_set)}" for kind, share in result.items())
         setting.say(f"{n_class} classes of {PER_CLASS}, p < {ALPHA:g} in {shown}")
-        for kind, share in found.items():
+        for kind, share in result.items():
             curves.setdefault(kind, []).append(share)
     findings = [
         Finding(f"{kind}; {n_class} classes", percent_of(shares[at], n_set))
@@ -82,9 +82,9 @@ def false_alarms(n_class: int, n_set: int, threads: int | None = None, seed: int
         for number in range(n_set):
             a, b = (leave_one_out if gallery == "leave one out" else separate_gallery)(rng, n_class, threads)
             for unit in units[gallery]:
-                found = compare(a, b, resample=unit, n_resamples=sampling.N_RESAMPLES, seed=number)
+                result = compare(a, b, resample=unit, n_resamples=sampling.N_RESAMPLES, seed=number)
                 for name in MEASURES:
-                    counts[Kind(gallery, unit, name)] += found[name].pvalue < ALPHA
+                    counts[Kind(gallery, unit, name)] += result[name].pvalue < ALPHA
     return {kind: count / n_set for kind, count in counts.items()}
 
 

@@ -159,7 +159,7 @@ def run(setting: Setting) -> Outcome:
         for example, table in values.items()
         for drawn, name in zip(table.T, MEASURES, strict=True)
     ]
-    found = Finding(
+    result = Finding(
         f"mixed tie groups in all {3 * len(seeds)} evaluations",
         str(n_tied),
         Mark.NEW,
@@ -186,7 +186,7 @@ def run(setting: Setting) -> Outcome:
     conclusion = f"Hit@1 is nearly the same for the three embeddings ({hit} %); MAP@R distinguishes them ({mapr} %)."
     parts = [
         Outcome(_shapes(values), pictures, [measures]), _own_points(values, setting), _versions(n, setting),
-        Outcome([found, lost]),
+        Outcome([result, lost]),
     ]  # fmt: skip
     return joined(parts, conclusion=f"{conclusion} Report both.")
 
@@ -195,7 +195,7 @@ def _shapes(values: Values) -> list[Finding]:
     mapr, hit = MEASURES.index("MAP@R"), MEASURES.index("Hit@1")
     first, second, third = (values[example][:, mapr] for example in (1, 2, 3))
     ordered = int(((first < second) & (second < third)).sum())
-    spread = 100 * np.ptp([table.mean(axis=0) for table in values.values()], axis=0)
+    deviation = 100 * np.ptp([table.mean(axis=0) for table in values.values()], axis=0)
     worst = 100 * min(table[:, hit].min() for table in values.values())
     return [
         Finding("draws in which MAP@R puts example 1 below 2 below 3", f"{ordered} of {len(first)}",
@@ -203,7 +203,7 @@ def _shapes(values: Values) -> list[Finding]:
                 RANKING_METRICS, "each step brings a class closer together or the classes further apart"),
         Finding("the lowest Hit@1 of all draws and examples", f"{worst:.2f} %"),
         *(Finding(f"{name}: from the worst to the best of the three means", f"{value:.2f} points")
-          for name, value in zip(MEASURES, spread, strict=True)),
+          for name, value in zip(MEASURES, deviation, strict=True)),
     ]  # fmt: skip
 
 

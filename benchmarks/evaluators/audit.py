@@ -109,7 +109,7 @@ def audit_evaluator(
     bench = Bench(fn, form, asked, np.repeat(np.arange(n_classes), class_size), seed)
     bench.define(_without_ties(bench))
     empty = checks.empty_system(bench, draws)
-    found = [
+    result = [
         _definition(bench, None if asked is None else asked.name),
         *checks.findings_of_empty(bench, empty),
         *(finding for check in checks.CHECKS for finding in check(bench)),
@@ -119,7 +119,7 @@ def audit_evaluator(
         form=form,
         version=version,
         definitions=tuple(map(str, bench.definitions)),
-        findings=most_serious_first(found),
+        findings=most_serious_first(result),
         observations=tuple(bench.seen),
         empty=empty,
         n_samples=len(bench.labels),

@@ -119,13 +119,13 @@ class Bench:
 
     def define(self, cases: Iterable[Case]) -> None:
         """Find what the function computes from its answers to cases without ties."""
-        found = self.tried
+        result = self.tried
         answers = [self.call(case) for case in cases]
         for case, value, *_ in answers:  # those that give the value; in a reading with a few ties here, up to these
-            truths = [(definition, definition.truth(case)) for definition in found]
-            found = [each for each, truth in truths if truth.upper - truth.lower < _NARROW and possible(truth, value)]
-        self.definitions = found
-        self.seen += [answer._replace(truth=span(found, answer.case)) for answer in answers]
+            truths = [(definition, definition.truth(case)) for definition in result]
+            result = [each for each, truth in truths if truth.upper - truth.lower < _NARROW and possible(truth, value)]
+        self.definitions = result
+        self.seen += [answer._replace(truth=span(result, answer.case)) for answer in answers]
 
     def see(self, case: Case, *, ranged: bool = True) -> Observation:
         """Call and write the answer down; what is possible is left open where another check compares the value."""

@@ -41,15 +41,15 @@ def empty_system(bench: Bench, draws: int) -> EmptySystem:
     """Call the function with a system that knows nothing, in some orders."""
     labels, maker = bench.labels, bench.maker
     rows = maker.empty(labels)
-    found = {
+    result = {
         name: bench.see(maker.case(f"{maker.empty_name}, {name}", rows, labels, order))
         for name, order in cases.orders(labels, draws, bench.seed).items()
     }
-    first = next(iter(found.values()))
+    first = next(iter(result.values()))
     deviation = bench.definitions[0].deviation(first.case) if bench.definitions else math.nan
     small = cases.small_labels()
     levels = bench.see(maker.case("few levels", maker.coarse(small, bench.seed), small))
-    return EmptySystem(found, first.truth, deviation, levels)
+    return EmptySystem(result, first.truth, deviation, levels)
 
 
 def findings_of_empty(bench: Bench, empty: EmptySystem) -> Iterator[Finding]:
@@ -87,10 +87,10 @@ def without_ties(bench: Bench) -> Iterator[Finding]:
     rows = maker.distinct(labels, bench.seed)
     as_made = np.arange(len(labels))
     orders = {"as made": as_made, "reversed": as_made[::-1]} | cases.orders(labels, 1, bench.seed)
-    found = [bench.see(maker.case(f"no ties, {name}", rows, labels, order)) for name, order in orders.items()]
-    if spread(found) > SAME:
-        sentence = f"Without any tie, the order of the samples moves the value by {bench.per_cent(spread(found))}."
-        figures = {"values": {each.case.name: each.value for each in found}}
+    result = [bench.see(maker.case(f"no ties, {name}", rows, labels, order)) for name, order in orders.items()]
+    if spread(result) > SAME:
+        sentence = f"Without any tie, the order of the samples moves the value by {bench.per_cent(spread(result))}."
+        figures = {"values": {each.case.name: each.value for each in result}}
         advice = "Look at how labels follow their samples."
         yield Finding("sample order without ties", "serious", sentence, figures, advice)
 
@@ -137,8 +137,10 @@ def _adversarial(bench: Bench, rows: Array, labels: Int64) -> dict[str, Int64]:
         return {}
     definition = bench.definitions[0]
     distance: Any = definition.reading.name.partition(",")[0]
-    found = exploit(Task(rows, labels, distance=distance, threads=1), measure=definition.measure.name, draws=1, tries=2)
-    return {"made for a low value": found.lowest.order, "made for a high value": found.highest.order}
+    result = exploit(
+        Task(rows, labels, distance=distance, threads=1), measure=definition.measure.name, draws=1, tries=2
+    )
+    return {"made for a low value": result.lowest.order, "made for a high value": result.highest.order}
 
 
 def _order_of(observation: Observation) -> str:
@@ -158,7 +160,7 @@ def same_numbers(bench: Bench) -> Iterator[Finding]:
 
     def unmoved(tried: Iterable[Case], name: str, advice: str, severity: str = "serious") -> Iterator[Finding]:
         """A finding if a case moves the value; NaN moves nothing here, as it has a finding of its own."""
-        moved = [found for case in tried if abs((found := bench.see(case, ranged=False)).value - before) > SAME]
+        moved = [result for case in tried if abs((result := bench.see(case, ranged=False)).value - before) > SAME]
         if moved:
             values = ", ".join(f"{each.case.name}: {bench.per_cent(each.value, 4)}" for each in moved)
             figures = {"before": before} | {each.case.name: each.value for each in moved}
@@ -212,23 +214,23 @@ def nothing_to_find(bench: Bench) -> Iterator[Finding]:
         yield from _convention(bench, alone, len(labels))
     singletons = np.arange(len(labels))
     none = bench.maker.case("no query with a relevant item", bench.maker.distinct(singletons, bench.seed), singletons)
-    found = bench.call(alone if bench.form == "query" else none)
-    if not math.isnan(found.value):
-        sentence = f"With nothing to find anywhere, the value is {bench.per_cent(found.value)}, as if it were defined."
-        yield Finding("undefined value", "warning", sentence, {"value": found.value}, "Return NaN, or raise.")
+    result = bench.call(alone if bench.form == "query" else none)
+    if not math.isnan(result.value):
+        sentence = f"With nothing to find anywhere, the value is {bench.per_cent(result.value)}, as if it were defined."
+        yield Finding("undefined value", "warning", sentence, {"value": result.value}, "Return NaN, or raise.")
 
 
 def _convention(bench: Bench, case: Case, n: int) -> Iterator[Finding]:
     """What a single query without a relevant item does to the mean."""
-    name, found = "query without relevant items", bench.call(case)
-    if found.error is not None or math.isnan(found.value):
-        yield Finding(name, "note", f"One such query: {found.error or 'NaN'}.")
+    name, result = "query without relevant items", bench.call(case)
+    if result.error is not None or math.isnan(result.value):
+        yield Finding(name, "note", f"One such query: {result.error or 'NaN'}.")
     elif bench.definitions:
         left_out = bench.definitions[0].truth(case).expected
         rest = left_out * (n - 1) / n
         counted = {"is excluded": left_out, "counts as 0": rest, "counts as 1": rest + bench.scale / n}
-        close = (name for name, expected in counted.items() if abs(found.value - expected) <= SAME)
-        how, figures = next(close, "changes the mean"), {"value": found.value} | counted
+        close = (name for name, expected in counted.items() if abs(result.value - expected) <= SAME)
+        how, figures = next(close, "changes the mean"), {"value": result.value} | counted
         severity, advice = "warning", "Exclude such queries and report how many there are."
         if how == "is excluded":
             severity, advice = "note", ""
@@ -298,37 +300,37 @@ def threads(n: int) -> Iterator[None]:
 
 def out_of_range(bench: Bench) -> Iterator[Finding]:
     """Values that no way to break the ties gives."""
-    found = [(each, each.truth) for each in bench.seen if each.truth is not None and each.impossible]
-    if not found:
+    result = [(each, each.truth) for each in bench.seen if each.truth is not None and each.impossible]
+    if not result:
         return
-    worst, truth = max(found, key=lambda pair: max(pair[1].lower - pair[0].value, pair[0].value - pair[1].upper))
-    others = count(len(found) - 1, "other input is", "other inputs are")
-    more = f" ({others} out of range too)" if len(found) > 1 else ""
+    worst, truth = max(result, key=lambda pair: max(pair[1].lower - pair[0].value, pair[0].value - pair[1].upper))
+    others = count(len(result) - 1, "other input is", "other inputs are")
+    more = f" ({others} out of range too)" if len(result) > 1 else ""
     sentence = (
         f"{worst.case.name!r} gives {bench.per_cent(worst.value, 4)}, but every way to break its ties lies in "
         f"[{bench.per_cent(truth.lower, 4)}, {bench.per_cent(truth.upper, 4)}]{more}."
     )
-    figures = {"inputs": [each.to_dict() for each, _ in found]}
+    figures = {"inputs": [each.to_dict() for each, _ in result]}
     yield Finding("out of range", "serious", sentence, figures, "Compare the definition with reproduce.reference.")
 
 
 def errors(bench: Bench) -> Iterator[Finding]:
     """Inputs that raise; serious if any evaluator should take one of them."""
     for severity, common in (("serious", True), ("note", False)):
-        found = [each for each in bench.seen if each.error is not None and each.case.common is common]
-        if found:
-            figures = {each.case.name: each.error for each in found}
-            error = " ".join(str(found[0].error).split())
-            sentence = f"It raises on {_listed(found)}: {error[:120]}{'...' if len(error) > 120 else '.'}"
+        result = [each for each in bench.seen if each.error is not None and each.case.common is common]
+        if result:
+            figures = {each.case.name: each.error for each in result}
+            error = " ".join(str(result[0].error).split())
+            sentence = f"It raises on {_listed(result)}: {error[:120]}{'...' if len(error) > 120 else '.'}"
             yield Finding("error", severity, sentence, figures, "Take such input, or refuse it in one clear line.")
 
 
 def not_a_number(bench: Bench) -> Iterator[Finding]:
     """Inputs whose value is defined, and for which NaN comes back."""
-    found = [each for each in bench.seen if each.error is None and math.isnan(each.value)]
-    if found:
-        figures = {"inputs": [each.case.name for each in found]}
-        yield Finding("NaN", "serious", f"It gives NaN for {_listed(found)}.", figures, "These values are defined.")
+    result = [each for each in bench.seen if each.error is None and math.isnan(each.value)]
+    if result:
+        figures = {"inputs": [each.case.name for each in result]}
+        yield Finding("NaN", "serious", f"It gives NaN for {_listed(result)}.", figures, "These values are defined.")
 
 
 def _listed(found: Sequence[Observation]) -> str:

@@ -44,9 +44,9 @@ def _split(text: str) -> tuple[list[str], list[Decimal]]:
 
 @pytest.fixture(scope="module")
 def recorded() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(printed.RECORDED.read_text(encoding="utf-8"))
-    assert list(found) == printed.RUNS
-    return found
+    result: dict[str, Any] = json.loads(printed.RECORDED.read_text(encoding="utf-8"))
+    assert list(result) == printed.RUNS
+    return result
 
 
 @pytest.mark.parametrize("name", printed.RUNS)
@@ -54,8 +54,8 @@ def test_what_is_printed_and_drawn(name: str, recorded: dict[str, Any]) -> None:
     if name in printed.WITH_FILE:
         data_file("phocnet_gw.npz")
     outcome = printed.run(name)
-    found = json.loads(json.dumps(printed.of_outcome(outcome)))
-    assert_same(found, recorded[name], name)
+    result = json.loads(json.dumps(printed.of_outcome(outcome)))
+    assert_same(result, recorded[name], name)
     assert len({finding.what for finding in outcome.findings}) == len(outcome.findings)
 
 

@@ -30,12 +30,12 @@ def test_the_digits_and_their_labels() -> None:
     assert sorted([*data.query, *data.gallery]) == list(range(200))
     assert len(data.query) == 40
     np.testing.assert_allclose(data.images[data.gallery].mean(axis=0), 0, atol=1e-12)
-    of = dict(zip(data.labels["digit"].tolist(), data.labels["several"].tolist(), strict=True))
-    assert of[0] == [True, True, False]
-    assert of[1] == of[3] == [False, False, False]
-    assert of[7] == [False, False, True]
-    assert of[8] == [True, True, True]
-    assert of[9] == [False, True, True]
+    part = dict(zip(data.labels["digit"].tolist(), data.labels["several"].tolist(), strict=True))
+    assert part[0] == [True, True, False]
+    assert part[1] == part[3] == [False, False, False]
+    assert part[7] == [False, False, True]
+    assert part[8] == [True, True, True]
+    assert part[9] == [False, True, True]
 
 
 def test_directions() -> None:

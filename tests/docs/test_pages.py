@@ -64,9 +64,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
         "import concurrent.futures": "needs Ray: tests/integrations/test_executors.py runs it",
         "python -m benchmarks.cluster": "tests/test_benchmarks.py runs it in small",
     },
-    "docs/how-to/link-prediction.md": {
-        "from pykeen_evaluator": "tests/integrations/test_link_prediction_libraries.py"
-    },
+    "docs/how-to/link-prediction.md": {"from pykeen_evaluator": "tests/integrations/test_link_prediction_libraries.py"},
     "docs/how-to/receipts.md": {"ssh-keygen": SIGNING, "minisign": SIGNING},
     "docs/how-to/competition.md": {
         "rank  ": "no code; test_the_board_of_a_competition compares it",

@@ -93,7 +93,9 @@ def test_custom_measures(metric: str, name: str) -> None:
             assert values[f"{name}@{k}_lower"] <= values[f"{name}@{k}"] <= values[f"{name}@{k}_upper"]
 
 
-@pytest.mark.parametrize(("name", "key"), [("MRR@k", "MRR"), ("r_cap", "R_cap"), ("Hole@k", "Hole"), ("ACC", "Accuracy")])
+@pytest.mark.parametrize(
+    ("name", "key"), [("MRR@k", "MRR"), ("r_cap", "R_cap"), ("Hole@k", "Hole"), ("ACC", "Accuracy")]
+)
 def test_their_names_of_measures(name: str, key: str) -> None:
     """One document that is relevant and retrieved, and so no hole."""
     values = beir.evaluate_custom({"q": {"a": 1}}, {"q": {"a": 1.0}}, [1], name)

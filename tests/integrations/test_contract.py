@@ -86,9 +86,9 @@ def retrieval_evaluator(make: Callable[[dict[str, Any]], Any], prefix: str, kind
             corpus_chunk_size=5, ties=ties,
         )  # fmt: skip
         rows = [*QUERIES, *ITEMS]
-        found = evaluator(make(dict(zip([*QRELS, *RUN["q0"]], map(torch.tensor, rows), strict=True))))
+        result = evaluator(make(dict(zip([*QRELS, *RUN["q0"]], map(torch.tensor, rows), strict=True))))
         names = {"map@100": "mAP", "mrr@10": "MRR@10", "ndcg@10": "nDCG@10", "recall@3": "Recall@3"}
-        return {name + end: found[f"{prefix}_{metric}{end}"] for metric, name in names.items() for end in ENDS}
+        return {name + end: result[f"{prefix}_{metric}{end}"] for metric, name in names.items() for end in ENDS}
 
     return values
 
@@ -182,13 +182,13 @@ CASES = [
 
 @pytest.mark.parametrize(("values", "ties"), CASES)
 def test_values_are_those_of_the_task(values: Callable[[Any], Values], ties: Any) -> None:
-    found = values(ties)
+    result = values(ties)
     task = dh.Task(QUERIES, LABELS, ITEMS, ITEM_LABELS, distance="inner_product", ties=ties)
-    names = [name for name in found if not name.endswith(("_lower", "_upper"))]
+    names = [name for name in result if not name.endswith(("_lower", "_upper"))]
     report = dh.evaluate(task, names)
     wanted = {name + end: getattr(report[name], which) for name in names for end, which in ENDS.items()}
     digits = 5 if values is beir else 13  # BEIR rounds, and a mean of some libraries is their own
-    assert {key: round(value, digits) for key, value in found.items()} == pytest.approx(
+    assert {key: round(value, digits) for key, value in result.items()} == pytest.approx(
         {key: round(value, digits) for key, value in wanted.items()}, rel=0, abs=0, nan_ok=True
     )
     assert any(report[name].lower < report[name].upper for name in names)

@@ -87,9 +87,9 @@ def ray_executor() -> Iterator[Executor]:
         patch.setenv("PYTHONPATH", TESTS)
         ray = pytest.importorskip("ray", reason=needs("ray").kwargs["reason"])
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-        found: dict[str, Any] = {}
-        exec(compile(block("import concurrent.futures"), str(PAGE), "exec"), found)
-        yield found["RayExecutor"]()
+        result: dict[str, Any] = {}
+        exec(compile(block("import concurrent.futures"), str(PAGE), "exec"), result)
+        yield result["RayExecutor"]()
         ray.shutdown()
 
 
@@ -121,9 +121,9 @@ def test_the_profile_is_the_same_for_arrays_and_files(workers: Any, tmp_path: Pa
 def test_a_worker_that_is_killed_in_the_middle(workers: Any, tmp_path: Path) -> None:
     mark = tmp_path / "killed"
     kills = KillsOnce(workers, mark) if isinstance(workers, Executor) else lambda: KillsOnce(workers(), mark)
-    found = dh.Task(*samples(), executor=dh.Cluster(kills, tasks=15)).profile
+    result = dh.Task(*samples(), executor=dh.Cluster(kills, tasks=15)).profile
     assert mark.exists()
-    assert found.digest() == dh.Task(*samples()).profile.digest()
+    assert result.digest() == dh.Task(*samples()).profile.digest()
 
 
 MPI = """
@@ -198,14 +198,14 @@ def test_the_page_runs_as_it_is_written(client: Any, tmp_path: Path, capsys: pyt
         for path in {tmp_path / name.replace("*", number) for number in "01"}:
             np.save(path, rng.integers(0, 5, 40 if "labels" in name else (40, 8)))
     (tmp_path / "scratch").mkdir()
-    found: dict[str, Any] = {}
-    exec(compile(text, str(PAGE), "exec"), found)
+    result: dict[str, Any] = {}
+    exec(compile(text, str(PAGE), "exec"), result)
     try:
-        assert found["report"].profile.n_query == 40
-        assert found["cluster"].summary.pairs == 40 * 80
-        assert str(found["cluster"].summary) in capsys.readouterr().out
+        assert result["report"].profile.n_query == 40
+        assert result["cluster"].summary.pairs == 40 * 80
+        assert str(result["cluster"].summary) in capsys.readouterr().out
     finally:
-        found["client"].close()
+        result["client"].close()
 
 
 @needs("distributed", "sklearn")

@@ -145,11 +145,11 @@ def test_values_of_gdeval_are_between_the_bounds() -> None:
     qrels["1"]["a"] = 4
     ours, measures = module(), parsed(["ERR@1", "ERR@5", "nDCG(dcg='exp-log2')@5"])
     theirs = by_query(ir_measures.gdeval.iter_calc(measures, qrels, run))
-    found = [by_query(ours.provider.iter_calc([*map(of, measures)], qrels, run)) for of in (ours.lower, ours.upper)]
+    result = [by_query(ours.provider.iter_calc([*map(of, measures)], qrels, run)) for of in (ours.lower, ours.upper)]
     for measure in measures:
         for query in (name for of, name in theirs if of == str(measure) and name in qrels):
             least, most = (
-                values[str(of(measure)), query] for values, of in zip(found, (ours.lower, ours.upper), strict=True)
+                values[str(of(measure)), query] for values, of in zip(result, (ours.lower, ours.upper), strict=True)
             )
             assert least - 6e-6 <= theirs[str(measure), query] <= most + 6e-6
     assert len(theirs) > 80

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples.graph_benchmarks import evaluate
 from integrations.needs import needs
 
 import deadheat as dh
+from examples.graph_benchmarks import evaluate
 
 ROUNDED = 1e-6  # of values that others compute in float32
 
@@ -118,4 +118,3 @@ def test_pykeen_finds_the_evaluator_by_its_name() -> None:
     }  # fmt: skip
     results = pipeline_from_config({"pipeline": options, "metadata": {}}).metric_results
     assert 0 < results.get_metric("both.lower.mrr") <= results.get_metric("both.upper.mrr") <= 1
-

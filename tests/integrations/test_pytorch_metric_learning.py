@@ -54,8 +54,8 @@ def random_call(how: str, seed: int, grid: bool, dim: int = 4, n_class: int = 5)
     rng = np.random.default_rng(seed)
 
     def rows(n: int) -> Any:
-        found = rng.integers(-1, 2, (n, dim)) if grid else rng.normal(size=(n, dim))
-        return found.astype(np.float32)
+        result = rng.integers(-1, 2, (n, dim)) if grid else rng.normal(size=(n, dim))
+        return result.astype(np.float32)
 
     query, labels = rows(30), rng.integers(0, n_class, 30)
     if how == "alone":
@@ -83,12 +83,12 @@ def test_values_are_theirs_or_around_theirs_with_ties(how: str, options: dict[st
     wide = False
     for seed in range(2):
         call = random_call(how, seed, grid)
-        expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+        expected, result = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
         if how == "alone":  # the queries found by their place in a copy of them, in another loop
-            assert found == calculator.get_accuracy(*call, call[0].copy(), call[1], True)
+            assert result == calculator.get_accuracy(*call, call[0].copy(), call[1], True)
         for metric in METRICS:
-            lower, value, upper = (flat(found[f"{metric}{end}"]) for end in ("_lower", "", "_upper"))
-            assert type(found[metric]) is type(expected[metric])
+            lower, value, upper = (flat(result[f"{metric}{end}"]) for end in ("_lower", "", "_upper"))
+            assert type(result[metric]) is type(expected[metric])
             assert ((lower <= value) & (value <= upper)).all()
             assert ((lower - 1e-6 <= flat(expected[metric])) & (flat(expected[metric]) <= upper + 1e-6)).all()
             wide |= bool((lower < upper).any())
@@ -120,10 +120,10 @@ def test_distances_rank_as_theirs(name: str, options: dict[str, Any], how: str) 
                 call[0][row] = 0
                 if how == "prefix":
                     call[2][row] = 0
-            expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
-            assert found == batched.get_accuracy(*call)
-            assert few or widest(found, expected, 1e-6) == 0
-            assert widest(found, expected, 1e-6) >= 0
+            expected, result = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+            assert result == batched.get_accuracy(*call)
+            assert few or widest(result, expected, 1e-6) == 0
+            assert widest(result, expected, 1e-6) >= 0
 
 
 def test_rows_of_zeros_without_a_direction() -> None:
@@ -134,9 +134,9 @@ def test_rows_of_zeros_without_a_direction() -> None:
     with pytest.warns(UserWarning, match="because there are rows of zeros, which have no direction"):
         assert calculator.get_accuracy(query, labels) == theirs.get_accuracy(query, labels)
     assert calculator.get_curr_metrics() == theirs.get_curr_metrics()
-    found = calculator.get_accuracy(np.zeros_like(query), labels)
-    assert list(found) == calculator.get_curr_metrics()
-    assert (found["precision_at_1_lower"], found["precision_at_1_upper"]) == (0.0, 1.0)
+    result = calculator.get_accuracy(np.zeros_like(query), labels)
+    assert list(result) == calculator.get_curr_metrics()
+    assert (result["precision_at_1_lower"], result["precision_at_1_upper"]) == (0.0, 1.0)
     query[:2] = 1e-20
     for name in ("LpDistance", "CosineSimilarity"):
         calculator = ours(knn_func=knn(name))
@@ -180,14 +180,14 @@ def test_the_rest_is_their_own_path_announced_once(way: str) -> None:
     call = random_call("gallery", 0, grid=False)
     reason = "label_comparison_fn decides" if by_label else "knn_func ranks differently"
     with pytest.warns(UserWarning, match=f"by its own code, as one value without bounds, because {reason}") as caught:
-        found = calculator.get_accuracy(*call)
+        result = calculator.get_accuracy(*call)
     assert len(caught) == 1
     assert all(metric in str(caught[0].message) for metric in METRICS)
     assert str(caught[0].filename) == __file__
-    assert found == theirs.get_accuracy(*call)
-    assert list(found) == calculator.get_curr_metrics() == theirs.get_curr_metrics()
+    assert result == theirs.get_accuracy(*call)
+    assert list(result) == calculator.get_curr_metrics() == theirs.get_curr_metrics()
     with warnings.catch_warnings(action="error"):
-        assert calculator.get_accuracy(*call) == found
+        assert calculator.get_accuracy(*call) == result
     if way == "kept index":
         assert calculator.knn_func.index.ntotal == len(call[2])
 
@@ -215,18 +215,18 @@ def with_own_metrics(**options: Any) -> Any:
 def test_metrics_that_somebody_adds_or_overrides_survive() -> None:
     calculator = with_own_metrics(k=3)
     call = random_call("prefix", 0, grid=False)
-    found = calculator.get_accuracy(*call)
-    assert list(found)[:1] == ["constant"]
-    assert (found["constant"], found["precision_at_1"]) == (0.25, -1.0)
-    assert "precision_at_1_lower" not in found
-    assert found["mean_average_precision_lower"] == ours(k=3).get_accuracy(*call)["mean_average_precision"]
+    result = calculator.get_accuracy(*call)
+    assert list(result)[:1] == ["constant"]
+    assert (result["constant"], result["precision_at_1"]) == (0.25, -1.0)
+    assert "precision_at_1_lower" not in result
+    assert result["mean_average_precision_lower"] == ours(k=3).get_accuracy(*call)["mean_average_precision"]
     assert {
         "query", "reference", "reference_labels", "ref_includes_query", "label_comparison_fn", "label_counts",
         "knn_labels", "knn_distances", "lone_query_labels", "not_lone_query_mask",
     } <= set(calculator.seen)  # fmt: skip
     assert tuple(calculator.seen["knn_labels"].shape) == (30, 3)
     assert calculator.get_accuracy(*call, include=("share_of_neighbors",)) == {
-        "share_of_neighbors": found["share_of_neighbors"]
+        "share_of_neighbors": result["share_of_neighbors"]
     }
 
 
@@ -237,7 +237,10 @@ def test_names_of_metrics() -> None:
     assert set(theirs.requires_knn()) < set(calculator.requires_knn())
     bounds = [f"{metric}{end}" for metric in METRICS for end in ENDS]
     assert sorted(calculator.get_curr_metrics()) == sorted([*bounds, "NMI", "AMI"])
-    few, call = ours(include=("r_precision", "precision_at_1"), exclude=("precision_at_1",)), random_call("alone", 0, True)
+    few, call = (
+        ours(include=("r_precision", "precision_at_1"), exclude=("precision_at_1",)),
+        random_call("alone", 0, True),
+    )
     names = ["r_precision", "r_precision_lower", "r_precision_upper"]
     assert few.get_curr_metrics() == list(few.get_accuracy(*call)) == names
     calculator = ours()
@@ -250,8 +253,8 @@ def test_names_of_metrics() -> None:
 def test_clusters_are_theirs_and_so_is_the_metric_that_they_forget_to_find_neighbours_for() -> None:
     theirs, calculator = both(exclude=())
     call = random_call("alone", 0, grid=False)
-    expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
-    assert (found["NMI"], found["AMI"]) == (expected["NMI"], expected["AMI"])
+    expected, result = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+    assert (result["NMI"], result["AMI"]) == (expected["NMI"], expected["AMI"])
     alone = ours(include=("mean_reciprocal_rank",), exclude=()).get_accuracy(*call)
     assert alone["mean_reciprocal_rank"] == pytest.approx(expected["mean_reciprocal_rank"], abs=1e-6)
 
@@ -261,14 +264,14 @@ LARGE = 2**24
 
 @pytest.mark.parametrize("distance", ["FaissKNN", "their own path"])
 def test_labels_beyond_float32_stay_distinct(distance: str) -> None:
-    """Whoever asks for them gets numbers of classes where float32 would merge the labels."""
+    """Metrics that ask for them get numbers of classes where float32 would merge the labels."""
     rows, labels = np.float32([[0], [1], [3], [7]]), np.array([LARGE, LARGE + 1, LARGE + 1, LARGE])
     calculator = with_own_metrics(knn_func=None if distance == "FaissKNN" else ranked)
     with warnings.catch_warnings(action="ignore"):
-        found = calculator.get_accuracy(rows, labels)
+        result = calculator.get_accuracy(rows, labels)
     assert both()[0].get_accuracy(rows, labels)["mean_average_precision_at_r"] == 1.0  # one class of four
-    assert found["mean_average_precision_at_r"] == 0.25
-    assert found["share_of_neighbors"] == pytest.approx(4 / 12)
+    assert result["mean_average_precision_at_r"] == 0.25
+    assert result["share_of_neighbors"] == pytest.approx(4 / 12)
     assert calculator.seen["reference_labels"].tolist() == [0, 1, 1, 0]
 
 
@@ -307,8 +310,8 @@ def test_labels_that_are_refused(labels: Any, others: Any, sentence: str) -> Non
 def test_numbers_are_compared_as_they_came() -> None:
     """In float32 the first two are equally far from the query, in float64 they are not."""
     rows, labels = np.array([[1.0 + 2**-40], [1.0], [0.0]]), np.array([0, 1, 0])
-    found = ours().get_accuracy(np.array([[0.0]]), np.array([0]), rows[:2], labels[:2])
-    assert found["precision_at_1_upper"] == 0.0
+    result = ours().get_accuracy(np.array([[0.0]]), np.array([0]), rows[:2], labels[:2])
+    assert result["precision_at_1_upper"] == 0.0
     short = ours().get_accuracy(np.float32([[0.0]]), np.array([0]), rows[:2].astype(np.float32), labels[:2])
     assert (short["precision_at_1_lower"], short["precision_at_1_upper"]) == (0.0, 1.0)
 
@@ -318,19 +321,19 @@ def test_numbers_are_compared_as_they_came() -> None:
 def test_nan_where_every_query_is_alone(k: Any, per_class: bool) -> None:
     rows, labels = np.float32([[0], [1], [3]]), np.array([5, 3, 4])
     for call in ((rows, labels), (rows, labels, rows, np.array([0, 1, 2]))):
-        found = ours(return_per_class=per_class, k=k).get_accuracy(*call)
+        result = ours(return_per_class=per_class, k=k).get_accuracy(*call)
         for name in METRICS:
             for end in ("", "_lower", "_upper"):
-                assert np.isnan(flat(found[f"{name}{end}"])).all()
-                assert np.shape(found[f"{name}{end}"]) == ((3,) if per_class else ())
+                assert np.isnan(flat(result[f"{name}{end}"])).all()
+                assert np.shape(result[f"{name}{end}"]) == ((3,) if per_class else ())
 
 
 def test_k_beyond_the_reference_counts_nobody_twice() -> None:
     """faiss fills its rows with -1, which theirs takes for the last item."""
     call = np.float32([[0]]), np.array([1]), np.float32([[1], [2], [3]]), np.array([1, 0, 1])
-    found = ours(k=10).get_accuracy(*call)
+    result = ours(k=10).get_accuracy(*call)
     assert both(k=10)[0].get_accuracy(*call)["mean_average_precision"] > 1.0
-    assert found["mean_average_precision"] == pytest.approx((1 + 2 / 3) / 2)
+    assert result["mean_average_precision"] == pytest.approx((1 + 2 / 3) / 2)
 
 
 def test_errors_are_theirs() -> None:
@@ -392,7 +395,8 @@ def tiny_data() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "levels"), [("GlobalEmbeddingSpaceTester", ["level0", "level1"]), ("WithSameParentLabelTester", ["level0"])]
+    ("name", "levels"),
+    [("GlobalEmbeddingSpaceTester", ["level0", "level1"]), ("WithSameParentLabelTester", ["level0"])],
 )
 def test_testers_take_it(name: str, levels: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     trunk = torch.nn.Linear(5, 3)

@@ -38,8 +38,8 @@ def theirs(run: dict[str, Any], qrels: dict[str, Any], rel: int, judged_only: bo
     import pytrec_eval
 
     flags = {"relevance_level": rel, "judged_docs_only_flag": judged_only}
-    found: dict[str, dict[str, float]] = pytrec_eval.RelevanceEvaluator(qrels, {*NAMES}, **flags).evaluate(run)
-    return found
+    result: dict[str, dict[str, float]] = pytrec_eval.RelevanceEvaluator(qrels, {*NAMES}, **flags).evaluate(run)
+    return result
 
 
 @settings(max_examples=60, deadline=None)
@@ -105,7 +105,7 @@ def test_thousands_of_lines(rel: int, scores: int, judged_only: bool) -> None:
     expected = pytrec_eval.RelevanceEvaluator(qrels, names, **flags).evaluate(run)
     task = dh.Task.from_run(run, qrels, rel=rel, complete=False, judged_only=judged_only)
     report = dh.evaluate(task, singletons="zero")
-    found = [line.split("\t") for line in trec_lines(report, LINES, by_query=True, summary=False)]
+    result = [line.split("\t") for line in trec_lines(report, LINES, by_query=True, summary=False)]
     counts = ("num_ret", "num_rel", "num_rel_ret")
     counted = [line.split("\t") for line in trec_lines(report, [*counts, "num_q"], by_query=True)]
     assert {(name.strip(), query): int(n) for name, query, n in counted} == {
@@ -113,8 +113,8 @@ def test_thousands_of_lines(rel: int, scores: int, judged_only: bool) -> None:
         **{(name, "all"): sum(of[name] for of in expected.values()) for name in counts},
         ("num_q", "all"): 40,
     }
-    assert len(found) == len(LINES) * 40
-    for name, query, *values in found:
+    assert len(result) == len(LINES) * 40
+    for name, query, *values in result:
         middle, lower, upper = map(float, values)
         theirs_is = expected[query][name.strip()]
         theirs_is = 0.0 if np.isnan(theirs_is) else theirs_is  # set_recall where nothing is relevant at the level

@@ -121,9 +121,9 @@ def test_tokens_with_ties(seed: int) -> None:
         first = [name in relevant[query] for name in corpus if scores[name] == max(scores.values())]
         hits.append((Fraction(sum(first), len(first)), Fraction(all(first)), Fraction(any(first))))
     evaluator = both("MultiVector", queries, corpus, relevant, corpus_chunk_size=4)[1]
-    found = evaluator(Tokens(embeddings, "maxsim"))
+    result = evaluator(Tokens(embeddings, "maxsim"))
     for end, values in zip(ENDS, zip(*hits, strict=True), strict=True):
-        assert found[f"maxsim_accuracy@1{end}"] == pytest.approx(float(sum(values) / len(hits)))
+        assert result[f"maxsim_accuracy@1{end}"] == pytest.approx(float(sum(values) / len(hits)))
 
 
 def test_a_function_of_ones_own_is_called_and_its_scores_are_taken_unchanged() -> None:

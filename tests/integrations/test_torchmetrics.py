@@ -113,8 +113,8 @@ def test_copies_pickles_and_states() -> None:
         assert not other.embeddings
     assert metric.state_dict() == {}
     fresh = EmbeddingRetrieval(MEASURES, ties=dh.Tolerance(0.001))
-    for each in (metric, fresh):
-        each.persistent(True)
+    for one in (metric, fresh):
+        one.persistent(True)
     fresh.load_state_dict(metric.state_dict())
     with warnings.catch_warnings(action="ignore"):  # torchmetrics does not count what was loaded as an update
         assert str(numbers(fresh.compute())) == str(values)

@@ -202,8 +202,8 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
     words = "irrelevant to " + ", ".join(f"`{'Retrieval' * (kind == 'MAP')}{kind}`" for kind in zeroed)
     assert said.pop("relevant items with a score of 0 or less") == (words, "relevant")
 
-    found = *both("RetrievalMAP", "RetrievalMAP", POOR, top_k=1), both("RetrievalMAP", "mAP", POOR, top_k=1)[1]
-    assert found == (1, 1, 0.5)
+    result = *both("RetrievalMAP", "RetrievalMAP", POOR, top_k=1), both("RetrievalMAP", "mAP", POOR, top_k=1)[1]
+    assert result == (1, 1, 0.5)
     theirs, ours = (
         "divided by the relevant items found",
         "the same as `RetrievalMAP`; `mAP` is divided by all relevant items",
@@ -228,8 +228,8 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
     theirs, ours = both("RetrievalMAP", "mAP", ([2.0, 1.0], [0, 0]), empty_target_action="skip")
     assert said.pop("all queries skipped") == (f"{theirs:g}", f"{str(ours).replace('nan', 'NaN')}, with a warning")
 
-    found = both("RetrievalAUROC", "AUC", ([40.0, 50.0], [0, 1]))
-    assert found == (0.5, 1)  # a tie; the first place
+    result = both("RetrievalAUROC", "AUC", ([40.0, 50.0], [0, 1]))
+    assert result == (0.5, 1)  # a tie; the first place
     saturated = "compared after a sigmoid in float32, in which large ones tie"
     assert said.pop("scores beyond 0 and 1, AUC") == (saturated, "compared as they came")
 

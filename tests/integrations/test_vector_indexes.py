@@ -65,18 +65,18 @@ def test_bounds_hold_for_the_whole_ranking(search: Any, distance: str, kind: str
         base, queries = made(kind, 40, 4, rng), made(kind, 15, 4, rng)
         labels, of_base = rng.integers(0, 5, 15), rng.integers(0, 5, 40)
         ids, scores, options = search(base, queries, k, distance)
-        found = dh.Task.from_neighbors(ids, scores, labels, of_base, **options).profile
+        result = dh.Task.from_neighbors(ids, scores, labels, of_base, **options).profile
         truth = dh.Task(queries, labels, base, of_base, distance=distance).profile
         if k == 40:
-            assert found == truth
+            assert result == truth
         for name in NAMES:
-            got, want = per_query(found, name), per_query(truth, name)
+            got, want = per_query(result, name), per_query(truth, name)
             defined = ~np.isnan(want.lower)
             assert (got.lower <= want.lower)[defined].all()
             assert (got.upper >= want.upper)[defined].all()
             known = ~np.isnan(got.expected)
             assert_array_equal(got.expected[known], want.expected[known])
-        assert_array_equal(found.n_relevant, truth.n_relevant)
+        assert_array_equal(result.n_relevant, truth.n_relevant)
         recall = dh.index_recall(ids, queries, base, k, distance=distance)["index"]
         assert_array_equal(recall.per_query, np.ones(15))
 
@@ -86,11 +86,11 @@ def test_leave_one_out(search: Any) -> None:
     rng = np.random.default_rng(1)
     base, labels = made("ties", 30, 3, rng), rng.integers(0, 4, 30)
     ids, scores, options = search(base, base, 11, "euclidean")
-    found = dh.Task.from_neighbors(ids, scores, labels, labels, exclude=np.arange(30), **options).profile
+    result = dh.Task.from_neighbors(ids, scores, labels, labels, exclude=np.arange(30), **options).profile
     truth = dh.Task(base, labels, distance="euclidean").profile
-    assert_array_equal(found.n_ranked, truth.n_ranked)
-    assert_array_equal(found.n_relevant, truth.n_relevant)
-    got, want = per_query(found, "mAP"), per_query(truth, "mAP")
+    assert_array_equal(result.n_ranked, truth.n_ranked)
+    assert_array_equal(result.n_relevant, truth.n_relevant)
+    got, want = per_query(result, "mAP"), per_query(truth, "mAP")
     assert ((got.lower <= want.lower) | np.isnan(want.lower)).all()
     assert ((got.upper >= want.upper) | np.isnan(want.lower)).all()
 
@@ -121,9 +121,9 @@ def test_a_range_search_cuts_no_tie() -> None:
     orders = [np.argsort(far[part], kind="stable") for part in parts]
     rows, distances = ([of[part][order] for part, order in zip(parts, orders, strict=True)] for of in (ids, far))
     labels, of_base = rng.integers(0, 3, 6), rng.integers(0, 3, 40)
-    found = dh.Task.from_neighbors(rows, distances, labels, of_base, order="ascending", cut_ties=False).profile
-    assert found.n_ordered is not None
-    assert_array_equal(found.n_ordered, [len(row) for row in rows])
+    result = dh.Task.from_neighbors(rows, distances, labels, of_base, order="ascending", cut_ties=False).profile
+    assert result.n_ordered is not None
+    assert_array_equal(result.n_ordered, [len(row) for row in rows])
     truth = dh.Task(queries, labels, base, of_base, distance="euclidean").profile
-    assert found.ties.mixed_groups <= truth.ties.mixed_groups
-    assert_array_equal(per_query(found, "P@1").lower, per_query(truth, "P@1").lower)
+    assert result.ties.mixed_groups <= truth.ties.mixed_groups
+    assert_array_equal(per_query(result, "P@1").lower, per_query(truth, "P@1").lower)

@@ -26,10 +26,10 @@ JUNK = [3, None, "mAP", [], [REPORT], {"a": 3}, {}, {1: None}, object(), np.zero
 
 
 def fails(name: str, given: Any, **settings: Any) -> str:
-    with pytest.raises((TypeError, ValueError)) as found:
+    with pytest.raises((TypeError, ValueError)) as result:
         getattr(plots, name)(given, **settings)
-    assert isinstance(found.value, dh.errors.InputError), repr(found.value)
-    return str(found.value)
+    assert isinstance(result.value, dh.errors.InputError), repr(result.value)
+    return str(result.value)
 
 
 @pytest.mark.parametrize("name", plots.__all__)

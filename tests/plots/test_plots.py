@@ -65,10 +65,10 @@ def test_a_title_stands_above_the_legend_and_gives_way_to_another() -> None:
 
 def test_new_axes_where_none_are_given() -> None:
     pyplot.switch_backend("agg")
-    found = dh.compare_formats(dh.Task(POINTS, LABELS), formats=["float32", "1 bit"], measures="mAP")
-    reports, report = found.reports, found.reports["1 bit"]
+    result = dh.compare_formats(dh.Task(POINTS, LABELS), formats=["float32", "1 bit"], measures="mAP")
+    reports, report = result.reports, result.reports["1 bit"]
     for draw, drawn in (
-        (dh.plots.bounds, reports), (dh.plots.measure_against_bytes, found), (dh.plots.cmc, reports),
+        (dh.plots.bounds, reports), (dh.plots.measure_against_bytes, result), (dh.plots.cmc, reports),
         (dh.plots.per_class, report), (dh.plots.caterpillar, report), (dh.plots.format_changes, reports),
         (dh.plots.error_reject, error_reject_curve([1, 0], [2, 1])),
     ):  # fmt: skip
@@ -98,7 +98,7 @@ def test_numbers_do_not_touch(inches: float, places: list[float], which: str, gi
     spans = sorted((box.x0, box.x1) if which == "x" else (box.y0, box.y1) for box in boxes)
     assert all(left[1] < right[0] for left, right in pairwise(spans))
     assert len(spans) >= min(2, len(places))
-    found = {float(tick) for tick in axis.get_majorticklocs()}
+    result = {float(tick) for tick in axis.get_majorticklocs()}
     if given:
-        assert {min(places), max(places)} <= found <= set(places)
-    assert np.isfinite(list(found)).all()
+        assert {min(places), max(places)} <= result <= set(places)
+    assert np.isfinite(list(result)).all()

@@ -169,13 +169,13 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
             classes = classes_of(query_labels, reference_labels)
             if not classes.plain:
                 query_labels, reference_labels = classes.query, classes.reference
-        found = super().get_accuracy(
+        result = super().get_accuracy(
             query, query_labels, reference, reference_labels, ref_includes_query, include, [*exclude, *metrics]
         )
         self.curr_function_dict = asked
         if ranking is not None and metrics:
-            found |= self._with_bounds(metrics, ranking, rows, classes, ref_includes_query, card_of(query))
-        return {name: found[name] for name in [*self.get_curr_metrics(), *found]}
+            result |= self._with_bounds(metrics, ranking, rows, classes, ref_includes_query, card_of(query))
+        return {name: result[name] for name in [*self.get_curr_metrics(), *result]}
 
     def get_curr_metrics(self) -> list[str]:
         """Return the computed metrics, each followed by its bounds, so that testers average and hooks find these."""
@@ -386,9 +386,9 @@ def values_of(profile: TieProfile, metrics: Iterable[str], k: int, threads: int)
     """
     pairs = {metric: [name.format(k=k) for name in METRICS[metric]] for metric in metrics}
     measures = {name: parse(name) for pair in pairs.values() for name in pair}
-    found = dict(zip(measures, all_bounds(profile, list(measures.values()), threads), strict=True))
+    result = dict(zip(measures, all_bounds(profile, list(measures.values()), threads), strict=True))
     within = profile.n_relevant <= k
     return {
-        metric: Triple(*(np.where(within, *both) for both in zip(found[all_of_them], found[first_k], strict=True)))
+        metric: Triple(*(np.where(within, *both) for both in zip(result[all_of_them], result[first_k], strict=True)))
         for metric, (all_of_them, first_k) in pairs.items()
     }

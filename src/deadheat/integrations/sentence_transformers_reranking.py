@@ -253,11 +253,11 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
             documents = [document for sample in some for document in [*sample["positive"], *sample["negative"]]]
             asked = [sample["query"] for sample in some]
             queries = self.embed_inputs(model, asked, encode_fn_name="query", **options)
-            rows, place = self.embed_inputs(model, documents, encode_fn_name="document", **options), 0
+            rows, at = self.embed_inputs(model, documents, encode_fn_name="document", **options), 0
             for query, sample in zip(queries, some, strict=True):
                 n = len(sample["positive"]) + len(sample["negative"])
-                yield len(sample["positive"]), query, rows[place : place + n]
-                place += n
+                yield len(sample["positive"]), query, rows[at : at + n]
+                at += n
 
     def _scored(self, query: Any, documents: Any) -> NDArray[Any]:
         scores = np.asarray(on_host(self.similarity_fct(query, documents), "scores"))
@@ -294,12 +294,12 @@ class _Candidates(NamedTuple):
             missing = 0
         else:
             given = list(sample["documents"])
-            found = [document in positive for document in given]
+            result = [document in positive for document in given]
             n_lacking = sum(document not in given for document in positive)
             others = [document for document in given if document not in positive]
             documents = [*positive, *others] if with_all else given
-            relevant = _marked(positive, others) if with_all else found
-            before = found + [True] * n_lacking if with_all and any(found) else found
+            relevant = _marked(positive, others) if with_all else result
+            before = result + [True] * n_lacking if with_all and any(result) else result
             missing = 0 if with_all else n_lacking
         if not any(relevant):  # nothing to find, and so nothing to score
             documents, relevant = [], []

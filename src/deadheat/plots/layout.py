@@ -191,9 +191,9 @@ def _fold_along(ax: Any, height: float, sizes: Sequence[str]) -> None:
 
 def _set_rows(ax: Axes, names: Sequence[str], height: float, width: float) -> None:
     """Name the rows; names are folded, and smaller where rows are low."""
-    each = height / (len(names) + 0.2)
-    size = max(2.0, min(_points(style.kept("ytick.labelsize", "medium")), 72 * each / _LINE))  # none has no pixel
-    lines = max(1, int(72 * each / (_LINE * size)))
+    one = height / (len(names) + 0.2)
+    size = max(2.0, min(_points(style.kept("ytick.labelsize", "medium")), 72 * one / _LINE))  # none has no pixel
+    lines = max(1, int(72 * one / (_LINE * size)))
     folded = [fold(name, width, size, lines) for name in names]
     ax.set_yticks(range(len(names)), folded, fontsize=size)
 
@@ -264,6 +264,6 @@ class _Form(NamedTuple):
 
 def _of_columns(values: Sequence[float], n_column: int, inside: Any, over: Any) -> float:
     """Reduce values in columns as a legend fills them: those before the remainder have one more."""
-    each, longer = divmod(len(values), n_column)
-    starts = [column * each + min(column, longer) for column in range(n_column + 1)]
+    one, longer = divmod(len(values), n_column)
+    starts = [column * one + min(column, longer) for column in range(n_column + 1)]
     return float(over(inside(values[start:stop]) for start, stop in pairwise(starts)))

@@ -183,26 +183,28 @@ def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
         if not has_ties(result):
             return f"{name} is {value(result, digits)} %, and no tie affects it."
         return f"{name} is {value(result, digits)} %: ties leave {width} points open."
-    found, (a, b) = comparison[name], comparison.names
-    pvalue = found.pvalue_worst_case if math.isnan(found.pvalue) else found.pvalue
+    values, (a, b) = comparison[name], comparison.names
+    pvalue = values.pvalue_worst_case if math.isnan(values.pvalue) else values.pvalue
     p = f"p = {pvalue:.2g}"
-    if found.ahead is None:
-        return f"No significant difference in {name} ({a} − {b}: {value(found, digits)} points, {p})."
-    first, last = (a, b) if found.ahead == "A" else (b, a)
-    by = value(found if found.ahead == "A" else Triple(-found.upper, -found.expected, -found.lower), digits)
-    certain = ", whatever the ties do" if found.ahead == found.ahead_worst_case else ", but not for every tie-breaking"
-    return f"{first} is ahead of {last} in {name} by {by} points{certain if has_ties(found) else ''} ({p})."
+    if values.ahead is None:
+        return f"No significant difference in {name} ({a} − {b}: {value(values, digits)} points, {p})."
+    first, last = (a, b) if values.ahead == "A" else (b, a)
+    by = value(values if values.ahead == "A" else Triple(-values.upper, -values.expected, -values.lower), digits)
+    certain = (
+        ", whatever the ties do" if values.ahead == values.ahead_worst_case else ", but not for every tie-breaking"
+    )
+    return f"{first} is ahead of {last} in {name} by {by} points{certain if has_ties(values) else ''} ({p})."
 
 
 def _order(comparison: Comparison, digits: int) -> str:
     """Rank the two reports by the lower bound of the first measure, in one sentence."""
-    found, form = comparison[next(iter(comparison))], decimals(digits)
-    ranked = sorted(zip((found.a.lower, found.b.lower), comparison.names, strict=True), key=lambda pair: -pair[0])
+    result, form = comparison[next(iter(comparison))], decimals(digits)
+    ranked = sorted(zip((result.a.lower, result.b.lower), comparison.names, strict=True), key=lambda pair: -pair[0])
     (most, first), (least, last) = ranked
     if not most > least:
-        return f"By the lower bound of {found.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
+        return f"By the lower bound of {result.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
     shown = (f"{name} ({number(100 * lower, form)} %)" for lower, name in ((most, first), (least, last)))
-    return f"By the lower bound of {found.name}, {' ranks before '.join(shown)}."
+    return f"By the lower bound of {result.name}, {' ranks before '.join(shown)}."
 
 
 def _cards(report: Report, comparison: Comparison | None, system: str, digits: int) -> list[dict[str, Any]]:
@@ -212,9 +214,9 @@ def _cards(report: Report, comparison: Comparison | None, system: str, digits: i
         shown, _, bounds = value(report[name], digits).partition(" [")
         card: dict[str, Any] = {"name": name, "value": shown, "bounds": bounds and f"[{bounds}", "change": None}
         if comparison is not None and system == comparison.names[1] and name in comparison:
-            found = comparison[name]
-            side = {"A": "worse", "B": "better", None: "same"}[found.ahead]
-            change = abs(found.expected if found.expected == found.expected else (found.lower + found.upper) / 2)
+            result = comparison[name]
+            side = {"A": "worse", "B": "better", None: "same"}[result.ahead]
+            change = abs(result.expected if result.expected == result.expected else (result.lower + result.upper) / 2)
             points = "no significant change" if side == "same" else f"{number(100 * change, decimals(digits))} {side}"
             card["change"] = {"side": side, "text": points}
         cards.append(card)
@@ -251,13 +253,13 @@ def _interval(report: Report, name: str) -> Intervals:
 
 def _about_intervals(systems: Mapping[str, Report], intervals: Mapping[tuple[str, str], Intervals]) -> list[str]:
     """Return the method and the units of the intervals of each system, and the caution if these are few."""
-    found = {
+    result = {
         system: min((intervals[system, name] for name in report), key=lambda each: each.n).about()
         for system, report in systems.items()
     }
-    if len(set(map(tuple, found.values()))) == 1:
-        return next(iter(found.values()))
-    return [f"{system}: {sentence}" for system, about in found.items() for sentence in about]
+    if len(set(map(tuple, result.values()))) == 1:
+        return next(iter(result.values()))
+    return [f"{system}: {sentence}" for system, about in result.items() for sentence in about]
 
 
 def _spreads(systems: Mapping[str, Report]) -> list[dict[str, Any]]:

@@ -109,9 +109,9 @@ def _change(report: Report, base: Report, measure: str, settings: dict[str, Any]
     """Return in points: the interval's low end, lower, expected, upper, the interval's high end."""
     if report.profile == base.profile:
         return [0.0] * 5
-    found = compare(report, base, measures=measure, **settings)[measure]
-    interval = found.interval()
-    return [100 * end for end in (interval.lower.low, found.lower, found.expected, found.upper, interval.upper.high)]
+    result = compare(report, base, measures=measure, **settings)[measure]
+    interval = result.interval()
+    return [100 * end for end in (interval.lower.low, result.lower, result.expected, result.upper, interval.upper.high)]
 
 
 def _inside(sizes: Float64) -> NDArray[np.bool_]:
@@ -161,15 +161,15 @@ def measure_against_bytes(found: FormatComparison, measure: str | None = None, *
     ends = np.cumsum([0, *(len(strip) + 1 for strip in strips)])
     origin = found[found.base][measure].expected
     for start, strip in zip(ends, strips, strict=False):
-        for place, name in enumerate(strip, start + 1):
+        for at, name in enumerate(strip, start + 1):
             result, row, change = found[name][measure], FORMATS[name], found.change(name, measure)
             look, marker = _LOOKS[row.number, row.scale]
             colour = getattr(style, look)
-            ax.vlines(place, 100 * (origin + change.low), 100 * (origin + change.high), color=colour, linewidth=1)
+            ax.vlines(at, 100 * (origin + change.low), 100 * (origin + change.high), color=colour, linewidth=1)
             if result.lower < result.upper:
-                ax.vlines(place, 100 * result.lower, 100 * result.upper, color=colour, linewidth=4, alpha=0.35)
+                ax.vlines(at, 100 * result.lower, 100 * result.upper, color=colour, linewidth=4, alpha=0.35)
             face = style.PAPER if row.float_query else colour
-            ax.plot(place, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
+            ax.plot(at, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
                     linestyle="", label=name)  # fmt: skip
     for end in ends[1:-1]:
         ax.axvline(end, color=style.PALE, linewidth=0.6, zorder=0)

@@ -196,7 +196,7 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     (low, _, high), ties = values, values[0] < values[2]
     kinds = np.select([low > 0, high < 0, ties], [0, 3, 1], 2)
     order = np.lexsort((-low, -shown, kinds))
-    place, low, high, shown, kinds = 1 + np.arange(len(order)), low[order], high[order], shown[order], kinds[order]
+    at, low, high, shown, kinds = 1 + np.arange(len(order)), low[order], high[order], shown[order], kinds[order]
     a, b = map(arguments.drawable, difference.names)
     wins_a, wins_b, n_open = difference.n_wins_a, difference.n_wins_b, difference.n_open
     colours = style.BLUE, style.ORANGE, style.INK, style.VERMILION
@@ -204,14 +204,14 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     for kind, (colour, label) in enumerate(zip(colours, labels, strict=True)):
         own = kinds == kind
         if own.any():
-            ax.bar(place[own], shown[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
-    _open(ax, place, low, high, style.INK)
+            ax.bar(at[own], shown[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
+    _open(ax, at, low, high, style.INK)
     ax.axhline(0, color=style.INK, linewidth=0.8)
     what = f"{per_query_name(difference.name)} of {layout.short(a)} − {layout.short(b)} (points)"
     ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
-    ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(place) + 1))
+    ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(at) + 1))
     wins = f"{layout.short(a)} wins {wins_a} and {layout.short(b)} {wins_b}"
-    title = f"Of {count(len(place), 'query', 'queries')}, {wins}{f', ties decide {n_open}' if n_open else ''}"
+    title = f"Of {count(len(at), 'query', 'queries')}, {wins}{f', ties decide {n_open}' if n_open else ''}"
     return layout.finish(ax, title=title)
 
 
@@ -408,11 +408,11 @@ def hash_lookup(
     handles: list[Any] = []
     for number, (name, result) in enumerate(named.items()):
         values, radii = getattr(result, average), np.arange(result.n_bits + 1)
-        found = result.n_empty < result.n_query
+        computed = result.n_empty < result.n_query
         look: dict[str, Any] = {"markersize": 4, "linewidth": 1.4, **style.marked_line(number)}
         look |= {} if result.n_bits < _MANY_LEVELS else {"marker": None}
         if against == "recall":
-            x, y = 100 * values.recall[found], 100 * values.precision[found]
+            x, y = 100 * values.recall[computed], 100 * values.precision[computed]
             handles += ax.plot(x, y, label="precision" if alone else name, **look)
         elif alone:
             handles += ax.plot(radii, 100 * values.precision, label="precision", **look)
@@ -575,15 +575,15 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
     values = 100 * np.stack(result.per_query)
     values, shown = values[:, ~np.isnan(values[0])], 100 * middle(result.per_query)
     order = np.lexsort((values[2], values[0], shown))
-    place, (lower, _, upper), shown = np.arange(1, len(order) + 1), values[:, order], shown[order]
+    at, (lower, _, upper), shown = np.arange(1, len(order) + 1), values[:, order], shown[order]
     tied, few = lower < upper, len(order) <= _SINGLE
     ax = style.quiet(style.axes(ax))
-    _open(ax, place, lower, upper, style.ORANGE)
+    _open(ax, at, lower, upper, style.ORANGE)
     dot: dict[str, Any] = {"linestyle": "", "markersize": 4 if few else 2.5, "zorder": 3}
     if tied.any():
-        ax.plot(place[tied], shown[tied], "o", color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
+        ax.plot(at[tied], shown[tied], "o", color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
     if not tied.all():
-        ax.plot(place[~tied], shown[~tied], "D", color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
+        ax.plot(at[~tied], shown[~tied], "D", color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
     low, high = 100 * result.lower, 100 * result.upper
     if low < high:
         ax.axhspan(low, high, color=style.GREY, alpha=0.25, linewidth=0, zorder=0)

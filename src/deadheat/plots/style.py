@@ -202,7 +202,7 @@ class _Spaced(Locator):
     def _thinned(self, places: list[float]) -> Float64:
         """Return the first place, and each of the others whose number touches none that is kept, in ascending order."""
         kept: list[float] = []
-        for place in places:
-            if all(self._separated(place, other) for other in kept):
-                kept.append(place)
+        for at in places:
+            if all(self._separated(at, other) for other in kept):
+                kept.append(at)
         return np.array(sorted(kept))

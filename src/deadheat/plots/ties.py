@@ -188,16 +188,16 @@ def collision_image(
     first, last = drawn_rows(rows, len(kind))
     kind, ax = kind[first:last], style.axes(ax, (5.0, 5.0))
     most = max(kind.shape)
-    reach = (
+    bound = (
         min(least_reach(ax, kind.shape), most) if amplify is None else checks.whole_number(amplify, "amplify", 0, most)
     )
     n_query, depth = kind.shape
     looks = ListedColormap([colours()[code] for code in Kind])
-    edge = 3 * reach + 1  # a margin as wide as a mark, so that none lies under the frame
-    shown = amplified(np.pad(kind, edge, constant_values=Kind.NONE), reach)
+    edge = 3 * bound + 1  # a margin as wide as a mark, so that none lies under the frame
+    shown = amplified(np.pad(kind, edge, constant_values=Kind.NONE), bound)
     span = (0.5 - edge, depth + 0.5 + edge, last - 0.5 + edge, first - 0.5 - edge)
     ax.imshow(shown, cmap=looks, vmin=-1, vmax=3, aspect="auto", interpolation="nearest", extent=span)
-    ax.set_xlabel("rank" + (f"\n(each mark widened by {reach})" if reach else ""))
+    ax.set_xlabel("rank" + (f"\n(each mark widened by {bound})" if bound else ""))
     ax.set_ylabel("query")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))

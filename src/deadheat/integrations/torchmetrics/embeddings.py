@@ -231,8 +231,8 @@ def checked_batch(embeddings: Tensor, labels: Any, ids: Any, role: str | None) -
     if not isinstance(embeddings, Tensor):
         raise InvalidTypeError("embeddings", f"must be a tensor, but is {type(embeddings).__name__}")
     if embeddings.layout != torch.strided or embeddings.is_complex() or embeddings.is_quantized:
-        came = f"is of dtype {embeddings.dtype} and layout {embeddings.layout}"
-        raise InvalidTypeError("embeddings", f"must be a dense tensor of real numbers, but {came}")
+        given = f"is of dtype {embeddings.dtype} and layout {embeddings.layout}"
+        raise InvalidTypeError("embeddings", f"must be a dense tensor of real numbers, but {given}")
     if embeddings.ndim != 2:
         raise InvalidValueError(
             "embeddings", f"must be two-dimensional (n, dim), but has shape {tuple(embeddings.shape)}"
@@ -358,8 +358,8 @@ def n_padded(samples: KeptRows) -> int:
 def _close(embeddings: NDArray[np.generic], rows: Int64, others: Int64) -> Bool:
     """Return whether pairs of rows are equal up to rounding."""
     left, right = (embeddings[index].astype(np.float64) for index in (rows, others))
-    reach = _ROUNDING * np.abs(right).max(axis=1, initial=0)
-    return np.asarray(np.abs(left - right).max(axis=1, initial=0) <= reach)
+    bound = _ROUNDING * np.abs(right).max(axis=1, initial=0)
+    return np.asarray(np.abs(left - right).max(axis=1, initial=0) <= bound)
 
 
 def shared_profile(task: Task, share: tuple[int, int], gather: Callable[[Int64], list[Int64]]) -> TieProfile:

@@ -96,10 +96,10 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         device = next((rows.device for rows in mine.values() if rows is not None), self.device)
         described = torch.tensor([_described(rows) for rows in mine.values()], device=device)
         everyone = torch.stack(gather(described)).cpu()  # (n_process, n_state, 3)
-        for place, (name, rows) in enumerate(mine.items()):
+        for at, (name, rows) in enumerate(mine.items()):
             samples = [  # a row each as the processes have them, without data
                 torch.empty((1, width) if width else 1, dtype=_TYPES[number], device="meta")
-                for n, number, width in everyone[:, place].tolist()
+                for n, number, width in everyone[:, at].tolist()
                 if n
             ] or [torch.empty(1)]
             _require_common_kind(samples, name)
@@ -194,8 +194,8 @@ def _require_common_kind(parts: list[Tensor], name: str) -> None:
     """Refuse rows of different widths, and mixed kinds of numbers, which may have no common exact type."""
     for first, part in pairwise(parts):
         if part.shape[1:] != first.shape[1:]:
-            came = f"{first.shape[1]} in some batches and {part.shape[1]} in others"
-            raise InvalidValueError(name, f"must have the same dim throughout, but have {came}")
+            given = f"{first.shape[1]} in some batches and {part.shape[1]} in others"
+            raise InvalidValueError(name, f"must have the same dim throughout, but have {given}")
         if part.dtype != first.dtype and not (part.is_floating_point() and first.is_floating_point()):
             raise InvalidTypeError(name, f"must be of one kind throughout, but have {first.dtype} and {part.dtype}")
 
