@@ -1,4 +1,4 @@
-"""Marks of tests that need other libraries, with one line where these are absent; and their values within our bounds."""
+"""Marks of tests that need other libraries, with one line where these are absent; their values within our bounds."""
 
 from __future__ import annotations
 

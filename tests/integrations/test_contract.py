@@ -159,7 +159,7 @@ DENSE, SPARSE, TOKENS = (
     lambda rows: models.Tokens({text: row[None] for text, row in rows.items()}, "maxsim"),
 )
 OF_MODELS = needs("sentence_transformers")
-INTEGRATIONS = {  # a function from the rule of ties to values by our names; the mark; whether it takes a rule, and rounds
+INTEGRATIONS = {  # a function from the rule of ties to values by our names, the mark, and whether it takes a rule
     "torchmetrics, embeddings": (embedding_metric, needs("torchmetrics"), True),
     "torchmetrics, scores": (score_metric, needs("torchmetrics"), True),
     "pytorch-metric-learning": (calculator, needs("pytorch_metric_learning", "faiss"), False),

@@ -155,7 +155,8 @@ def test_a_built_in_function_is_exact_by_any_name_and_another_is_called(kind: st
     rows = {text: (int(text) + 1) * torch.tensor([1.0, 0.0, 2.0, 3.0, 0.0, 7.0]) for text in corpus.values()}
     encoder = model(rows | {"query": torch.tensor([1.0, 0.0, 3.0, 2.0, 1.0, 1.0])})
     for functions, name, ties in (
-        (None, "cosine", True), ({"mine": cos_sim}, "mine", True), ({"cosine": lambda a, b: cos_sim(a, b)}, "cosine", False)
+        (None, "cosine", True), ({"mine": cos_sim}, "mine", True),
+        ({"cosine": lambda a, b: cos_sim(a, b)}, "cosine", False),
     ):  # fmt: skip
         values = both(kind, {"q": "query"}, corpus, {"q": {"d19"}}, score_functions=functions)[1](encoder)
         assert (values[f"{name}_ndcg@10_upper"] - values[f"{name}_ndcg@10_lower"] == 1) is ties

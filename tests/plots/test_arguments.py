@@ -19,8 +19,8 @@ from deadheat import plots
 REPORT = dh.evaluate([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], measures="mAP", distance="l2")
 BOARD = dh.leaderboard({"a": REPORT, "b": REPORT})
 RESULTS = {
-    "calibration", "collisions", "curve", "curves", "difference", "exploits", "figure", "found", "profiles", "report",
-    "reports", "results",
+    "calibration", "collisions", "curve", "curves", "difference", "comparison", "exploits", "figure", "profiles", "report",
+    "reports", "result", "results",
 }  # fmt: skip
 JUNK = [3, None, "mAP", [], [REPORT], {"a": 3}, {}, {1: None}, object(), np.zeros(3), BOARD, dh.compare(REPORT, REPORT)]
 

@@ -180,7 +180,7 @@ def test_the_top_says_when_of_what_and_by_what(report: dh.Report) -> None:
 
 
 def test_every_query_is_in_the_distribution(report: dh.Report) -> None:
-    counts = pages.spread(report["mAP"])
+    counts = pages.histogram(report["mAP"])
     assert counts.sum() == report["mAP"].n_query
     assert counts[0] == np.count_nonzero(report["mAP"].per_query.expected < 0.05)
     outline = pages.steps(np.array([1, 2]), 4)

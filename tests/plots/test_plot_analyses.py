@@ -19,7 +19,7 @@ from deadheat import Task, collisions, exploit, plots
 from deadheat.analyses import confidence as measures
 from deadheat.analyses.collisions import Kind
 from deadheat.engine.ties.tolerance import Tolerance
-from deadheat.plots.ties import amplified, colours, least_reach
+from deadheat.plots.ties import amplified, colours, least_width
 from deadheat.reports.tables import value
 from deadheat.support.triple import Triple
 
@@ -91,7 +91,7 @@ def test_no_single_mark_is_lost_in_a_small_picture(shape, dpi, place):
 def test_marks_are_widened_only_as_far_as_needed():
     shapes = ((100, 100), (1000, 100), (100, 1000), (4000, 100), (1000, 1000))
     none, rows, columns, more, sharp = (
-        least_reach(Figure(figsize=(4, 4), dpi=500 if shape[1] == shape[0] == 1000 else 100).subplots(), shape)
+        least_width(Figure(figsize=(4, 4), dpi=500 if shape[1] == shape[0] == 1000 else 100).subplots(), shape)
         for shape in shapes
     )
     assert (none, sharp) == (0, 0)

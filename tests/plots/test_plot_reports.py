@@ -43,12 +43,12 @@ def test_bounds_have_a_row_for_each_measure_and_report(ax: Axes) -> None:
 
 
 def test_an_untied_row_is_one_dot(ax: Axes) -> None:
-    tied, apart = (dh.evaluate(points, [0, 0, 1, 1], measures="mAP", distance="l2")
+    tied, separated = (dh.evaluate(points, [0, 0, 1, 1], measures="mAP", distance="l2")
                    for points in ([[0], [0], [0], [1]], [[0], [1], [3], [7]]))  # fmt: skip
-    dh.plots.bounds({"tied": tied, "apart": apart}, ax=ax)
+    dh.plots.bounds({"tied": tied, "separated": separated}, ax=ax)
     assert len(line(ax, "lower").get_xdata()) == len(line(ax, "upper").get_xdata()) == 1
     assert_array_equal(line(ax, "expected (alone: no tie decides)").get_ydata(), [0, 1])
-    alone = dh.plots.bounds(apart, ax=new())
+    alone = dh.plots.bounds(separated, ax=new())
     assert words(alone) == ["value: no tie decides"]
     assert column(alone) == ["0", "upper − lower (points)"]
 
@@ -131,7 +131,7 @@ def test_ticks_of_k_are_those_that_people_quote(k: Any, ticks: list[int]) -> Non
     assert dh.plots.cmc(A, k=k).get_xticks().tolist() == ticks
 
 
-def test_intervals_reach_round_what_ties_leave_open(ax: Axes) -> None:
+def test_intervals_enclose_the_bounds(ax: Axes) -> None:
     dh.plots.mean_intervals({"first": A, "second": B}, "MRR", ax=ax, seed=1)
     result = [report.interval("MRR", seed=1) for report in (A, B)]
     ends = [[[100 * each.lower.low, row], [100 * each.upper.high, row]] for row, each in enumerate(result)]

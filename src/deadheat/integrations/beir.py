@@ -48,11 +48,6 @@ def evaluate(
         tied documents; with the suffix ``"_lower"`` or ``"_upper"``, of the worst or the best order. Fractions,
         rounded to five digits as BEIR does.
 
-    Raises
-    ------
-    InvalidValueError, InvalidTypeError
-        If an argument is not as described, or qrels and results have no query in common.
-
     Notes
     -----
     Ties: documents with equal scores tie; BEIR ranks them by their id, descending, after it has rounded scores to
@@ -122,11 +117,6 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
     -------
     dict
         ``"MRR@10"``, ``"MRR@10_lower"``, ``"MRR@10_upper"``, and so on, rounded as in `evaluate`.
-
-    Raises
-    ------
-    InvalidValueError, InvalidTypeError
-        As `evaluate`, and if there is no such measure.
 
     Notes
     -----

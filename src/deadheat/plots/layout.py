@@ -157,7 +157,7 @@ def finish(
         ax.set_title(folded, fontsize=size)
     ax.title.set_wrap(True)  # that of a title by the user, too
     entries = _entries(ax.get_legend_handles_labels()[0] if handles is None else handles) if legend else {}
-    form = _Form.best(list(entries), space) if entries else None
+    form = _LegendForm.best(list(entries), space) if entries else None
     own = _height(ax.get_title(), ax.title.get_fontsize())
     above = max(own, _height("\n", style.kept("axes.titlesize", "large")))  # a title by the user may have two lines
     below = space.below + (form.height if form else 0)
@@ -217,7 +217,7 @@ def _is_undefined(line: Line2D) -> bool:
     return bool(len(points)) and bool(np.isnan(points).any(axis=1).all())
 
 
-class _Form(NamedTuple):
+class _LegendForm(NamedTuple):
     """The form of a legend: its names, folded, the size of its text, its columns, and its height."""
 
     names: list[str]
@@ -226,9 +226,9 @@ class _Form(NamedTuple):
     height: float
 
     @classmethod
-    def best(cls, names: list[str], space: Room) -> _Form:
+    def best(cls, names: list[str], space: Room) -> _LegendForm:
         """Return the form with the largest text that is low enough for the figure; else the lowest one."""
-        forms: list[_Form] = []
+        forms: list[_LegendForm] = []
         for size in (style.kept("legend.fontsize", each) for each in _SMALLER[1:]):
             for lines, n_column in product((1, 2), range(len(names), 0, -1)):
                 forms += cls._of(names, space.width - 2 * _PAD, size, n_column, lines)
@@ -239,7 +239,7 @@ class _Form(NamedTuple):
         return min(forms, key=lambda form: form.height, default=none_fits)
 
     @classmethod
-    def _of(cls, names: list[str], width: float, size: Any, n_column: int, lines: int) -> list[_Form]:
+    def _of(cls, names: list[str], width: float, size: Any, n_column: int, lines: int) -> list[_LegendForm]:
         """Return the form with names in one line or two; in two columns or more, only if no name is shortened."""
         em, folded = _points(size) / 72, names
         if lines > 1:

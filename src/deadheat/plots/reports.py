@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from deadheat.analyses.difference import Difference
 from deadheat.analyses.hash_lookup import HashLookup
@@ -208,21 +207,21 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     _open(ax, at, low, high, style.INK)
     ax.axhline(0, color=style.INK, linewidth=0.8)
     what = f"{per_query_name(difference.name)} of {layout.short(a)} − {layout.short(b)} (points)"
-    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+    style.whole_numbers(ax.xaxis)
     ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(at) + 1))
     wins = f"{layout.short(a)} wins {wins_a} and {layout.short(b)} {wins_b}"
     title = f"Of {count(len(at), 'query', 'queries')}, {wins}{f', ties decide {n_open}' if n_open else ''}"
     return layout.finish(ax, title=title)
 
 
-def _open(ax: Axes, place: Int64, low: Float64, high: Float64, colour: str) -> None:
+def _open(ax: Axes, at: Int64, low: Float64, high: Float64, colour: str) -> None:
     """Draw the interval of each query under ties: one line each for few queries, a band for many."""
     tied = low < high
     look: dict[str, Any] = {"label": style.TIES, "color": colour, "alpha": 0.5}
-    if len(place) <= _SINGLE and tied.any():
-        ax.vlines(place[tied], low[tied], high[tied], linewidth=2, **look)
+    if len(at) <= _SINGLE and tied.any():
+        ax.vlines(at[tied], low[tied], high[tied], linewidth=2, **look)
     elif tied.any():
-        ax.fill_between(place, low, high, step="mid", linewidth=0, **look)
+        ax.fill_between(at, low, high, step="mid", linewidth=0, **look)
 
 
 def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, ax: Axes | None = None) -> Axes:
@@ -423,7 +422,7 @@ def hash_lookup(
             handles += ax.plot(radii, 100 * values.precision, label=name, **look | {"linestyle": "-"})
             ax.plot(radii, 100 * values.recall, label=f"{name}: recall", **look | {"linestyle": style.DASHED})
     if against == "radius":
-        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+        style.whole_numbers(ax.xaxis)
         kinds: dict[str, Any] = {} if alone else {"precision": "-", "recall": style.DASHED}
         handles += [Line2D([], [], color=style.GREY, linestyle=dash, label=kind) for kind, dash in kinds.items()]
     ax.set(xlabel="recall (%)" if against == "recall" else "Hamming radius", ylim=(0, 102))
@@ -531,10 +530,7 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     rows = np.arange(len(names))
     ax = style.quiet(style.axes(ax, (6.4, 1.5 + 0.24 * len(names))), grid="x")
     ax.barh(rows, length, height=0.66, color=style.SKY, edgecolor=style.INK, linewidth=0.6, label="mean of the class")
-    tied = lower < upper
-    if tied.any():
-        label = style.TIES
-        ax.hlines(rows[tied], lower[tied], upper[tied], color=style.INK, linewidth=2.2, label=label)
+    style.tie_lines(ax.hlines, rows, lower, upper, color=style.INK, linewidth=2.2)
     whole = report[measure]
     ax.axvline(100 * headline(whole), color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
     some = "classes" if len(names) == n_class else f"the worst {len(names)} of {n_class} classes"
@@ -591,7 +587,7 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
     label = "mean, lower to upper" if low < high else "mean"
     ax.axhline(mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label=label)
     name = per_query_name(result.name)
-    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+    style.whole_numbers(ax.xaxis)
     ax.set(xlabel="queries, from worst to best", ylabel=f"{name} (%)", xlim=(0, len(order) + 1))
     title = f"Ties affect {name} in {tied.sum()} of {count(len(order), 'query', 'queries')}"
     return layout.finish(ax, title=title)

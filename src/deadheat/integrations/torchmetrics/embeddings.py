@@ -75,11 +75,6 @@ class EmbeddingRetrieval(RowMetric):
     measures : tuple of str
         The names of the measures, as the keys of the value have them.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
     Notes
     -----
     The value is a dictionary of float64 tensors: under ``"mAP"`` the expected value over all ways to break the ties,
@@ -143,11 +138,6 @@ class EmbeddingRetrieval(RowMetric):
         role : {"query", "gallery"}, optional
             The role of these rows. By default both, where each is ranked against all others. Copies are found
             among the rows of one role.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is not as described. The numbers themselves, such as NaN, are checked by `compute`.
         """
         self.keep(checked_batch(embeddings, labels, ids, role))
 

@@ -73,11 +73,6 @@ class ScoredRetrieval(RowMetric):
     **kwargs
         Those of every metric of torchmetrics.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
     Notes
     -----
     The value is a dictionary of float64 tensors: ``"mAP"``, ``"mAP_lower"``, ``"mAP_upper"``. Under `value`, one
@@ -141,11 +136,6 @@ class ScoredRetrieval(RowMetric):
             as 1 for the others.
         indexes : (n, ...) tensor of int64
             The query that each item belongs to.
-
-        Raises
-        ------
-        ValueError
-            If an argument is not as described; the messages begin as those of torchmetrics.
         """
         self._check(preds, target, indexes)
         self.keep({
