@@ -170,9 +170,9 @@ def without_identical_ids(results: Results) -> dict[str, dict[str, float]]:
     return {query: {each: score for each, score in row.items() if each != query} for query, row in results.items()}
 
 
-def _values(name: str, results: Mapping[int, Result]) -> Values:
+def _values(key: str, results: Mapping[int, Result]) -> Values:
     return {
-        f"{name}@{k}{end}": round(getattr(result, which), _DIGITS)
+        f"{key}@{k}{end}": round(getattr(result, which), _DIGITS)
         for end, which in ENDS.items()
         for k, result in results.items()
     }

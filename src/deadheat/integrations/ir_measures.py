@@ -211,8 +211,8 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
         return {query: {d: gains.get(grade, grade) for d, grade in row.items()} for query, row in self.judged.items()}
 
 
-def _given(measure: Any, name: str, otherwise: Any) -> Any:
-    value = measure[name] if name in measure.SUPPORTED_PARAMS else otherwise
+def _given(measure: Any, parameter: str, otherwise: Any) -> Any:
+    value = measure[parameter] if parameter in measure.SUPPORTED_PARAMS else otherwise
     return otherwise if value is _NOT_PROVIDED else value
 
 

@@ -266,16 +266,16 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def _ends(self, metric: str) -> dict[str, str]:
         return {end: which for end, which in ENDS.items() if not end or metric in self._bounded}
 
-    def _scores(self, name: str) -> dict[str, dict[int, float]]:
+    def _scores(self, function: str) -> dict[str, dict[int, float]]:
         """Return the values of a score function as in the original `compute_all_metrics`, then their bounds."""
         scores: dict[str, dict[int, float]] = {f"{key}@k{end}": {} for end in ENDS for key in _MEASURES}
         for key, k in self._keys:
             for end, which in self._ends(f"{key}@{k}").items():
-                scores[f"{key}@k{end}"][k] = getattr(self.results[self._key(name, f"{key}@{k}")], which)
+                scores[f"{key}@k{end}"][k] = getattr(self.results[self._key(function, f"{key}@{k}")], which)
         return scores
 
-    def _key(self, name: str, metric: str) -> str:
-        return f"{self.name}_{name}_{metric}" if self.name else f"{name}_{metric}"
+    def _key(self, function: str, metric: str) -> str:
+        return f"{self.name}_{function}_{metric}" if self.name else f"{function}_{metric}"
 
     def _columns(self) -> dict[str, float]:
         """Return the columns of the file after epoch and steps: those of the original, then the bounds."""

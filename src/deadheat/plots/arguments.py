@@ -54,8 +54,8 @@ def several(values: Any, kind: type[T], name: str, alone: str = "") -> dict[str,
     return {drawable(key): value for key, value in values.items()}
 
 
-def drawable(name: Any) -> str:
-    """Return a name as text with characters that no font has escaped, but with its line breaks.
+def drawable(value: Any) -> str:
+    """Return a value as text with characters that no font has escaped, but with its line breaks.
 
     Examples
     --------
@@ -63,9 +63,9 @@ def drawable(name: Any) -> str:
     ('caf\\\\udce9', '3')
     """
     try:
-        text = str(name)
+        text = str(value)
     except Exception:  # of an object of somebody else
-        text = checks.shown(name)
+        text = checks.shown(value)
     return "\n".join(map(printable, text.split("\n")))
 
 

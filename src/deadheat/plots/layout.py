@@ -92,9 +92,9 @@ def fold(text: str, width: float, size: float | str, lines: int = 3) -> str:
     return "\n".join(folded[:lines])
 
 
-def short(name: object) -> str:
-    """Return a name for a title, without its middle if it is long."""
-    return printable(str(name), _IN_TITLE)
+def short(system: object) -> str:
+    """Return the name of a system for a title, without its middle if it is long."""
+    return printable(str(system), _IN_TITLE)
 
 
 def _is_whole(folded: str, text: str) -> bool:
@@ -173,13 +173,13 @@ def finish(
     return ax
 
 
-def _column(ax: Axes, title: str, texts: Sequence[str]) -> Any:
+def _column(ax: Axes, label: str, texts: Sequence[str]) -> Any:
     """Write a word on each row to the right of the axes, and what they are along the side."""
     column = ax.secondary_yaxis("right")
     column.set_yticks(range(len(texts)), texts, fontsize="small")
     column.tick_params(length=0)
     column.spines[:].set_visible(False)
-    column.set_ylabel(title, fontsize="small")
+    column.set_ylabel(label, fontsize="small")
     return column
 
 

@@ -243,10 +243,10 @@ def _round_bounds(intervals: Intervals) -> tuple[float, float] | None:
     return (low, high) if low == low and high == high else None
 
 
-def _interval(report: Report, name: str) -> Intervals:
+def _interval(report: Report, measure: str) -> Intervals:
     """Return the 95 % intervals of a mean."""
     many = report.n_query > MANY  # then a mean is as good as normally distributed, and draws would take minutes
-    return report.interval(name, method="t" if many else None)
+    return report.interval(measure, method="t" if many else None)
 
 
 def _about_intervals(systems: Mapping[str, Report], intervals: Mapping[tuple[str, str], Intervals]) -> list[str]:

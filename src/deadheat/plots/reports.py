@@ -325,12 +325,12 @@ def _at_cutoffs(
     return layout.finish(ax, title=leader(name, {system: report[name] for system, report in named.items()}))
 
 
-def _line(ax: Axes, number: int, name: str, x: Any, ends: Triple[Float64], *, marked: bool = True) -> None:
-    """Draw a line with a mark at each point, and the band that ties leave; the band has the name if it is alone."""
+def _line(ax: Axes, number: int, label: str, x: Any, ends: Triple[Float64], *, marked: bool = True) -> None:
+    """Draw a line with a mark at each point, and the band that ties leave; the band has the label if it is alone."""
     look = style.marked_line(number) | ({} if marked else {"marker": None})
     alone = bool(np.isnan(ends.expected).all())
-    style.band(ax, x, ends.lower, ends.upper, look["color"], name if alone else style.TIES)
-    ax.plot(x, ends.expected, markersize=4, linewidth=1.4, label=name, **look)
+    style.band(ax, x, ends.lower, ends.upper, look["color"], label if alone else style.TIES)
+    ax.plot(x, ends.expected, markersize=4, linewidth=1.4, label=label, **look)
 
 
 def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *, ax: Axes | None = None) -> Axes:

@@ -97,6 +97,8 @@ class EmbeddingRetrieval(RowMetric):
     >>> metric.update(torch.tensor([[-1.0]]), torch.tensor([8]))
     >>> {name: value.item() for name, value in metric.compute().items()}
     {'mAP': 0.875, 'mAP_lower': 0.75, 'mAP_upper': 1.0}
+    >>> metric.report().summary()
+    'mAP 87.50 [75.00, 100.00] %'
     >>> metric = EmbeddingRetrieval("mAP", distance="euclidean", value="lower")
     >>> metric(torch.tensor([[0.0], [1.0], [-1.0]]), torch.tensor([7, 7, 8]))
     tensor(0.7500, dtype=torch.float64)
@@ -148,27 +150,6 @@ class EmbeddingRetrieval(RowMetric):
         except UndefinedError as error:
             return self.undefined(error)
         return self.answer({name: report[name] for name in report})
-
-    def report(self) -> Report:
-        """Return the report on the rows so far: tables, values of queries, intervals. Every process has to call this.
-
-        Raises
-        ------
-        UndefinedError
-            If no query has a relevant item.
-
-        Examples
-        --------
-        >>> import torch
-        >>> metric = EmbeddingRetrieval("mAP", distance="euclidean")
-        >>> metric.update(torch.tensor([[0], [1], [-1]]), ["a", "a", "b"])
-        >>> metric.report().summary()
-        'mAP 87.50 [75.00, 100.00] %'
-        """
-        if self._is_synced:
-            return self._report()
-        with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync):
-            return self._report()
 
     def _settings(self) -> dict[str, Any]:
         return {"distance": self.distance, "ties": self.ties, "threads": self.threads, "device": self.counts_on}
