@@ -1,4 +1,4 @@
-"""What an executor costs, and what a run on many machines would take by the rates that are measured here.
+"""Costs of an executor, and the time of a run on many machines by the rates that are measured here.
 
 python -m benchmarks.cluster                two threads against two processes of one thread each; then a plan
 python -m benchmarks.cluster --scale 0.05   a smoke run on fewer items
@@ -70,7 +70,7 @@ WISHES = (
 
 
 def plan(wish: Wish, rates: Rates, workers: int) -> dict[str, Any]:
-    """What so many workers of one thread take for an evaluation of rows of 128 float32."""
+    """Return what so many workers of one thread take for an evaluation of rows of 128 float32."""
     n_query = wish.queries or wish.items
     pairs = rates.pairs_of_two if wish.queries is None else rates.pairs
     opened = workers * wish.items
@@ -134,10 +134,10 @@ def overhead(scale: float, repeats: int, tick: Any = lambda what: None) -> list[
                 "processes": lambda given=given, cluster=cluster: dh.Task(*given, executor=cluster).profile,
             }
             times = clock.by_turns(works)
-            two, apart = (statistics.median(times[what]) for what in works)
+            two, single = (statistics.median(times[what]) for what in works)
             result.append({
-                "evaluation": name, "two threads, s": round(two, 2), "two processes, s": round(apart, 2),
-                "ratio": round(apart / two, 3), "met": apart <= TARGET * two,
+                "evaluation": name, "two threads, s": round(two, 2), "two processes, s": round(single, 2),
+                "ratio": round(single / two, 3), "met": single <= TARGET * two,
                 "run": str(cluster.summary), "times": times,
             })  # fmt: skip
     return result

@@ -1,4 +1,4 @@
-"""How much the resident set grows during one `evaluate`, in a fresh process.
+"""Growth of the resident set during one `evaluate`, in a fresh process.
 
 The target is the same however many relevant pairs there are, however many of them tie, and however long rows are.
 """

@@ -1,6 +1,6 @@
 """A run as a picture: seconds next to other programs', ratios next to targets, how time grows, how threads share it.
 
-Whether a target is met is told by the colour (blue and vermilion, which colour-blind people can tell apart), by the
+Whether a target is met is shown by the colour (blue and vermilion, which colour-blind people distinguish), by the
 shape of the mark and by the text at the right, so that it survives a grey printer.
 """
 
@@ -125,7 +125,7 @@ def _ratios(axis: Axes, rows: Rows) -> None:
 
 
 def _place(row: dict[str, Any], figure: float) -> float:
-    """Where a figure stands: a ratio where it is, and any other as a share of its limit."""
+    """Return where a figure stands: a ratio where it is, and any other as a share of its limit."""
     return max(_LEAST, figure if row["is_ratio"] else figure / row["target"]["limit"])
 
 
@@ -151,8 +151,8 @@ def _legend(axis: Axes, rows: Rows) -> None:
     target = Line2D([], [], color=_INK, marker="|", linestyle="none", markersize=9, markeredgewidth=1.8, label="target")
     deviation = Line2D([], [], color=_GREY, linewidth=2.6, alpha=0.5, label="range of the single ratios")
     axis.legend(
-        handles=[*marks, target, deviation], loc="lower left", bbox_to_anchor=(0, 1), ncols=5, frameon=False, fontsize=7,
-        borderaxespad=0.2,
+        handles=[*marks, target, deviation], loc="lower left", bbox_to_anchor=(0, 1), ncols=5, frameon=False,
+        fontsize=7, borderaxespad=0.2,
     )  # fmt: skip
 
 

@@ -131,7 +131,7 @@ def makespan(pieces: list[Piece], threads: int) -> float:
         if held and not at_lock:
             heapq.heappush(events, (now + free, thread, piece, part, True))
             continue
-        end = max(now, free_from[lock]) + held if held else now + free  # locks are had in the order of asking
+        end = max(now, free_from[lock]) + held if held else now + free  # locks are had in the order of requests
         free_from[lock] = end
         heapq.heappush(events, (end, thread, piece, part + 1, False))
     return last

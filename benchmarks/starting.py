@@ -1,4 +1,4 @@
-"""What a user waits for at first: the import, NumPy's with it, the first call, and the command on a tiny file.
+"""The waiting times of a new user: the import, NumPy's with it, the first call, and the command on a tiny file.
 
 Modules are compiled before the clock starts, as those of an installed package are.
 """

@@ -23,7 +23,7 @@ def data() -> tuple[Any, Any]:
 
 
 def by_sorting(scores: Any, labels: Any) -> dict[str, float]:
-    """What ten lines with a stable sort give, which may cut inside a tie."""
+    """Return what ten lines with a stable sort give, which may cut inside a tie."""
     hits = np.cumsum(labels[np.argsort(-scores, kind="stable")])
     rank = np.arange(1, len(labels) + 1)
     precision, n = hits / rank, hits[-1]

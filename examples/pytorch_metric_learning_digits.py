@@ -41,7 +41,7 @@ def trained(digits):
 
 
 def accuracies(digits, network, calculator):
-    """What a tester of theirs says with a calculator, of digits in one order and in the other."""
+    """Return what a tester of theirs says with a calculator, of digits in one order and in the other."""
     tester = GlobalEmbeddingSpaceTester(
         normalize_embeddings=False, dataloader_num_workers=0, data_device=CPU, accuracy_calculator=calculator
     )

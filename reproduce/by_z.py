@@ -41,8 +41,8 @@ def margin(side: Gap, level: float) -> float:
 
 def margin_by_z(side: Gap, level: float) -> float:
     """z·se, the largest of lower, expected and upper."""
-    reaches = (ends.high for ends in _around(Triple(0.0, 0.0, 0.0), side.errors, level))
-    return max((reach for reach in reaches if not math.isnan(reach)), default=math.nan)
+    highest = (ends.high for ends in _around(Triple(0.0, 0.0, 0.0), side.errors, level))
+    return max((high for high in highest if not math.isnan(high)), default=math.nan)
 
 
 def bound(side: Gap, level: float) -> float:

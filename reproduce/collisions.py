@@ -386,7 +386,7 @@ class Published:
 
 
 class Ruled(NamedTuple):
-    """How many collisions of the published picture there are, how many of them tie, and where they are.
+    """Numbers and places of the collisions of the published picture, and of those that tie.
 
     The shares are of the collisions in the right half of the ranks, and in the last quarter; NaN without a collision.
     """

@@ -178,7 +178,7 @@ def by_a_sort(values: Float64, confidence: Float64) -> float:
 
 
 def _shapes(steps: Steps) -> list[Finding]:
-    """What the study says of its pictures, which have no numbers: whether each curve only falls or only rises."""
+    """Return the findings on pictures, which have no numbers: whether each curve only falls or only rises."""
     result = []
     for what, said, curves in (
         ("confidence against Recall@1 never rises", "the scores drop", -steps[_ACCURACY][..., 1]),
@@ -195,7 +195,7 @@ def _shapes(steps: Steps) -> list[Finding]:
 
 
 def _numbers(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
-    """What the single numbers hide: ties, better guesses, and the scale."""
+    """Return what the single numbers hide: ties, better guesses, and the scale."""
     bounds, majority, by_default = steps[_ACCURACY], steps[_MAJORITY], steps[_DEFAULT]
     accuracy = bounds[..., 1]
     same = int((_steps(*draws[0][:3], SCALE)[_ACCURACY] == draws[0].steps[_ACCURACY]).all(axis=1).sum())
@@ -285,7 +285,7 @@ def _correlations(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
 
 
 def drawn_there(toys_first: bool) -> tuple[Flipped, float]:
-    """What the tests of the study draw, with or without the tests of the toy examples before them.
+    """Return what the tests of the study draw, with or without the tests of the toy examples before them.
 
     Returns the points of the first test with their flipped labels, and from the second test the average of the drawn
     confidences on the second scale, rounded as its code rounds it.

@@ -352,9 +352,9 @@ def _target_finding(judged: Judged) -> Finding:
 
 def _targets_table(judged: Sequence[Judged]) -> Table:
     rows = [
-        [one.damage.name, one.model, target, found.spearman, found.kendall, *found.rho, *found.tau,
+        [one.damage.name, one.model, target, recall.spearman, recall.kendall, *recall.rho, *recall.tau,
          *one.areas["confidence"], *one.areas[target]]
-        for one in judged for target, found in one.correlations.items()
+        for one in judged for target, recall in one.correlations.items()
     ]  # fmt: skip
     columns = ["damage", "trained on", "target", "Spearman's rho", "Kendall's tau-b",
                *(f"{name}, ties broken: {end}" for name in ("rho", "tau") for end in Triple._fields),
@@ -440,10 +440,10 @@ def _found(data: Halves) -> dict[str, CredibleRecall]:
     }
 
 
-def _region_finding(name: str, found: CredibleRecall) -> Finding:
-    at = int(np.flatnonzero(found.masses == _SHOWN)[0])
-    share, others = (Triple(*(100 * float(bound[at]) for bound in part)) for part in (found.relevant, found.others))
+def _region_finding(name: str, recall: CredibleRecall) -> Finding:
+    at = int(np.flatnonzero(recall.masses == _SHOWN)[0])
+    share, others = (Triple(*(100 * float(bound[at]) for bound in part)) for part in (recall.relevant, recall.others))
     what = f"{name}: items in the region of {100 * _SHOWN:g} %"
     here = f"{share.expected:.1f} % [{share.lower:.1f}, {share.upper:.1f}]"
-    ties = f"ties at the boundary matter for {found.n_open} of {found.n_query} queries"
+    ties = f"ties at the boundary matter for {recall.n_open} of {recall.n_query} queries"
     return Finding(what, here, source=_REGIONS, why=f"of all other items {others.expected:.1f} %; {ties}")

@@ -57,7 +57,7 @@ class Pictures(NamedTuple):
 
 @dataclass(frozen=True)
 class Distortion:
-    """How strongly a picture is distorted; every amount is uniform between its bounds."""
+    """Amounts by which a picture is distorted; every amount is uniform between its bounds."""
 
     height: int = 24  # of a picture, in pixels
     width: int = 64
@@ -115,7 +115,7 @@ def find_fonts(most: int = 40) -> list[str]:
 
 
 def draws_latin(path: str) -> bool:
-    """Whether over a quarter of the letters from a to z match themselves best in DejaVu Sans or DejaVu Serif.
+    """Return whether over a quarter of the letters from a to z match themselves best in DejaVu Sans or DejaVu Serif.
 
     This excludes fonts of other scripts and of symbols, whatever they draw for the letters.
     """
@@ -133,7 +133,7 @@ def draws_latin(path: str) -> bool:
 def render(
     words: Sequence[str], fonts: Sequence[str], per_word: int, *, seed: int = 0, distortion: Distortion = Distortion()
 ) -> Pictures:
-    """Draw each word a number of times, in different fonts as far as there are enough, one after the other."""
+    """Draw each word a number of times, in different fonts if they exist enough, one after the other."""
     images = [draw(word, fonts, copy, seed=seed, distortion=distortion) for word in words for copy in range(per_word)]
     return Pictures(np.stack(images), np.repeat(np.array(words, dtype=np.str_), per_word))
 

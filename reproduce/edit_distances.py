@@ -30,7 +30,7 @@ _SCORERS = {"levenshtein": "Levenshtein", "osa": "OSA", "damerau": "DamerauLeven
 def phoc(
     words: Iterable[str], *, levels: Iterable[int] = LEVELS, alphabet: Iterable[str] = ALPHABET
 ) -> NDArray[np.bool_]:
-    """Which characters occur in which part of a word: the pyramidal histogram of characters (Almazán et al. 2014).
+    """Return the characters in each part of a word: the pyramidal histogram of characters (Almazán et al. 2014).
 
     At level L a word is cut into L regions of equal width. Character i of n covers [i/n, (i+1)/n], and belongs to every
     region that holds at least half of it; so one that lies half in each of two regions belongs to both. This is decided
@@ -167,7 +167,7 @@ def edit_distances(
 
 
 def belongs(length: int, level: int) -> NDArray[np.bool_]:
-    """Which characters belong to which regions, (length, level).
+    """Return which characters belong to which regions, (length, level).
 
     In units of 1 / (length * level) character i covers [i * level, (i + 1) * level], region r [r * length, (r + 1) *
     length].

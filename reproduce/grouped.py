@@ -167,7 +167,7 @@ def _values(
     return np.array(rows, dtype=columns)
 
 
-def _shown(name: str, of: str, rows: NDArray[Any], truth: float | None = None) -> tuple[list[Picture], list[Table]]:
+def _shown(name: str, who: str, rows: NDArray[Any], truth: float | None = None) -> tuple[list[Picture], list[Table]]:
     figure = style.figure(5.6, 3.6)
     bands = {}
     for what in (PLAIN, GROUPED):
@@ -175,9 +175,9 @@ def _shown(name: str, of: str, rows: NDArray[Any], truth: float | None = None) -
         bands[what] = Band(chosen["n_class"], chosen["value"], chosen["low"], chosen["high"])
     measure_against_classes(bands, measure=MEASURE, truth=truth, ax=figure.subplots())
     caption = (
-        f"{MEASURE} against the number of classes, {of}. Bands: {LEVEL_TEXT} intervals, over classes and over groups."
+        f"{MEASURE} against the number of classes, {who}. Bands: {LEVEL_TEXT} intervals, over classes and over groups."
     )
-    about, columns = f"{MEASURE} by the number of classes, {of}", rows.dtype.names or ()
+    about, columns = f"{MEASURE} by the number of classes, {who}", rows.dtype.names or ()
     table = Table(name, about, columns, rows.tolist(), percent=("value", "low", "high"))
     return [Picture(name, caption, figure)], [table]
 

@@ -97,7 +97,7 @@ _SETTINGS: dict[str, Any] = {"measures": MEASURE, "group_size": GROUP_SIZE}
 # Each experiment draws from its own stream.
 _DRAWS, _LARGE, _PLAIN, _GAP = range(4)
 DIM = 128
-_INNER, _SAMPLES, _SPREAD, _UNEVENNESS = 12, 4, 1.3, 0.7
+_INNER, _SAMPLES, _DEVIATIONS, _UNEVENNESS = 12, 4, 1.3, 0.7
 _SHRINKAGES = (0.001, 0.03, 0.3)
 _MAP_REPEATS = 5
 _MODELS_SEED = 17
@@ -173,7 +173,7 @@ class Known(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """How many of some intervals hold the value of a population."""
+    """Numbers of intervals that hold the value of a population."""
 
     population: str
     method: str
@@ -220,7 +220,7 @@ def coverages_over_groups(
 ) -> list[Coverage]:
     """Count the intervals over groups that hold the population's value, of each kind."""
 
-    def found(data: Drawn, number: int) -> Iterator[tuple[str, float, Interval]]:
+    def outcome(data: Drawn, number: int) -> Iterator[tuple[str, float, Interval]]:
         task = task_of(data)
         result = grouped(task, **_SETTINGS, seed=number)[MEASURE]
         how: dict[str, Any] = {"confidence_level": LEVEL, "n_resamples": _RESAMPLES, "seed": number}
@@ -231,28 +231,28 @@ def coverages_over_groups(
             result = grouped(task, **_SETTINGS, seed=number, draws=_REPEATS)[MEASURE]
             yield REPEATED, result.expected, result.interval(confidence_level=LEVEL, method="t").expected
 
-    return _coverages(population, n_group, n_draw, known, found)
+    return _coverages(population, n_group, n_draw, known, outcome)
 
 
 def coverages_of_plain(population: Population, n_group: int, n_draw: int, known: Known) -> list[Coverage]:
     """The same for the plain measure on as many classes, with intervals over queries and over classes."""
 
-    def found(data: Drawn, number: int) -> Iterator[tuple[str, float, Interval]]:
+    def outcome(data: Drawn, number: int) -> Iterator[tuple[str, float, Interval]]:
         report = evaluate(task_of(data), MEASURE)
         for name, unit in OF_PLAIN.items():
             yield name, report[MEASURE].expected, by_z.of_report(report, MEASURE, unit, LEVEL).expected
 
-    return _coverages(population, n_group, n_draw, known, found)
+    return _coverages(population, n_group, n_draw, known, outcome)
 
 
 def _coverages(
     population: Population, n_group: int, n_draw: int, known: Known,
-    found: Callable[[Drawn, int], Iterator[tuple[str, float, Interval]]],
+    outcome: Callable[[Drawn, int], Iterator[tuple[str, float, Interval]]],
 ) -> list[Coverage]:  # fmt: skip
     """Count what each draw gives, by method; a NaN interval holds nothing."""
     drawn: dict[str, list[tuple[float, Interval]]] = defaultdict(list)
     for number in range(n_draw):
-        for name, value, interval in found(population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number), number):
+        for name, value, interval in outcome(population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number), number):
             drawn[name].append((value, interval))
     coverages = []
     for name, rows in drawn.items():
@@ -329,7 +329,7 @@ def _row_findings(name: str, row: Row) -> list[Finding]:
     printed, made = TEST_SETS[name], "a synthetic population, not the paper's photographs"
     set_name = f"as many classes as {name} ({printed.n_class})"
     plain, inside, bound = (f"{100 * value:.1f}" for value in row[:3])
-    difference, on_difference = (f"{100 * value:.1f} ± {100 * spread:.1f}" for value, spread in row[3:])
+    difference, on_difference = (f"{100 * value:.1f} ± {100 * deviation:.1f}" for value, deviation in row[3:])
     low, high = printed_ratio(printed)
     theory = ratio_by_theory(printed.n_class)
     ours = row.bound_on_difference[0] / (row.bound - row.grouped)
@@ -410,7 +410,7 @@ def draw(n_class: int, seed: int) -> Samples:
     axes = np.linalg.qr(world.standard_normal((DIM, DIM)))[0]
     noise = np.exp(_UNEVENNESS * world.standard_normal(DIM))
     centres = np.zeros((n_class, DIM))
-    centres[:, :_INNER] = _SPREAD * rng.standard_normal((n_class, _INNER))
+    centres[:, :_INNER] = _DEVIATIONS * rng.standard_normal((n_class, _INNER))
     labels = np.repeat(np.arange(n_class), _SAMPLES)
     return Samples((centres[labels] + noise * rng.standard_normal((len(labels), DIM))) @ axes, labels)
 
@@ -474,10 +474,12 @@ def by_models(setting: Setting, extent: Extent) -> Outcome:
     )
 
 
-def _of_correlation(found: ModelCorrelation) -> Finding:
-    low, high = found.pearson_interval(confidence_level=LEVEL)
-    what = f"{len(found.models)} models: correlation of {MEASURE} plain and in groups, on classes that were not learned"
-    here = f"Pearson's r {found.pearson:.3f} ({low:.3f} to {high:.3f}), Spearman's rho {found.spearman:.3f}"
+def _of_correlation(outcome: ModelCorrelation) -> Finding:
+    low, high = outcome.pearson_interval(confidence_level=LEVEL)
+    what = (
+        f"{len(outcome.models)} models: correlation of {MEASURE} plain and in groups, on classes that were not learned"
+    )
+    here = f"Pearson's r {outcome.pearson:.3f} ({low:.3f} to {high:.3f}), Spearman's rho {outcome.spearman:.3f}"
     source = "arXiv:2306.13357, figure 2, which prints no values"
     return Finding(what, here, Mark.OTHER_DATA, "highly correlated", source, _MAPS)
 

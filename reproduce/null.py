@@ -1,4 +1,4 @@
-"""How often `compare` gives p < 0.05 where nothing differs, with queries or classes as the units that are swapped.
+"""The share of p < 0.05 by `compare` where nothing differs, with queries or classes as the units that are swapped.
 
 Input: a `Setting`. Output: the shares, for leave one out and, for comparison, for queries against a separate gallery.
 """
@@ -15,7 +15,7 @@ from deadheat.reports.averaging import Average
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from reproduce import sampling
-from reproduce.sampling import DIM, PER_CLASS, percent_of, points_of, range_of, spreads
+from reproduce.sampling import DIM, PER_CLASS, deviations, percent_of, points_of, range_of
 from reproduce.study import Finding, Outcome, Picture, Setting, Table
 
 TITLE = "The size of the test: p-values where neither system is better"
@@ -91,7 +91,7 @@ def false_alarms(n_class: int, n_set: int, threads: int | None = None, seed: int
 def leave_one_out(rng: np.random.Generator, n_class: int, threads: int | None) -> tuple[Report, Report]:
     """A and B on one test set: the halves of the dimensions of points that are both queries and gallery."""
     labels = np.repeat(np.arange(n_class), PER_CLASS)
-    points = points_of(rng, rng.normal(size=(n_class, 2 * DIM)), spreads(rng, n_class), labels)
+    points = points_of(rng, rng.normal(size=(n_class, 2 * DIM)), deviations(rng, n_class), labels)
     return _reports(points, (labels,), threads)
 
 
@@ -99,7 +99,7 @@ def separate_gallery(rng: np.random.Generator, n_class: int, threads: int | None
     """A and B on one test set: both have the same gallery; each query, with its class, is drawn independently."""
     labels = np.repeat(np.arange(n_class), PER_CLASS)
     drawn = rng.integers(0, n_class, len(labels))
-    centres, sizes = rng.normal(size=(n_class, DIM)), spreads(rng, n_class)
+    centres, sizes = rng.normal(size=(n_class, DIM)), deviations(rng, n_class)
     gallery = points_of(rng, centres, sizes, labels)
     queries = points_of(rng, np.hstack([centres, centres]), sizes, drawn)
     return _reports(queries, (drawn, gallery, labels), threads)

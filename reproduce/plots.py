@@ -354,7 +354,7 @@ def _line(number: int) -> dict[str, Any]:
     return style.marked_line(number) | {"markersize": 4.5}
 
 
-def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axes:
+def model_correlation(outcomes: ModelCorrelation, *, ax: Axes | None = None) -> Axes:
     """Draw two values of many models against each other: figure 2 of arXiv:2306.13357.
 
     Parameters
@@ -369,14 +369,14 @@ def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axe
         title has both coefficients.
     """
     ax = style.quiet(style.axes(ax, (4.6, 3.8)), grid="both")
-    x, y = (100 * values for values in found.shown)
-    ends = [(100 * each.lower, 100 * each.upper) for each in (found.first, found.second)]
+    x, y = (100 * values for values in outcomes.shown)
+    ends = [(100 * each.lower, 100 * each.upper) for each in (outcomes.first, outcomes.second)]
     bound = [np.stack([value - low, high - value]) for value, (low, high) in zip((x, y), ends, strict=True)]
     if any(each.any() for each in bound):
         ax.errorbar(x, y, bound[1], bound[0], fmt="none", ecolor=style.GREY, elinewidth=0.9, label="lower to upper")
     ax.plot(x, y, "o", color=style.BLUE, markersize=5, label="a model", zorder=3)
-    ax.set(xlabel=f"{found.names[0]} (%)", ylabel=f"{found.names[1]} (%)")
-    how = f"Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
+    ax.set(xlabel=f"{outcomes.names[0]} (%)", ylabel=f"{outcomes.names[1]} (%)")
+    how = f"Pearson's r {outcomes.pearson:.3f}, Spearman's rho {outcomes.spearman:.3f}"
     return layout.finish(ax, title=f"{len(x)} models: {how}")
 
 

@@ -105,14 +105,14 @@ def constant_ndcg(n_candidate: int) -> float:
     return by_rule("by id, descending", scores, {"q": {"0000": 1}}, ["nDCG@10"], "skip")["nDCG@10"]
 
 
-def _figure(found: dict[int, Truncated]) -> Figure:
+def _figure(outcomes: dict[int, Truncated]) -> Figure:
     figure = style.figure(5.6, 4.0)
     ax = style.quiet(figure.subplots())
-    lengths = list(found)
-    lower, upper = ([100 * getattr(row, end) for row in found.values()] for end in ("lower", "upper"))
+    lengths = list(outcomes)
+    lower, upper = ([100 * getattr(row, end) for row in outcomes.values()] for end in ("lower", "upper"))
     ax.fill_between(lengths, lower, upper, color=style.GREY, alpha=0.25, linewidth=0)
-    for number, rule in enumerate(found[lengths[0]].rules):
-        values = [100 * row.rules[rule] for row in found.values()]
+    for number, rule in enumerate(outcomes[lengths[0]].rules):
+        values = [100 * row.rules[rule] for row in outcomes.values()]
         ax.plot(lengths, values, **style.marked_line(number), markersize=5, markerfacecolor="white", label=rule)
     ax.set(xlabel="words of query and candidate that the reranker sees", ylabel=f"{MEASURE} (%)")
     figure.legend(*ax.get_legend_handles_labels(), frameon=False, fontsize="small", loc="outside lower center", ncols=1)

@@ -100,7 +100,7 @@ def points_there(twister: np.random.RandomState, stripes: Sequence[tuple[float, 
 
 
 def hits_by_sorting(toy: Points) -> NDArray[np.bool_]:
-    """Whether the k-th nearest is of the query's class: (n, n), the query itself first.
+    """Return whether the k-th nearest is of the query's class: (n, n), the query itself first.
 
     One sort for each query, as the study has it. Equal distances would be broken by index.
     """
@@ -208,7 +208,7 @@ def _shapes(values: Values) -> list[Finding]:
 
 
 def _own_points(values: Values, setting: Setting) -> Outcome:
-    """What the titles of the study's figures print, from its own points in the order in which its tests draw them."""
+    """Return the numbers in the titles of the study's figures, from its own points, in the order of its tests."""
     findings, rows, twister = [], [], np.random.RandomState(SEED)
     for example, stripes in STRIPES.items():
         toy = points_there(twister, stripes)
@@ -270,8 +270,8 @@ def _examples(values: Values, n: int) -> Figure:
         labelled_points(*draw(example, 0, n), ax=ax, legend=False)
         ax.set(xlim=(-1.05, 1.05), ylim=(-0.03, 1.03), xticks=[-1, 0, 1], yticks=[0, 1])
         ax.set_title(f"example {example}", fontsize=10)
-        means, spreads = 100 * values[example].mean(axis=0), 100 * values[example].std(axis=0, ddof=1)
-        lines = [f"{name}  {m:.1f} ± {s:.1f} %" for name, m, s in zip(MEASURES, means, spreads, strict=True)]
+        means, deviations = 100 * values[example].mean(axis=0), 100 * values[example].std(axis=0, ddof=1)
+        lines = [f"{name}  {m:.1f} ± {s:.1f} %" for name, m, s in zip(MEASURES, means, deviations, strict=True)]
         ax.set_xlabel("\n".join(lines), fontsize=9)
     named = figure.axes[0].get_legend_handles_labels()
     figure.legend(*named, loc="outside upper right", ncols=2, frameon=False, fontsize=9, markerscale=2)

@@ -91,7 +91,7 @@ def survey(**options: Any) -> EvaluatorSurvey:
 
 
 def _attribute(module: str, path: str) -> Any:
-    """What a module has under a name, with dots for what is inside."""
+    """Return what a module has under a name, with dots for what is inside."""
     try:
         result: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -159,7 +159,7 @@ def _run(scores: Array) -> dict[str, dict[str, float]]:
 
 
 def _qrels(relevant: Array) -> dict[str, dict[str, int]]:
-    """What is relevant, as judgements; what is not is not listed."""
+    """Return what is relevant, as judgements; what is not is not listed."""
     items = _ids("d", relevant.shape[1])
     rows = zip(_ids("q", len(relevant)), relevant, strict=True)
     return {query: {items[item]: 1 for item in np.flatnonzero(row)} for query, row in rows}

@@ -137,7 +137,7 @@ def _without_ties(bench: Bench) -> Iterator[cases.Case]:
 
 
 def _definition(bench: Bench, asked: str | None) -> Finding:
-    """What the function agrees with where nothing ties."""
+    """Return what the function agrees with where nothing ties."""
     agree, n = list(map(str, bench.definitions)), len(bench.tried)
     if bench.definitions:
         severity, what, advice = "note", f"it agrees with {' and '.join(agree)}", ""
@@ -152,10 +152,10 @@ def _definition(bench: Bench, asked: str | None) -> Finding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EvaluatorAudit(Audited):
-    """What an audit says of an evaluator.
+    """The result of the audit of an evaluator.
 
     Values are as the evaluator gave them, fractions mostly. Printing shows the verdict, what a system that knows
-    nothing gets, in per cent, and then the findings.
+    nothing has, in per cent, and then the findings.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class EvaluatorAudit(Audited):
 
     @property
     def ties(self) -> str:
-        """What ties count as: a bound, the expectation, neither of these, or "by order"."""
+        """The value under ties: a bound, the expectation, neither of these, or "by order"."""
         return self.empty.verdict
 
     @property
@@ -198,7 +198,7 @@ class EvaluatorAudit(Audited):
 
     @property
     def truth(self) -> Triple[float]:
-        """What is possible for a system that knows nothing; NaN where it is not known what is computed."""
+        """The best score of a system that knows nothing; NaN where the computed measure is unknown."""
         return self.empty.truth or Triple(math.nan, math.nan, math.nan)
 
     def about(self) -> str:
@@ -208,7 +208,7 @@ class EvaluatorAudit(Audited):
         return "; ".join([f"{self.name}{version} computes {computes}, by {tried}", *self.unknown])
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """What an empty system scores in each order, in per cent."""
+        """Return what an empty system scores in each order, in per cent."""
         form = decimals(digits)
         rows = [[name, number(100 * each.value, form)] for name, each in self.empty.by_order.items()]
         rows += [[f"possible: {name}", number(100 * value, form)] for name, value in self.truth._asdict().items()]
@@ -239,7 +239,7 @@ class EvaluatorAudit(Audited):
 
 @dataclass(frozen=True, eq=False)
 class EvaluatorSurvey(TabularResult):
-    """Several evaluators side by side: a row each, of what a system that knows nothing gets from it.
+    """Several evaluators side by side: a row each, of the score of a system that knows nothing.
 
     Attributes
     ----------
@@ -252,7 +252,7 @@ class EvaluatorSurvey(TabularResult):
     missing: tuple[str, ...] = ()
 
     def passes(self) -> bool:
-        """Whether nothing serious was found anywhere."""
+        """Return whether nothing serious was found anywhere."""
         return all(each.passes() for each in self.audits)
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
@@ -264,7 +264,7 @@ class EvaluatorSurvey(TabularResult):
         return [Table(header, [self._row(each, shown, form) for each in self.audits])]
 
     def notes(self) -> list[str]:
-        """What the columns are, and who is missing."""
+        """Return what the columns are, and who is missing."""
         sizes = ", ".join(sorted({f"{each.n_samples}" for each in self.audits}))
         about = f"A system that knows nothing: every item ties with every other ({sizes} samples); values in per cent."
         counts = f"{', '.join(SEVERITIES)}: how many findings of an audit, see `python -m benchmarks.evaluators NAME`."

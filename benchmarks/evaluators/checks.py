@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.evaluators import cases
-from benchmarks.evaluators.bench import SAME, Bench, EmptySystem, Observation, span, spread
+from benchmarks.evaluators.bench import SAME, Bench, EmptySystem, Observation, span, widest
 from benchmarks.evaluators.cases import Case
 from deadheat.analyses.exploit import exploit
 from deadheat.engine.task import Task
@@ -53,7 +53,7 @@ def empty_system(bench: Bench, draws: int) -> EmptySystem:
 
 
 def findings_of_empty(bench: Bench, empty: EmptySystem) -> Iterator[Finding]:
-    """What an empty system gains, and what the function makes of ties."""
+    """Return what an empty system gains, and what the function makes of ties."""
     name, best = bench.maker.empty_name, empty.highest
     figures: dict[str, Any] = {
         "values": {name: each.value for name, each in empty.by_order.items()},
@@ -82,14 +82,14 @@ def findings_of_empty(bench: Bench, empty: EmptySystem) -> Iterator[Finding]:
 
 
 def without_ties(bench: Bench) -> Iterator[Finding]:
-    """Whether order matters even where nothing ties."""
+    """Return whether order matters even where nothing ties."""
     labels, maker = cases.small_labels(), bench.maker
     rows = maker.distinct(labels, bench.seed)
     as_made = np.arange(len(labels))
     orders = {"as made": as_made, "reversed": as_made[::-1]} | cases.orders(labels, 1, bench.seed)
     result = [bench.see(maker.case(f"no ties, {name}", rows, labels, order)) for name, order in orders.items()]
-    if spread(result) > SAME:
-        sentence = f"Without any tie, the order of the samples moves the value by {bench.per_cent(spread(result))}."
+    if widest(result) > SAME:
+        sentence = f"Without any tie, the order of the samples moves the value by {bench.per_cent(widest(result))}."
         figures = {"values": {each.case.name: each.value for each in result}}
         advice = "Look at how labels follow their samples."
         yield Finding("sample order without ties", "serious", sentence, figures, advice)
@@ -105,8 +105,8 @@ def with_ties(bench: Bench) -> Iterator[Finding]:
         name: [bench.see(maker.case(f"{name}, {order}", rows, labels, orders[order])) for order in orders]
         for name, (rows, orders) in groups.items()
     }
-    figures = {name: {_order_of(each): each.value for each in found} for name, found in moved.items()}
-    wide = {name: spread(found) for name, found in moved.items() if spread(found) > SAME}
+    figures = {name: {_order_of(each): each.value for each in outcomes} for name, outcomes in moved.items()}
+    wide = {name: widest(outcomes) for name, outcomes in moved.items() if widest(outcomes) > SAME}
     if wide:
         parts = " and ".join(f"{bench.per_cent(width)} ({name})" for name, width in wide.items())
         sentence = f"The order of the samples moves the value by {parts}."
@@ -117,13 +117,13 @@ def with_ties(bench: Bench) -> Iterator[Finding]:
 
 
 def by_place(bench: Bench) -> Iterator[Finding]:
-    """What the place in the list, and an id that follows it, gains where all scores are equal."""
+    """Return what the place in the list, and an id that follows it, gains where all scores are equal."""
     if bench.form == "embeddings":
         return
     n = len(bench.labels)
     n_relevant = 1 if bench.form == "candidates" else int(np.count_nonzero(bench.labels == 0))
     first, last = (bench.see(cases.same_relevant(n, n_relevant, first=first)) for first in (True, False))
-    if spread((first, last)) > SAME:
+    if widest((first, last)) > SAME:
         sentence = (
             f"With all scores zero, a query with {count(n_relevant, 'relevant item', 'relevant items')} in {n} scores "
             f"{bench.per_cent(first.value)} if that comes first in the list and {bench.per_cent(last.value)} if last."
@@ -153,7 +153,7 @@ def _order_of(observation: Observation) -> str:
 
 
 def same_numbers(bench: Bench) -> Iterator[Finding]:
-    """What should change nothing: the same labels under other names, the same numbers in other types and scales."""
+    """Return inputs that change nothing: the same labels under other names, numbers in other types and scales."""
     labels, maker = cases.small_labels(), bench.maker
     plain = maker.case("no ties", maker.distinct(labels, bench.seed), labels)
     before = bench.call(plain).value
@@ -221,7 +221,7 @@ def nothing_to_find(bench: Bench) -> Iterator[Finding]:
 
 
 def _convention(bench: Bench, case: Case, n: int) -> Iterator[Finding]:
-    """What a single query without a relevant item does to the mean."""
+    """Return what a single query without a relevant item does to the mean."""
     name, result = "query without relevant items", bench.call(case)
     if result.error is not None or math.isnan(result.value):
         yield Finding(name, "note", f"One such query: {result.error or 'NaN'}.")
@@ -258,12 +258,12 @@ def repeated(bench: Bench) -> Iterator[Finding]:
             two = bench.call(case)
         if not _same(one, two):
             sentence = f"One thread gave {one.value!r}, two gave {two.value!r}."
-            severity, figures = "serious" if spread((one, two)) > SAME else "note", {"values": [one.value, two.value]}
+            severity, figures = "serious" if widest((one, two)) > SAME else "note", {"values": [one.value, two.value]}
             yield Finding("threads", severity, sentence, figures, "Do not decide ties by rounded products.")
 
 
 def arguments(bench: Bench) -> Iterator[Finding]:
-    """Whether any call so far has written into what it was given."""
+    """Return whether any call so far has written into what it was given."""
     wrote = [each.case.name for each in bench.seen if each.wrote]
     if wrote:
         sentence = "It writes into the arrays that it is given, so that a second call sees others."
@@ -275,7 +275,7 @@ def _same(one: Observation, other: Observation) -> bool:
 
 
 def thread_control() -> bool:
-    """Whether threads of libraries can be limited in this process."""
+    """Return whether threads of libraries can be limited in this process."""
     return find_spec("threadpoolctl") is not None
 
 
@@ -333,8 +333,8 @@ def not_a_number(bench: Bench) -> Iterator[Finding]:
         yield Finding("NaN", "serious", f"It gives NaN for {_listed(result)}.", figures, "These values are defined.")
 
 
-def _listed(found: Sequence[Observation]) -> str:
-    names = [each.case.name for each in found]
+def _listed(outcomes: Sequence[Observation]) -> str:
+    names = [each.case.name for each in outcomes]
     rest = len(names) - _SHOWN
     return "; ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 

@@ -123,8 +123,8 @@ def test_damage_of_images() -> None:
         assert all(one.shape == images.shape for one in damaged)
     window = confidence_data.cropped(np.ones((1, 64)), 4).reshape(8, 8)
     np.testing.assert_array_equal(window, np.pad(np.ones((4, 4)), 2))
-    spread = [confidence_data.blurred(images, deviation).std() for deviation in (0, 0.5, 1, 2)]
-    assert spread == sorted(spread, reverse=True)
+    deviations = [confidence_data.blurred(images, deviation).std() for deviation in (0, 0.5, 1, 2)]
+    assert deviations == sorted(deviations, reverse=True)
     own = confidence_data._damaged(images, confidence_data.DAMAGES[1], np.array([0, 4, 2]))
     np.testing.assert_array_equal(own[1], confidence_data.cropped(images, 4)[1])
 

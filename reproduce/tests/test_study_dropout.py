@@ -169,10 +169,10 @@ def test_the_digest_is_of_images_and_words():
 # files ---------------------------------------------------------------------------------------------------------------
 
 
-def clusters(seed: int, n_class: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
+def clusters(seed: int, n_class: int, deviation: float) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     labels = np.repeat(np.arange(n_class), 4)
-    return (random.normal(size=(n_class, 3))[labels] + spread * random.normal(size=(len(labels), 3))), labels
+    return (random.normal(size=(n_class, 3))[labels] + deviation * random.normal(size=(len(labels), 3))), labels
 
 
 def hit_at_1(embeddings: np.ndarray, labels: np.ndarray) -> float:
@@ -186,8 +186,8 @@ def hit_at_1(embeddings: np.ndarray, labels: np.ndarray) -> float:
     return right / len(unit)
 
 
-def save(folder: Path, name: str, seed: int, n_class: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
-    embeddings, labels = clusters(seed, n_class, spread)
+def save(folder: Path, name: str, seed: int, n_class: int, deviation: float) -> tuple[np.ndarray, np.ndarray]:
+    embeddings, labels = clusters(seed, n_class, deviation)
     np.savez(folder / name, embeddings=embeddings, labels=labels)
     return embeddings, labels
 

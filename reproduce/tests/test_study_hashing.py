@@ -1,4 +1,4 @@
-"""The study of hash codes: codes are what they are said to be, and every sort prints a value within the bounds."""
+"""The study of hash codes: codes are those of their names, and every sort prints a value within the bounds."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_sort_by_hand() -> None:
     assert map_of_sort(np.repeat(distances, 2, axis=0), nothing, "stable") == (1 / 3 + 2 / 4) / 2
 
 
-def test_sorts_of_every_order_of_the_gallery_reach_the_bounds_of_one_query() -> None:
+def test_sorts_of_every_order_of_the_gallery_attain_the_bounds_of_one_query() -> None:
     codes, labels = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [0, 1]], dtype=bool), np.array([0, 0, 1, 0, 1])
     distances, relevant = (codes[1:] != codes[0]).sum(axis=1), labels[1:] == labels[0]
     orders = [list(order) for order in permutations(range(4))]

@@ -307,15 +307,6 @@ def test_labels_that_are_refused(labels: Any, others: Any, sentence: str) -> Non
         ours().get_accuracy(rows, np.array(labels), rows, others if others is None else np.array(others))
 
 
-def test_numbers_are_compared_as_they_came() -> None:
-    """In float32 the first two are equally far from the query, in float64 they are not."""
-    rows, labels = np.array([[1.0 + 2**-40], [1.0], [0.0]]), np.array([0, 1, 0])
-    result = ours().get_accuracy(np.array([[0.0]]), np.array([0]), rows[:2], labels[:2])
-    assert result["precision_at_1_upper"] == 0.0
-    short = ours().get_accuracy(np.float32([[0.0]]), np.array([0]), rows[:2].astype(np.float32), labels[:2])
-    assert (short["precision_at_1_lower"], short["precision_at_1_upper"]) == (0.0, 1.0)
-
-
 @pytest.mark.parametrize("k", [None, 2, "max_bin_count"])
 @pytest.mark.parametrize("per_class", [False, True])
 def test_nan_where_every_query_is_alone(k: Any, per_class: bool) -> None:

@@ -94,17 +94,6 @@ def test_with_ties_theirs_are_within_the_bounds(seed: int, most_grade: int) -> N
     assert {name: values[name] for name in binary} == binary
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_areas_are_theirs_where_there_is_something_irrelevant(seed: int) -> None:
-    preds, target, indexes = cases(seed, ties=True)
-    for query in indexes.unique():  # each has both
-        target[(indexes == query).nonzero()[:1]] = 1
-    both = torch.tensor([len(target[indexes == query].unique()) == 2 for query in indexes])
-    batch = preds[both], target[both], indexes[both]
-    theirs = in_batches(retrieval.RetrievalAUROC(), batch).compute().item()
-    assert values_of(in_batches(ScoredRetrieval("AUC"), batch))["AUC"] == pytest.approx(theirs, abs=1e-6)
-
-
 def test_metrics_of_a_collection_share_their_rows_and_ignore_each_its_own() -> None:
     metrics = {"all": ScoredRetrieval("mAP"), "some": ScoredRetrieval("mAP", ignore_index=0)}
     both = torchmetrics.MetricCollection(metrics)

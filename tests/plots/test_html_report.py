@@ -241,9 +241,6 @@ def test_commands_write_pages(tmp_path: Path) -> None:
     [
         (["--confidence", "c.txt"], "go with --html"),
         (["--collisions", "3"], "go with --html"),
-        (["--html", "a.npz"], "it is one of the input files"),
-        (["--html", "."], "it is a folder"),
-        (["--html", "p.html", "--json", "p.html"], "two results cannot both be written"),
         (["--html", "p.html", "--confidence", "none.npy"], "No such file"),
         (["--html", "p.html", "--confidence", "bad.txt"], "must hold a number for each query"),
         (["--html", "p.html", "--confidence", "short.txt"], "must have one entry per query"),

@@ -75,11 +75,11 @@ def test_credible_recall_against_mass(ax: Any) -> None:
 # Collisions and matrices
 
 
-@pytest.mark.parametrize("place", [(0.37, 0.71), (1, 1)])
+@pytest.mark.parametrize("share", [(0.37, 0.71), (1, 1)])
 @pytest.mark.parametrize(("shape", "dpi"), [((700, 1100), 100), ((900, 40), 100), ((1000, 1000), 137)])
-def test_no_single_mark_is_lost_in_a_small_picture(shape, dpi, place):
+def test_no_single_mark_is_lost_in_a_small_picture(shape, dpi, share):
     kind = np.zeros(shape, dtype=np.int8)
-    kind[tuple(int(share * (size - 1)) for share, size in zip(place, shape, strict=True))] = Kind.RELEVANT
+    kind[tuple(int(part * (size - 1)) for part, size in zip(share, shape, strict=True))] = Kind.RELEVANT
     figure, content = Figure(figsize=(2.6, 2.4), dpi=100, layout="constrained"), io.BytesIO()
     plots.collision_image(kind, ax=figure.subplots(), legend=False)
     figure.savefig(content, format="png", dpi=dpi)

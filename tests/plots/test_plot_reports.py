@@ -53,17 +53,6 @@ def test_an_untied_row_is_one_dot(ax: Axes) -> None:
     assert column(alone) == ["0", "upper − lower (points)"]
 
 
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [*((name, "report") for name in ("bounds", "mean_intervals", "cmc", "format_changes", "group_values",
-                                     "precision_at_k", "recall_at_k")),
-     ("tie_sizes", "profile"), ("roc", "result"), ("hash_lookup", "result"), ("precision_recall", "curve")],
-)  # fmt: skip
-def test_nothing_to_draw_is_refused(name: str, what: str) -> None:
-    with pytest.raises(ValueError, match=rf"^{what}s must hold at least one {what}, but is empty$"):
-        getattr(dh.plots, name)({})
-
-
 def reciprocal_ranks(queries: list[tuple[int, int] | None]) -> dh.Report:
     """A report on queries with one relevant item, in a group of `tied` items behind `closer` others; None has none."""
     groups = [[] if query is None else [(query[0], 0, query[1], 1)] for query in queries]

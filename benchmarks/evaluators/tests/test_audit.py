@@ -21,8 +21,8 @@ def audit(fn: Metric, form: str = "scores", **options: Any) -> EvaluatorAudit:
     return audit_evaluator(fn, form=form, **{"n_classes": 4, "class_size": 6, **options})
 
 
-def names(found: EvaluatorAudit, severity: str) -> list[str]:
-    return [each.name for each in found.of(severity)]
+def names(outcomes: EvaluatorAudit, severity: str) -> list[str]:
+    return [each.name for each in outcomes.of(severity)]
 
 
 def sound(scores: Any, relevant: Any) -> float:
@@ -43,7 +43,7 @@ def precisions(order: Any, relevant: Any) -> Any:
 
 
 def stable(scores: Any, relevant: Any) -> float:
-    """mAP of a stable sort: whoever comes first in the list is first among equals."""
+    """mAP of a stable sort: the system that comes first in the list is first among equals."""
     return float(np.nanmean(precisions(np.argsort(-scores, axis=1, kind="stable"), relevant)))
 
 

@@ -134,7 +134,7 @@ def test_every_evaluator_of_one_positive_has_a_stand_in() -> None:
 
 
 def test_a_mean_rank_is_named_by_more_than_a_system_that_knows_nothing() -> None:
-    """Where everything ties, the mean rank misses the cutoff, as the last rank does: Hits@10 is 0, the lower bound."""
+    """If everything ties, the mean rank misses the cutoff, as the last rank does: Hits@10 is 0, the lower bound."""
     result = audit("ogb:hits@10")
     assert result.empty.highest.value == result.truth.lower == 0
     assert result.empty.few_levels.truth is not None
@@ -159,7 +159,7 @@ def page_rows(name: str) -> list[list[str]]:
 
 
 def values(name: str) -> list[str]:
-    """What a system that knows nothing gets in the orders of the table, per cent."""
+    """Return what a random system has in the orders of the table, per cent."""
     labels, maker = np.repeat(np.arange(10), 100), cases.MAKERS["candidates"]
     orders = cases.orders(labels, 0, 0)
     shown = ["sorted by class", "half sorted", "half sorted, reversed", "interleaved"]
