@@ -25,10 +25,9 @@ import deadheat as dh
 from benchmarks import data
 from benchmarks.cases import Case
 from benchmarks.yardsticks import TIES
-from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.count import count
 from deadheat.engine.counting.card import counting
 from deadheat.engine.counting.card.device import Card, open_card
-from deadheat.inputs.labels import label_codes
 from deadheat.support.lazy import require
 
 _BLOCK = 1024  # queries that are ranked at a time
@@ -166,9 +165,7 @@ def counting_alone(bench: Bench, rows: Any, labels: Any) -> Callable[[], object]
     """Return the pass of a task, from its open distance to the profile."""
     task = dh.Task(rows, labels, device=bench.card)
     opened = task.options.open(task.pair.query.embeddings)
-    candidates = task.options.candidates(len(labels), len(labels), leave_one_out=True)
-    relevance = Relevance(*label_codes(labels), candidates)
-    return lambda: task.options.counting_pass(opened, relevance).run(task.threads, False)
+    return lambda: count(task.pair, task.options, opened)
 
 
 def _unless_as_the_core(report: Any, arrays: data.Arrays) -> str:

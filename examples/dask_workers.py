@@ -27,11 +27,9 @@ def main() -> None:
             Client(workers) as client,
             client.get_executor(pure=False, retries=2) as executor,
         ):
-            cluster = dh.Cluster(executor)
-            report = dh.evaluate(path, labels, measures=["mAP", "Hit@1"], executor=cluster)
+            report = dh.evaluate(path, labels, measures=["mAP", "Hit@1"], executor=executor)
     print(report)
-    print(f"\n{cluster.summary.tasks} tasks, {cluster.summary.retries} of them again.")
-    print(f"The same profile as in one process: {report.profile.digest() == alone.digest()}")
+    print(f"\nThe same profile as in one process: {report.profile.digest() == alone.digest()}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.collisions import Collisions, Counts, Kind, collisions, collisions_of_distances
+from deadheat.analyses.collisions import Collisions, Counts, GroupedRanks, Kind, collisions
 from deadheat.cli import demo
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.literals import DistanceName
@@ -386,7 +386,7 @@ class Published:
 
 
 class Ruled(NamedTuple):
-    """Numbers and places of the collisions of the published picture, and of those that tie.
+    """How many collisions of the published picture there are, how many of them tie, and where they are.
 
     The shares are of the collisions in the right half of the ranks, and in the last quarter; NaN without a collision.
     """
@@ -398,9 +398,9 @@ class Ruled(NamedTuple):
 
     @classmethod
     def of(cls, published: Published, ties: int = 0) -> Ruled:
-        at, n_place = np.nonzero(published.colliding)[1], published.colliding.shape[1]
-        shares = (float((at >= start * n_place).mean()) if len(at) else np.nan for start in (0.5, 0.75))
-        return cls(len(at), ties, *shares)
+        place, n_place = np.nonzero(published.colliding)[1], published.colliding.shape[1]
+        shares = (float((place >= start * n_place).mean()) if len(place) else np.nan for start in (0.5, 0.75))
+        return cls(len(place), ties, *shares)
 
 
 def rule_of(data: Data, distance: str) -> Published:
@@ -417,9 +417,9 @@ def published_rule(distances: Matrix, relevant: Bool, eps: float) -> Published:
 
 def real_ties(rankings: Rankings, published: Published) -> int:
     """Count the colliding pairs of the published picture that are at equal distances as real numbers."""
-    row, at = np.nonzero(published.colliding)
-    near, far = published.order[row, at], published.order[row, at + 1]
-    itself = published.with_itself[row, at]
+    row, place = np.nonzero(published.colliding)
+    near, far = published.order[row, place], published.order[row, place + 1]
+    itself = published.with_itself[row, place]
     number = group_numbers(rankings)
     ties = int((number[row, near] == number[row, far])[~itself].sum())
     metric = rankings.metric
@@ -442,8 +442,8 @@ def group_numbers(rankings: Rankings) -> NDArray[np.int32]:
     """The number of each item's exact tie group for each query, −1 for the query itself; (n_query, n_gallery)."""
     number = np.full((rankings.n_query, rankings.n_gallery), -1, dtype=np.int32)
     for block in rankings:
-        row, at = np.nonzero(block.items >= 0)
-        number[block.queries[row], block.items[row, at]] = block.group[row, at]
+        row, place = np.nonzero(block.items >= 0)
+        number[block.queries[row], block.items[row, place]] = block.group[row, place]
     return number
 
 
@@ -520,23 +520,35 @@ def rule_table(data: Data, setting: Setting) -> tuple[Table, dict[str, Ruled]]:
     return Table("published-rule", caption, columns, rows, percent=columns[-3:]), numbers
 
 
+def counts_of_rounded(distances: Matrix, relevant: Bool) -> Counts:
+    """Count the collisions of float64 distances (n, n) that are equal, each sample ranked against all others."""
+    values = distances.astype(np.float64)
+    np.fill_diagonal(values, np.inf)  # the last, and then removed
+    order = np.argsort(values, axis=1, kind="stable")[:, :-1]
+    values, mask = np.take_along_axis(values, order, axis=1), np.take_along_axis(relevant, order, axis=1)
+    starts = np.ones(values.shape, dtype=np.bool_)
+    starts[:, 1:] = values[:, 1:] != values[:, :-1]
+    everything = np.ones_like(starts)
+    return GroupedRanks(np.arange(len(values)), everything, mask, starts, starts).counts(values.shape[1])
+
+
 def count_table(data: Data, setting: Setting, short_types: Sequence[str] = ()) -> Table:
     """Collision groups by distance: exact, of SciPy's float64 distances, rounded to shorter types, and within e."""
     task = task_of(data, setting)
     rules: dict[str, tuple[Task, float | None]] = {"exact": (task, None)}
     rules |= {f"{name} distance": (task.replace(ties=Rounded(name, of="distance")), None) for name in short_types}
     rules |= {f"within {data.eps:g}": (task, data.eps)}
-    result: list[tuple[str, str, Counts]] = []
+    found: list[tuple[str, str, Counts]] = []
     for rule, (asked, within) in rules.items():
         counted = collisions(asked, distances=DISTANCES, within=within)
-        result += [(distance, rule, counted[distance]) for distance in counted]
+        found += [(distance, rule, counted[distance]) for distance in counted]
     for distance in DISTANCES:
-        rounded = collisions_of_distances(distances_of(data, distance), data.relevant, leave_one_out=True)
-        result.append((distance, "float64 distance (SciPy)", rounded.counts))
+        counts = counts_of_rounded(distances_of(data, distance), data.relevant)
+        found.append((distance, "float64 distance (SciPy)", counts))
     rows = [
         [data.name, data.rows, distance, rule, counts.relevant.groups, counts.irrelevant.groups, counts.mixed.groups,
          counts.together.items, counts.n_place, counts.together.queries, counts.together.largest]
-        for distance, rule, counts in result
+        for distance, rule, counts in found
     ]  # fmt: skip
     caption = "Collision groups without the query itself. A group has at least two items; only a mixed one can matter."
     columns = ("set", "samples", "distance", "collision", "relevant groups", "irrelevant groups", "mixed groups",

@@ -54,15 +54,15 @@ def uneven(rank: int, group: Any) -> dict[str, Any]:
     embeddings, labels = samples()
     mine = [slice(0, 5), slice(5, 35), slice(35, 47)][rank]
     counted: list[int] = []
-    whole = tasks.profile_rows
-    tasks.profile_rows = lambda pair, options: counted.append(len(pair.query.labels)) or whole(pair, options)
+    whole = tasks.count
+    tasks.count = lambda pair, options: counted.append(len(pair.query.labels)) or whole(pair, options)
     metric = EmbeddingRetrieval(MEASURES, threads=1)
     in_batches(metric, [3, 2, 20, 10], embeddings[mine], labels[mine])
     first, report = numbers(metric.compute()), metric.report()
     metric.update(embeddings[:0], labels[:0])
-    result = {"first": first, "second": numbers(metric.compute()), "digest": report.profile.digest()}
-    tasks.profile_rows = whole
-    return {**result, "counted": counted}
+    found = {"first": first, "second": numbers(metric.compute()), "digest": report.profile.digest()}
+    tasks.count = whole
+    return {**found, "counted": counted}
 
 
 def without_data(rank: int, group: Any) -> dict[str, Any]:
@@ -144,30 +144,30 @@ def disagreeing(rank: int, group: Any) -> dict[str, Any]:
 CASES = (uneven, without_data, padded, each_step, by_role, disagreeing)
 
 
-def process(rank: int, folder: str, results: Any) -> None:
+def process(rank: int, folder: str, found: Any) -> None:
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=N_RANK)
     group = torch.distributed.new_group([0, 1])
     try:
-        results.put((rank, {case.__name__: case(rank, group) for case in CASES}))
+        found.put((rank, {case.__name__: case(rank, group) for case in CASES}))
     except BaseException as error:
-        results.put((rank, repr(error)))
+        found.put((rank, repr(error)))
         raise
     finally:
         torch.distributed.destroy_process_group()
 
 
 def run(folder: Path) -> list[dict[str, dict[str, Any]]]:
-    """Return the results of each process in each case, by rank."""
+    """What each process found in each case, by rank."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__, "torch", "torchmetrics"])
-    values = context.Queue()
-    processes = [context.Process(target=process, args=(rank, str(folder), values)) for rank in range(N_RANK)]
-    for one in processes:
-        one.start()
+    found = context.Queue()
+    processes = [context.Process(target=process, args=(rank, str(folder), found)) for rank in range(N_RANK)]
+    for each in processes:
+        each.start()
     try:
-        return [result for _, result in sorted(values.get(timeout=120) for _ in processes)]
+        return [result for _, result in sorted(found.get(timeout=120) for _ in processes)]
     finally:
-        for one in processes:
-            one.join(timeout=20)
-            one.kill()
+        for each in processes:
+            each.join(timeout=20)
+            each.kill()

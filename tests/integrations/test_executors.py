@@ -18,7 +18,7 @@ import pytest
 from integrations.needs import needs
 
 import deadheat as dh
-from deadheat.errors import InvalidTypeError
+from deadheat.errors import ExecutorError, InvalidTypeError
 
 pytestmark = [
     pytest.mark.slow,
@@ -30,7 +30,6 @@ pytestmark = [
 ]
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "cluster.md"
 TESTS = os.pathsep.join(map(str, Path(__file__).parents[:2]))  # where this file and its neighbours are imported from
-LIBRARIES = pytest.mark.parametrize("library", ["dask", "loky", "joblib", "ray"])
 
 
 def block(begin: str) -> str:
@@ -42,7 +41,11 @@ def block(begin: str) -> str:
 
 def samples() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(3)
-    return rng.integers(-50, 51, (1500, 8)).astype(np.float32), rng.integers(0, 100, 1500)
+    return rng.integers(-50, 51, (3000, 8)).astype(np.float32), rng.integers(0, 1500, 3000)
+
+
+def digest() -> str:
+    return dh.Task(*samples()).profile.digest()
 
 
 class KillsOnce(Executor):
@@ -79,54 +82,74 @@ def client() -> Iterator[Any]:
         yield client
 
 
-@pytest.fixture(scope="module")
-def ray_executor() -> Iterator[Executor]:
-    """The one of the page."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_AUTH_MODE", "disabled")
-        patch.setenv("PYTHONPATH", TESTS)
-        ray = pytest.importorskip("ray", reason=needs("ray").kwargs["reason"])
-        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-        result: dict[str, Any] = {}
-        exec(compile(block("import concurrent.futures"), str(PAGE), "exec"), result)
-        yield result["RayExecutor"]()
-        ray.shutdown()
-
-
 @pytest.fixture
-def workers(library: str, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """An executor, or a function that makes one."""
-    if library == "dask":
-        yield request.getfixturevalue("client").get_executor(pure=False, retries=2)
-    elif library == "ray":
-        yield request.getfixturevalue("ray_executor")
-    else:
-        module = "loky" if library == "loky" else "joblib.externals.loky"
-        loky = pytest.importorskip(module, reason=needs(library).kwargs["reason"])
-        yield lambda: loky.get_reusable_executor(2, timeout=30)
-        loky.get_reusable_executor(2).shutdown(wait=True, kill_workers=True)
-
-
-@LIBRARIES
-def test_the_profile_is_the_same_for_arrays_and_files(workers: Any, tmp_path: Path) -> None:
+def shared(tmp_path: Path) -> Path:
+    """The folder of the page, with the files that its scripts name."""
     rows, labels = samples()
-    np.save(tmp_path / "emb.npy", rows)
-    gallery, gallery_labels = rows[::-1][:1200] + 1, labels[::-1][:1200]
-    for given in ((rows, labels), (tmp_path / "emb.npy", labels), (rows, labels, gallery, gallery_labels)):
-        cluster = dh.Cluster(workers, scratch=tmp_path, tasks=6)
-        assert dh.Task(*given, executor=cluster).profile.digest() == dh.Task(*given).profile.digest()
+    for name, array in (("emb", rows), ("labels", labels), ("queries", rows[:40]), ("query-labels", labels[:40]),
+                        ("gallery-0", rows[40:99]), ("gallery-1", rows[99:]), ("labels-0", labels[40:99]),
+                        ("labels-1", labels[99:])):  # fmt: skip
+        np.save(tmp_path / f"{name}.npy", array)
+    return tmp_path
 
 
-@LIBRARIES
-def test_a_worker_that_is_killed_in_the_middle(workers: Any, tmp_path: Path) -> None:
-    mark = tmp_path / "killed"
-    kills = KillsOnce(workers, mark) if isinstance(workers, Executor) else lambda: KillsOnce(workers(), mark)
-    result = dh.Task(*samples(), executor=dh.Cluster(kills, tasks=15)).profile
-    assert mark.exists()
-    assert result.digest() == dh.Task(*samples()).profile.digest()
+def run_block(begin: str, shared: Path, local: dict[str, str] | None = None) -> dict[str, Any]:
+    """The results of a block of the page, but for its addresses."""
+    code = block(begin)
+    for address, here in {"/shared": str(shared), **(local or {})}.items():
+        assert address in code
+        code = code.replace(address, here)
+    names: dict[str, Any] = {}
+    exec(compile(code, str(PAGE), "exec"), names)
+    return names
 
 
-MPI = """
+def test_dask_replaces_a_worker_that_is_killed(client: Any, tmp_path: Path) -> None:
+    executor = KillsOnce(client.get_executor(pure=False, retries=2), tmp_path / "killed")
+    assert dh.Task(*samples(), executor=executor).profile.digest() == digest()
+    assert (tmp_path / "killed").exists()
+
+
+def test_the_block_of_dask(client: Any, shared: Path) -> None:
+    names = run_block("from dask", shared, {"tcp://scheduler:8786": client.scheduler.address})
+    rows, labels = samples()
+    try:
+        assert names["report"].profile == dh.Task(rows[:40], labels[:40], rows[40:], labels[40:]).profile
+    finally:
+        names["client"].close()
+
+
+@pytest.mark.parametrize("library", ["loky", "joblib"])
+def test_a_worker_of_loky_that_is_killed_is_one_error_and_a_checkpoint_goes_on(library: str, tmp_path: Path) -> None:
+    module = "loky" if library == "loky" else "joblib.externals.loky"
+    loky = pytest.importorskip(module, reason=needs(library).kwargs["reason"])
+    executor, kept = KillsOnce(loky.get_reusable_executor(2, timeout=30), tmp_path / "killed"), tmp_path / "kept"
+    with pytest.raises(ExecutorError, match=r"^a worker of the executor died .*a new one; \d of 8 portions are kept"):
+        dh.Task(*samples(), executor=executor, checkpoint=kept).profile  # noqa: B018
+    again = KillsOnce(loky.get_reusable_executor(2, timeout=30), tmp_path / "killed")
+    assert dh.Task(*samples(), executor=again, checkpoint=kept).profile.digest() == digest()
+    loky.get_reusable_executor(2).shutdown(wait=True, kill_workers=True)
+
+
+def test_ray_repeats_a_task_whose_worker_is_killed(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on the page, but for a worker that kills itself in its fifth portion."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    monkeypatch.setenv("PYTHONPATH", TESTS)
+    ray = pytest.importorskip("ray", reason=needs("ray").kwargs["reason"])
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    lines = (
+        "from test_executors import killed_once, Path", "if number == 5:",
+        f"    killed_once(Path({str(shared / 'killed')!r}), int)", "return dh.Task",
+    )  # fmt: skip
+    try:
+        names = run_block("import ray", shared, {"return dh.Task": "\n    ".join(lines)})
+    finally:
+        ray.shutdown()
+    assert (shared / "killed").exists()
+    assert names["profile"].digest() == digest()
+
+
+POOL = """
 import sys
 from pathlib import Path
 import deadheat as dh
@@ -135,77 +158,51 @@ from test_executors import KillsOnce, samples
 
 if __name__ == "__main__":
     with MPIPoolExecutor() as executor:
-        cluster = dh.Cluster(KillsOnce(executor, Path(sys.argv[1], "killed")), tasks=15)
-        found = dh.Task(*samples(), executor=cluster, checkpoint=Path(sys.argv[1], "kept")).profile
-    print(found.digest(), cluster.summary.tasks)
+        kills = KillsOnce(executor, Path(sys.argv[1], "killed"))
+        found = dh.Task(*samples(), executor=kills, checkpoint=Path(sys.argv[1], "kept")).profile
+    print(found.digest())
 """
 
 
-@needs("mpi4py")
-def test_mpi_ends_with_a_worker_that_is_killed_and_a_checkpoint_goes_on(tmp_path: Path) -> None:
-    """Three ranks: one that asks and two workers."""
+def mpi(script: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in three ranks."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     mpiexec = shutil.which("mpiexec", path=path)
     if mpiexec is None:
         pytest.skip("needs mpiexec")
-    (tmp_path / "script.py").write_text(MPI)
+    (folder / "script.py").write_text(script)
     may = {  # more ranks than cores, and root in a container
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }  # fmt: skip
-    command = [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", "script.py", str(tmp_path)]
+    command = [mpiexec, "-n", "3", sys.executable, *arguments, "script.py", str(folder)]
+    environment = os.environ | may | {"PYTHONPATH": TESTS}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
-    def run() -> subprocess.CompletedProcess[str]:
-        environment = os.environ | may | {"PYTHONPATH": TESTS}
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
 
-    killed = run()
+@needs("mpi4py")
+def test_the_block_of_mpi(shared: Path) -> None:
+    done = mpi(block("from mpi4py").replace("/shared", str(shared)), shared)
+    assert (done.returncode, done.stdout) == (0, f"{digest()}\n"), done.stderr
+
+
+@needs("mpi4py")
+def test_mpi_ends_with_a_worker_that_is_killed_and_a_checkpoint_goes_on(tmp_path: Path) -> None:
+    killed = mpi(POOL, tmp_path, "-m", "mpi4py.futures")
     assert killed.returncode != 0
     assert (tmp_path / "killed").exists()
-    again = run()
-    assert again.returncode == 0, again.stderr
-    digest, n_task = again.stdout.split()
-    assert digest == dh.Task(*samples()).profile.digest()
-    assert int(n_task) <= 15 - 1  # the others were kept
+    n_kept = len([*(tmp_path / "kept").glob("portion-*.npz")])
+    assert 0 < n_kept < 8
+    again = mpi(POOL, tmp_path, "-m", "mpi4py.futures")
+    assert (again.returncode, again.stdout) == (0, f"{digest()}\n"), again.stderr
 
 
-@pytest.mark.parametrize("library", ["dask", "joblib", "ray", "mpi4py"])
-def test_what_these_libraries_have_and_is_no_executor_is_refused_with_a_remedy(
-    library: str, request: pytest.FixtureRequest
-) -> None:
+@pytest.mark.parametrize("library", ["dask", "joblib", "ray"])
+def test_what_is_no_executor_is_refused(library: str, request: pytest.FixtureRequest) -> None:
     module = pytest.importorskip(library, reason=needs(library).kwargs["reason"])
-    made: dict[str, Callable[[], tuple[Any, str]]] = {
-        "dask": lambda: (request.getfixturevalue("client"), r"client.get_executor\(pure=False, retries=2\)"),
-        "joblib": lambda: (module.Parallel(2), "joblib.externals.loky.get_reusable_executor"),
-        "ray": lambda: (module, "cluster.md.* four lines"),
-        "mpi4py": lambda: (module, r"mpi4py.futures.MPIPoolExecutor\(\)"),
-    }
-    value, remedy = made[library]()
-    with pytest.raises(InvalidTypeError, match=rf"^executor must be an executor of PEP 3148 .*, but is .*{remedy}"):
+    value = request.getfixturevalue("client") if library == "dask" else module
+    with pytest.raises(InvalidTypeError, match=r"^executor must be an executor of PEP 3148 .*client.get_executor.* is"):
         dh.Task([[0.0]], [0], executor=value)
-
-
-@needs("fsspec")
-def test_the_page_runs_as_it_is_written(client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """But for its addresses. The files that it names exist, and no others; a pattern matches two."""
-    code = text = block(r"from dask\.distributed")
-    local = {"tcp://scheduler:8786": client.scheduler.address, "s3://bucket": f"file://{tmp_path}", "/shared": tmp_path}
-    for address, here in local.items():
-        assert address in text
-        text = text.replace(address, str(here))
-    rng = np.random.default_rng(4)
-    for name in re.findall(r'"s3://bucket/(.*?)"', code):
-        for path in {tmp_path / name.replace("*", number) for number in "01"}:
-            np.save(path, rng.integers(0, 5, 40 if "labels" in name else (40, 8)))
-    (tmp_path / "scratch").mkdir()
-    result: dict[str, Any] = {}
-    exec(compile(text, str(PAGE), "exec"), result)
-    try:
-        assert result["report"].profile.n_query == 40
-        assert result["cluster"].summary.pairs == 40 * 80
-        assert str(result["cluster"].summary) in capsys.readouterr().out
-    finally:
-        result["client"].close()
 
 
 @needs("distributed", "sklearn")

@@ -10,7 +10,7 @@ import double_double
 import numpy as np
 import pytest
 from graded_queries import profile_of, random_query
-from measures import loops
+from measures import scalar_loops as loops
 from numpy.testing import assert_array_equal
 
 from deadheat import _core
@@ -116,7 +116,7 @@ def test_spreads_of_discounts() -> None:
     groups, out = mixed_groups(300), np.empty(300)
     k, _, tied, _, slots = columns(groups)
     discount = discount_table(17)[0]
-    _core.discount_spreads(k, tied, slots, discount, out)
+    _core.discount_deviations(k, tied, slots, discount, out)
     table = discount.tolist()
     assert_array_equal(out, [loops.discount_spread(k, size, slots, table) for k, _, size, _, slots in groups])
 

@@ -14,7 +14,8 @@ from test_over_hits import layouts, within
 
 import deadheat as dh
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures import parse, per_query, std
+from deadheat.measures import per_query, std
+from deadheat.measures.names import parse
 
 NAME = "mAP(interpolation='trapezoid')"
 

@@ -239,8 +239,8 @@ def test_commands_write_pages(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--confidence", "c.txt"], "go with --html"),
-        (["--collisions", "3"], "go with --html"),
+        (["--confidence", "c.txt"], "goes with --html"),
+        (["--collisions", "3"], "goes with --html"),
         (["--html", "p.html", "--confidence", "none.npy"], "No such file"),
         (["--html", "p.html", "--confidence", "bad.txt"], "must hold a number for each query"),
         (["--html", "p.html", "--confidence", "short.txt"], "must have one entry per query"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -40,7 +39,6 @@ TAKES_PATHS: dict[str, Callable[[Any], object]] = {
     "Task labels": lambda path: dh.Task(ROWS, path),
     "Task gallery": lambda path: dh.Task(ROWS, LABELS, path, LABELS),
     "checkpoint": lambda path: dh.Task(ROWS, LABELS, checkpoint=path).profile,
-    "scratch": lambda path: dh.Cluster(ThreadPoolExecutor(1), scratch=path),
     "run": lambda path: dh.Task.from_run(path, {"q": {"a": 1}}),
     "qrels": lambda path: dh.Task.from_run({"q": {"a": 1.0}}, path),
     "documents": lambda path: dh.Task.from_run({"q": {"a": 1.0}}, {"q": {"a": 1}}, documents=path),

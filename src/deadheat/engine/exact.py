@@ -20,7 +20,7 @@ from deadheat.support.progress import raise_if_cancelled
 _AT_ONCE = 1 << 15  # comparisons in one call of the core: Python looks up in between
 
 
-class Format(NamedTuple):
+class FloatFormat(NamedTuple):
     """A binary floating-point type by its precision in bits and the exponents of its normal numbers."""
 
     precision: int
@@ -32,7 +32,11 @@ class Format(NamedTuple):
         return float((2 - 2.0 ** (1 - self.precision)) * 2.0**self.highest)
 
 
-FORMATS = {"float16": Format(11, -14, 15), "bfloat16": Format(8, -126, 127), "float32": Format(24, -126, 127)}
+FORMATS = {
+    "float16": FloatFormat(11, -14, 15),
+    "bfloat16": FloatFormat(8, -126, 127),
+    "float32": FloatFormat(24, -126, 127),
+}
 ALIASES = {
     "fp16": "float16", "f16": "float16", "half": "float16", "bf16": "bfloat16",
     "fp32": "float32", "f32": "float32", "single": "float32",
@@ -162,11 +166,11 @@ class Roots:
 
     def signed_squares(self) -> list[fractions.Fraction]:
         """Return all numbers squared, with their signs, as fractions: slow, for a look at a few."""
-        found = []
-        for sign, numerator, denominator, place in map(self.numbers.square, range(len(self))):
+        squares = []
+        for sign, numerator, denominator, exponent in map(self.numbers.square, range(len(self))):
             above, below = (int.from_bytes(number, "little") for number in (numerator, denominator))
-            found.append(fractions.Fraction(sign * above << max(place, 0), below << max(-place, 0)))
-        return found
+            squares.append(fractions.Fraction(sign * above << max(exponent, 0), below << max(-exponent, 0)))
+        return squares
 
 
 def round_down(numbers: Roots, low: Float64, high: Float64) -> Float64:

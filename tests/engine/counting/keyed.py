@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import oracles
 
+from deadheat.engine.counting import layout, portions
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
 
@@ -15,6 +16,14 @@ from deadheat.engine.task import Task
 def profiled(*data: Any, **settings: Any) -> TieProfile:
     """The profile of a new task, for what happens while it is counted."""
     return Task(*data, **settings).profile
+
+
+def in_many_portions(monkeypatch: Any) -> None:
+    """Cut small data into many blocks, tiles and portions."""
+    for name, value in {"BLOCK_ROWS": 8, "TILE_COLUMNS": 16}.items():
+        monkeypatch.setattr(layout, name, value)
+    for name, value in {"COLUMNS": 4, "TIMES_RELEVANT": 1, "QUERIES": 8, "FEW_QUERIES": 8, "PAIRS": 500}.items():
+        monkeypatch.setattr(portions, name, value)
 
 
 def groups_of(profile: TieProfile) -> list[list[tuple[int, ...]]]:

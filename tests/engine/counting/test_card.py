@@ -16,7 +16,6 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ import pytest
 import test_invariance as invariance
 from click.testing import CliRunner
 from kernel_on_host import kernel_on_host
-from keyed import profiled
+from keyed import in_many_portions, profiled
 
 import deadheat as dh
 from deadheat.cli.main import main
@@ -32,10 +31,9 @@ from deadheat.engine.counting import layout
 from deadheat.engine.counting.candidates import Candidates, Relevance
 from deadheat.engine.counting.card import card_pass, counting, device
 from deadheat.engine.counting.card.counting import by_sorting, count_between
-from deadheat.engine.counting.card.device import Card, Rows, open_card
-from deadheat.engine.counting.distributed import worker
+from deadheat.engine.counting.card.device import Card, CardRows, open_card
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.distances.scaling import Rows as Scaled
+from deadheat.engine.distances.scaling import ScaledRows
 from deadheat.engine.ties.rule import Exact
 from deadheat.inputs.source import Array
 
@@ -115,18 +113,27 @@ def test_every_meaning_of_tied(distance, ties, card, way, precision, monkeypatch
         assert same(card, *invariance.example(kind), distance=distance, ties=ties)
 
 
-@pytest.mark.parametrize("distance", invariance.PRODUCTS)
-def test_junk_and_distractors(distance, card, way, monkeypatch):
-    rng = np.random.default_rng(3)
+RNG = np.random.default_rng(3)
+OF_ALL, BY_PAIR, SETS = RNG.random(170) < 0.2, RNG.random((170, 170)) < 0.2, RNG.random((170, 5)) < 0.3
+OWN = np.where(np.arange(60) % 2, np.arange(60), -1)
+TASKS = {
+    "junk": (DUPLICATES, {"junk": OF_ALL}),
+    "junk by pairs": (DUPLICATES, {"junk": BY_PAIR}),
+    "queries in the gallery": ((DUPLICATES[0][:60], DUPLICATES[1][:60], *DUPLICATES), {"exclude": OWN}),
+    "mostly relevant": ((DUPLICATES[0], np.arange(170) % 2), {}),
+    **{f"label sets, {name}": ((DUPLICATES[0], SETS), {"relevance": name}) for name in ("any", "same", "count")},
+    "label sets, rounded": ((DUPLICATES[0], SETS), {"ties": "float16"}),
+}
+
+
+@pytest.mark.parametrize("distance", [*invariance.PRODUCTS, "hamming"])
+@pytest.mark.parametrize("task", TASKS)
+def test_every_kind_of_task(task, distance, card, way, monkeypatch):
+    (rows, *data), options = TASKS[task]
     in_pieces(monkeypatch)
-    for junk in (rng.random(170) < 0.2, rng.random((170, 170)) < 0.2):
-        assert same(card, *DUPLICATES, distance=distance, junk=junk)
-
-
-def test_queries_in_the_gallery(card, way):
-    rows, labels = DUPLICATES
-    own = np.where(np.arange(60) % 2, np.arange(60), -1)
-    assert same(card, rows[:60], labels[:60], rows, labels, exclude=own)
+    if distance == "hamming":
+        rows, data[1:2] = rows > 0, [each > 0 for each in data[1:2]]
+    assert same(card, rows, *data, distance=distance, **options)
 
 
 @pytest.mark.parametrize("n_bit", [77, 64 * 65])
@@ -140,20 +147,6 @@ def test_bits(card, setting, ties, n_bit, precision, monkeypatch):
     torch.set_float32_matmul_precision(setting)
     assert same(card, rows, labels, distance="hamming", ties=ties)
     assert same(card, packed[:40], labels[:40], packed, labels, distance="hamming", ties=ties)
-
-
-@pytest.mark.parametrize("ties", ["exact", "float16"])
-@pytest.mark.parametrize("relevance", ["any", "same", "count"])
-@pytest.mark.parametrize("distance", ["cosine", "cityblock", "hamming"])
-def test_several_labels(distance, relevance, ties, card):
-    rows, labels = DUPLICATES[0], np.random.default_rng(2).random((170, 5)) < 0.3
-    given = (rows > 0, labels) if distance == "hamming" else (rows, labels)
-    assert same(card, *given, distance=distance, relevance=relevance, ties=ties)
-
-
-def test_rows_that_are_mostly_relevant(card, way, precision):
-    rows = np.random.default_rng(4).standard_normal((170, 12)).astype(np.float32)
-    assert same(card, rows, np.arange(170) % 2)
 
 
 @pytest.mark.parametrize("share", [0.0, 2.0])
@@ -171,9 +164,9 @@ def test_little_is_left_to_the_processor(card, way, monkeypatch):
     left, tile = [], card_pass.CardPass._tile
 
     def counted(*args):
-        found = tile(*args)
-        left.extend(len(rows) for _, _, rows, *_ in found)
-        return found
+        result = tile(*args)
+        left.extend(len(rows) for _, _, rows, *_ in result)
+        return result
 
     monkeypatch.setattr(card_pass.CardPass, "_tile", counted)
     rows = np.random.default_rng(0).standard_normal((400, 64), dtype=np.float32)
@@ -188,17 +181,17 @@ def test_little_is_left_to_the_processor(card, way, monkeypatch):
 
 @pytest.mark.parametrize("begun_on_the_card", [False, True])
 def test_either_path_goes_on_from_the_other_ones_checkpoint(begun_on_the_card, card, tmp_path, monkeypatch):
-    monkeypatch.setattr(layout, "BLOCK_ROWS", 16)
+    in_many_portions(monkeypatch)
     one, other = (card, None) if begun_on_the_card else (None, card)
 
     def interrupt(done, total):
         if done > total / 2:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt, match="shards are kept"):
+    with pytest.raises(KeyboardInterrupt, match="portions are kept"):
         profiled(*DUPLICATES, checkpoint=tmp_path / "kept", device=one, progress=interrupt, threads=1)
     begun = []
-    assert len(list((tmp_path / "kept").glob("shard-*"))) > 1
+    assert len(list((tmp_path / "kept").glob("portion-*"))) > 1
     options = {"checkpoint": tmp_path / "kept", "progress": lambda done, total: begun.append(done / total)}
     assert profiled(*DUPLICATES, device=other, **options) == profiled(*DUPLICATES)
     assert begun[0] > 0.3
@@ -220,16 +213,16 @@ def test_both_ways_count_what_is_between_edges(card, way, closed, weighed, monke
         weight = rng.integers(0, 4, 80).astype(np.int32) if weighed else None
         given = (None if array is None else card.upload(array) for array in (scores, edges, weight))
         counts, *opened = (each.cpu().numpy() for each in count_between(card, *given, closed))
-        wanted, open_items = np.zeros((9, n_edge + 1)), set()
+        wanted, undecided = np.zeros((9, n_edge + 1)), set()
         for row, column in np.ndindex(*scores.shape):
             slot = int(np.searchsorted(edges[row], scores[row, column], side="right"))
             if slot % 2 and not closed:
-                open_items.add((row, column, slot))
+                undecided.add((row, column, slot))
             elif slot:
                 wanted[row, slot] += weight[column] if weighed else 1
         np.testing.assert_array_equal(counts, wanted)
-        assert set(zip(*(each.tolist() for each in opened), strict=True)) == open_items
-        assert len(opened[0]) == len(open_items)
+        assert set(zip(*(each.tolist() for each in opened), strict=True)) == undecided
+        assert len(opened[0]) == len(undecided)
 
 
 def test_more_edges_than_a_block_of_threads_can_hold_are_looked_up(card, monkeypatch):
@@ -346,8 +339,8 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, card, precision):
         assert last == (precision == "float32" and metric.levels[0].dtype == np.float32)
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):
             tile = counting_pass._scores(number, queries, range(*ends)).cpu().numpy()
-            row, place = (index.ravel() for index in np.indices(tile.shape))
-            truth = metric.scores.pair_scores(row, place + ends[0]).reshape(tile.shape)
+            row, position = (index.ravel() for index in np.indices(tile.shape))
+            truth = metric.scores.pair_scores(row, position + ends[0]).reshape(tile.shape)
             slack = metric.scores.errors(last, queries, band)[:, :1]
             assert (np.abs(tile - truth) <= metric.scores.errors(number, queries, band)[:, :1] + slack).all()
 
@@ -410,7 +403,7 @@ def test_too_little_memory_means_smaller_tiles(card, way, monkeypatch):
 
 def test_rows_that_are_too_many_are_uploaded_when_they_are_needed(card, monkeypatch):
     monkeypatch.setattr(Card, "free", lambda self: 1 << 15)
-    assert Rows(card, Scaled.over(Array(DUPLICATES[0]), np.ones(1))).kept is None
+    assert CardRows(card, ScaledRows.over(Array(DUPLICATES[0]), np.ones(1))).kept is None
     for distance in invariance.PRODUCTS:
         assert same(card, *DUPLICATES, distance=distance)
 
@@ -419,14 +412,14 @@ def test_a_tensor_is_used_where_it_is(card):
     source = Array(DUPLICATES[0])
     tensor = torch.tensor(DUPLICATES[0], device=card.where)
     source.tensor = tensor, tensor._version
-    rows = Scaled.over(source, np.ones(1))
-    assert Rows(card, rows).kept.data_ptr() == tensor.data_ptr()
+    rows = ScaledRows.over(source, np.ones(1))
+    assert CardRows(card, rows).kept.data_ptr() == tensor.data_ptr()
     tensor[0] = 7.0  # after the rows were copied
-    np.testing.assert_array_equal(Rows(card, rows).kept.cpu().numpy(), DUPLICATES[0])
+    np.testing.assert_array_equal(CardRows(card, rows).kept.cpu().numpy(), DUPLICATES[0])
 
 
 def test_in_inference_mode(card, way, monkeypatch):
-    """Whose tensors know nothing of gradients, nor how often they were written to."""
+    """Tensors of inference mode have no gradients and no version."""
     in_pieces(monkeypatch)
     wanted = profiled(*DUPLICATES)
     monkeypatch.setattr("deadheat.inputs.samples.is_on_card", torch.is_tensor)
@@ -464,8 +457,8 @@ def test_tensors_as_embeddings_labels_and_junk(place):
         assert profiled(given, marks, device=where, junk=marks == 3) == wanted
     short, bits = tensor.bfloat16(), tensor > 0
     assert profiled(short, marks) == profiled(short.detach().float().cpu().numpy(), labels)
-    found = profiled(bits, marks, bits, marks, distance="hamming", device=place)
-    assert found == profiled(rows > 0, labels, rows > 0, labels, distance="hamming")
+    result = profiled(bits, marks, bits, marks, distance="hamming", device=place)
+    assert result == profiled(rows > 0, labels, rows > 0, labels, distance="hamming")
 
 
 @needs_cuda
@@ -570,46 +563,24 @@ def test_arithmetic_that_the_environment_changes_is_refused(monkeypatch):
         open_card("cuda")
 
 
-def test_workers_take_one_card_each(monkeypatch):
-    pretend(monkeypatch, 3)
-    assert [open_card("cuda", number) for number in range(5)] == [0, 1, 2, 0, 1]
-    assert [open_card("cuda:1", number) for number in range(2)] == [1, 1]
-    assert open_card("cuda") == 2
-
-
 @pytest.mark.parametrize("gallery", [False, True])
-def test_workers_of_an_executor(gallery, monkeypatch, tmp_path):
-    """The first worker claims the first card, by a file that the others see."""
-    numbers = []
-    monkeypatch.setattr(device, "open_card", lambda name, number=None: numbers.append(number) or ON_CPU)
+def test_workers_of_an_executor_open_the_card_of_the_setting(gallery, monkeypatch):
+    opened = []
+    monkeypatch.setattr(device, "open_card", lambda name: opened.append(name) or ON_CPU)
     rows, labels = DUPLICATES
     given = (rows[:60], labels[:60], rows[60:], labels[60:]) if gallery else (rows, labels)
     in_pieces(monkeypatch)
-    for name, claimed in (("cuda", [0]), ("cuda:1", [None])):
+    for name in ("cuda", "cuda:1"):
         with ThreadPoolExecutor(2) as executor:
-            cluster = dh.Cluster(executor, tasks=6, device=name)
-            assert profiled(*given, executor=cluster) == profiled(*given)
-        assert numbers == claimed
-        numbers.clear()
-    job = SimpleNamespace(device="cuda", files=SimpleNamespace(folder=str(tmp_path)))
-    assert [worker._card(job) for _ in range(3)] == [ON_CPU] * 3
-    assert numbers == [0, 1, 2]
+            assert profiled(*given, executor=executor, device=name) == profiled(*given)
+    assert opened == ["cuda", "cuda:1"]  # the caller needs none
 
 
 @needs_cuda
 @pytest.mark.slow
 def test_processes_with_cards():
     with ProcessPoolExecutor(2) as executor:
-        cluster = dh.Cluster(executor, tasks=6, device="cuda")
-        assert profiled(*DUPLICATES, executor=cluster) == profiled(*DUPLICATES)
-
-
-def test_a_device_is_given_to_the_cluster():
-    with (
-        ThreadPoolExecutor(1) as executor,
-        pytest.raises(ValueError, match=r"^device must be given to the cluster with"),
-    ):
-        dh.evaluate(*DUPLICATES, executor=executor, device=ON_CPU)
+        assert profiled(*DUPLICATES, executor=executor, device="cuda") == profiled(*DUPLICATES)
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -16,6 +16,7 @@ import pytest
 from data import data_file
 
 import deadheat as dh
+from deadheat.engine import count
 from deadheat.engine.counting import layout, passes
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.reports.evaluating import evaluate
@@ -101,8 +102,8 @@ def test_any_partition_for_any_number_of_threads(seed, monkeypatch):
         monkeypatch.setattr(layout, "STREAMED_COLUMNS", int(rng.integers(20, 300)))
         monkeypatch.setattr(layout, "SHARD_BYTES", 1 << int(rng.integers(12, 22)))
         monkeypatch.setattr(layout, "SYMMETRIC_SHARE", float(rng.choice([0.0, 2.0])))
-        monkeypatch.setattr(passes, "STREAMED_BYTES", int(rng.choice([0, 1 << 20])))
-        monkeypatch.setattr(passes.CountingPass, "LISTED", int(rng.choice([1, 1 << 14])))
+        monkeypatch.setattr(count, "STREAMED_BYTES", int(rng.choice([0, 1 << 20])))
+        monkeypatch.setattr(passes, "LISTED", int(rng.choice([1, 1 << 14])))
         threads = int(rng.choice([2, 3, 7, 16, 64]))
         assert bits(dh.Task(rows, labels, distance=distance, threads=threads).profile) == wanted
 
@@ -117,8 +118,8 @@ def test_long_rows_count_as_short_ones_with_zeros_between(distance, tmp_path, mo
     np.save(tmp_path / "long.npy", long)
     wanted = bits(dh.Task(short, labels, distance=distance).profile)
     monkeypatch.setattr(layout, "ROWS_BYTES", 40 * 4 * layout.LONG_ROW)
-    made, cut = layout.Layout.cut, []
-    monkeypatch.setattr(layout.Layout, "cut", lambda self: cut.append(made(self)) or cut[-1])
+    made, cut = layout.Partition.cut, []
+    monkeypatch.setattr(layout.Partition, "cut", lambda self: cut.append(made(self)) or cut[-1])
     for rows, share in ((long, 0.0), (long, 2.0), (tmp_path / "long.npy", 0.0), (tmp_path / "long.npy", 2.0)):
         monkeypatch.setattr(layout, "SYMMETRIC_SHARE", share)
         assert bits(dh.Task(rows, labels, distance=distance).profile) == wanted
@@ -151,7 +152,7 @@ def test_shards_of_queries_and_half_of_the_products(kind, distance, monkeypatch)
     monkeypatch.setattr(layout, "STREAMED_COLUMNS", 37)
     for shard_bytes, streamed_bytes in ((1 << 30, 0), (1 << 17, 1 << 20), (1, 0), (1, 1 << 20)):
         monkeypatch.setattr(layout, "SHARD_BYTES", shard_bytes)
-        monkeypatch.setattr(passes, "STREAMED_BYTES", streamed_bytes)
+        monkeypatch.setattr(count, "STREAMED_BYTES", streamed_bytes)
         for threads in (1, 3):
             assert bits(dh.Task(rows, labels, distance=distance, threads=threads).profile) == wanted
 
@@ -206,8 +207,8 @@ def test_permuting_samples_permutes_the_queries_and_changes_no_mean(kind, distan
         assert bits(permuted)[1] == bits(profile)[1]
         again = evaluate(permuted, MEASURES)
         for name in MEASURES:
-            for found, wanted in zip(again[name].per_query, report[name].per_query, strict=True):
-                np.testing.assert_array_equal(found, wanted[order])
+            for result, wanted in zip(again[name].per_query, report[name].per_query, strict=True):
+                np.testing.assert_array_equal(result, wanted[order])
 
 
 @every_kind_and_distance
@@ -287,9 +288,9 @@ def here():
 
 @pytest.fixture(scope="module", params=SETS)
 def forced(request):
-    found = in_a_process(DEADHEAT_INSTRUCTION_SET=request.param)
-    assert found["set"] == request.param
-    return found
+    result = in_a_process(DEADHEAT_INSTRUCTION_SET=request.param)
+    assert result["set"] == request.param
+    return result
 
 
 @pytest.mark.slow

@@ -10,11 +10,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from keyed import profiled
-
-from deadheat.engine.counting import layout
-
-DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
+from keyed import in_many_portions, profiled
 
 
 def example(n=240, dim=9):
@@ -75,27 +71,11 @@ def test_a_gallery_on_disk_is_never_in_memory_as_a_whole(tmp_path):
 
 
 @pytest.fixture
-def small_shards(monkeypatch):
-    monkeypatch.setattr(layout, "BLOCK_ROWS", 16)
+def many_portions(monkeypatch):
+    in_many_portions(monkeypatch)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_a_checkpoint_changes_nothing(distance, tmp_path, small_shards):
-    rows, labels = example()
-    wanted = profiled(rows, labels, distance=distance)
-    calls = []
-    for threads in (2, 1):
-        found = profiled(
-            rows, labels, distance=distance, checkpoint=tmp_path / "kept", threads=threads,
-            progress=lambda done, total: calls.append((done, total)),
-        )  # fmt: skip
-        assert found == wanted
-    assert len(list((tmp_path / "kept").glob("shard-*"))) > 3
-    assert calls[0][0] == 0
-    assert calls[-1][0] == calls[-1][1]
-    assert sum(done == 0 for done, _ in calls) == 1  # the second time, all was there
-
-
+@pytest.mark.usefixtures("many_portions")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -107,7 +87,7 @@ def test_a_checkpoint_changes_nothing(distance, tmp_path, small_shards):
         ({"gallery": example()[0] + 1}, "other gallery embeddings"),
     ],
 )
-def test_a_checkpoint_of_other_data_is_refused(change, message, tmp_path, small_shards):
+def test_a_checkpoint_of_other_data_is_refused(change, message, tmp_path):
     rows, labels = example()
     given = {"embeddings": rows, "labels": labels, "distance": "cosine", "checkpoint": tmp_path / "kept"}
     if "gallery" in change:
@@ -122,7 +102,6 @@ def test_a_checkpoint_of_other_data_is_refused(change, message, tmp_path, small_
 
 AS_LABELS = {
     "list": lambda labels: labels.tolist(),
-    "objects": lambda labels: labels.astype(object),
     "short": lambda labels: labels.astype(np.uint8),
     "words": lambda labels: np.array([f"word {label}" for label in labels]),
     "list of words": lambda labels: [f"word {label}" for label in labels],
@@ -130,41 +109,31 @@ AS_LABELS = {
 }
 
 
+@pytest.mark.usefixtures("many_portions")
 @pytest.mark.parametrize("split", [False, True])
 @pytest.mark.parametrize("as_labels", AS_LABELS)
-@pytest.mark.parametrize("distance", ["cosine", "cityblock"])
-def test_a_checkpoint_is_of_values_however_they_are_kept(distance, as_labels, split, tmp_path, small_shards):
+def test_a_checkpoint_is_of_values_however_they_are_kept(as_labels, split, tmp_path):
     rows, labels = example()
 
     def run(rows, labels, **options):
         gallery = (rows[100:], labels[100:]) if split else ()
-        return profiled(rows, labels, *gallery, distance=distance, checkpoint=tmp_path / "kept", **options)
+        return profiled(rows, labels, *gallery, checkpoint=tmp_path / "kept", **options)
 
     wanted, done = run(rows, AS_LABELS["words"](labels) if "word" in as_labels else labels), []
-    shards = sorted((tmp_path / "kept").glob("shard-*"))
-    shards[1].unlink()
+    sorted((tmp_path / "kept").glob("portion-*"))[1].unlink()
     given = AS_LABELS[as_labels](labels)
-    found = run(rows.astype(np.float64), given, progress=lambda done_, total: done.append(done_ / total))
-    assert found == wanted
+    resumed = run(rows.astype(np.float64), given, threads=1, progress=lambda done_, total: done.append(done_ / total))
+    assert resumed == wanted
     assert done[0] > 0.5  # only what was missing is done
     assert run(np.asfortranarray(rows), given) == wanted
-
-
-def test_a_shard_of_other_queries_is_done_again(tmp_path, monkeypatch, small_shards):
-    """As where the same data would be cut up in another way."""
-    rows, labels = example()
-    wanted = profiled(rows, labels, checkpoint=tmp_path / "kept")
-    monkeypatch.setattr(layout, "BLOCK_ROWS", 23)
-    assert profiled(rows, labels, checkpoint=tmp_path / "kept") == wanted
 
 
 _SLOW = """
 import sys, time
 import numpy as np
 import deadheat as dh
-from deadheat.engine import counting
-from deadheat.engine.counting import layout
-layout.BLOCK_ROWS, layout.SHARD_BYTES = 64, 1  # so that there is a report for each block
+from deadheat.engine.counting import portions
+portions.PAIRS = portions.QUERIES = portions.FEW_QUERIES = 1  # so that there are as many portions as usual
 rng = np.random.default_rng(0)
 rows, labels = rng.standard_normal((3000, 16)), np.arange(3000) % 300
 task = dh.Task(rows, labels, checkpoint=sys.argv[1], progress=lambda *_: time.sleep(0.1))
@@ -186,14 +155,14 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_digest(tmp_path):
     for _ in range(2):
         process = slow(folder)
         deadline = time.monotonic() + 60
-        while len(list(folder.glob("shard-*.npz"))) <= kept and time.monotonic() < deadline:
+        while len(list(folder.glob("portion-*.npz"))) <= kept and time.monotonic() < deadline:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        now = len(list(folder.glob("shard-*.npz")))
+        now = len(list(folder.glob("portion-*.npz")))
         assert now > kept
         kept = now
-    assert kept < 40  # of 47
+    assert kept < 60  # of 72
     output, errors = slow(folder).communicate()
     assert output.strip() == wanted, errors
 
@@ -227,7 +196,7 @@ STEPS = {  # what an interrupt comes into: data that take seconds, classes, and 
 
 @pytest.fixture
 def interruptible():
-    """Python's own answer to an interrupt, also where whoever started the tests has them ignore it."""
+    """Python's own answer to an interrupt, also if the tests were started with interrupts ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""What the counting pass asks of Python: rows, rules, progress, whether to go on; its ladder; how it is cut up."""
+"""Calls of Python by the counting pass: rows, rules, progress, cancellation; its three steps; its partition."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import test_invariance as invariance
 from keyed import counts_of, profiled
 
 import deadheat as dh
+from deadheat.engine import count
 from deadheat.engine.counting import layout, passes
 from deadheat.engine.counting.candidates import Relevance
-from deadheat.engine.counting.layout import TILE_COLUMNS, ColumnRange, Layout
+from deadheat.engine.counting.layout import TILE_COLUMNS, ColumnRange, Partition
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass, Polling
 from deadheat.engine.ties import registry as tie_registry
@@ -51,19 +52,19 @@ def test_rows_that_are_read_count_as_those_in_memory(distance, ties):
         rows, labels = invariance.example(kind)
         wanted = profiled(rows, labels, distance=distance, ties=ties).digest()
         split = profiled(rows[:50], labels[:50], rows, labels, distance=distance, ties=ties).digest()
-        asking: set[int] = set()
-        read = Read(rows, lambda seen=asking: seen.add(threading.get_ident()))
+        seen_threads: set[int] = set()
+        read = Read(rows, lambda seen=seen_threads: seen.add(threading.get_ident()))
         for threads in (1, 2, 3):
             assert profiled(read, labels, distance=distance, ties=ties, threads=threads).digest() == wanted
-            found = profiled(rows[:50], labels[:50], read, labels, distance=distance, ties=ties, threads=threads)
-            assert found.digest() == split
-        assert asking - {threading.get_ident()}
+            result = profiled(rows[:50], labels[:50], read, labels, distance=distance, ties=ties, threads=threads)
+            assert result.digest() == split
+        assert seen_threads - {threading.get_ident()}
 
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
-def test_an_error_while_rows_are_read_reaches_the_caller(distance, threads):
+def test_an_error_while_rows_are_read_is_raised_in_the_caller(distance, threads):
     rows, labels = invariance.example(invariance.near_saturated)
     wanted, asked = profiled(rows, labels, distance=distance), []
 
@@ -87,7 +88,7 @@ def test_an_error_while_rows_are_read_reaches_the_caller(distance, threads):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("rule", [dh.Rounded("float16"), dh.Tolerance(0.1)], ids=str)
 @pytest.mark.parametrize("part", ["group", "cuts", "decide"])
-def test_an_error_in_a_rule_reaches_the_caller(part, rule, threads, monkeypatch):
+def test_an_error_in_a_rule_is_raised_in_the_caller(part, rule, threads, monkeypatch):
     rng = np.random.default_rng(5)  # rows that lie on the ends of what is tied
     halves, tenths = rng.choice([0, 2049, 2051, 2053, 2055, 2057], (170, 2)), rng.integers(-3, 4, (170, 3)) / 10
     owner, name = (Cuts, "count_below") if part == "decide" else (type(rule), part)
@@ -128,9 +129,9 @@ def runs():
 @pytest.mark.parametrize("name", runs())
 def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, shards, threads, monkeypatch):
     monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
-    monkeypatch.setattr(passes, "STREAMED_SHARDS", 1 if shards == "streamed" else 1000)
+    monkeypatch.setattr(count, "STREAMED_SHARDS", 1 if shards == "streamed" else 1000)
     monkeypatch.setattr(layout, "SHARD_BYTES", 1 if shards == "many" else 1 << 28)
-    monkeypatch.setattr(CountingPass, "LISTED", 1)  # so that each shard is reported
+    monkeypatch.setattr(passes, "LISTED", 1)  # so that each shard is reported
     calls = []
     args, options = runs()[name]
     profiled(*args, **options, threads=threads, progress=lambda done, total: calls.append((done, total)))
@@ -156,7 +157,7 @@ def test_a_poll_that_raises_ends_the_pass_soon(threads):
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match=r"^enough$"):
-        counting.run(threads, progress)
+        counting.run(count._divide, threads, progress)
     assert seen[-1] < len(counting.layout.active) * counting.problem.n_column
 
 
@@ -165,7 +166,7 @@ def test_a_poll_that_raises_ends_the_pass_soon(threads):
 
 @pytest.mark.parametrize("distance", ["euclidean", "inner_product"])
 def test_so_many_groups_that_their_slots_need_more_than_16_bits(distance, monkeypatch):
-    monkeypatch.setattr(passes, "LARGE_PART", 2)
+    monkeypatch.setattr(count, "SORTED_SHARE", 2)
     rng = np.random.default_rng(2)
     items = rng.permutation(23_000) / 7 + 1
     labels = np.where(rng.random(23_000) < 0.75, 0, 1)
@@ -178,7 +179,7 @@ def test_so_many_groups_that_their_slots_need_more_than_16_bits(distance, monkey
         assert (profile[query : query + 1].tied == 1).all()
 
 
-# The ladder, with NumPy for the first rung and the second -------------------------------------------------------------
+# The ladder, with NumPy for the first step and the second -------------------------------------------------------------
 
 
 def pass_over(rows, labels, distance, rule, kind, junk=None):
@@ -188,14 +189,12 @@ def pass_over(rows, labels, distance, rule, kind, junk=None):
     return kind(metric, tie_registry.make(rule), Relevance(*input_labels.label_codes(labels, None), candidates))
 
 
+def in_tiles(left):
+    yield CountingPass.tiles, left.numbers
+
+
 class ByHand(CountingPass):
     """A pass that counts tiles itself, from the edges of blocks, and leaves what is open to exact arithmetic."""
-
-    def large(self, blocks):
-        return set()
-
-    def streams(self, n_shard):
-        return False
 
     def count_shards(self, shards, assembly, threads, report, *, outside_tiles=True):
         self.seen, core = Counter(), self.core
@@ -212,21 +211,21 @@ class ByHand(CountingPass):
         counted = np.array([np.isin(columns, left_out, invert=True) for left_out in block.excluded])
         rows, places = np.nonzero(counted)
         for counter in range(block.n_counter):
-            row, place = rows, places
+            row, position = rows, places
             for number in range(len(self.distance.levels)):
                 tile = scores.tile(number, block.queries, columns)
                 edges, closed = block.edges(counter, number, band)
                 slots = [np.searchsorted(line, tile[i], side="right") for i, line in enumerate(edges)]
-                slot = np.array(slots)[row, place]
+                slot = np.array(slots)[row, position]
                 is_open = (slot % 2 == 1) & (not closed)
                 counts = np.zeros((len(edges), edges.shape[1] + 1), dtype=np.int32)
-                np.add.at(counts, (row[~is_open], slot[~is_open]), weight[columns[place[~is_open]]])
+                np.add.at(counts, (row[~is_open], slot[~is_open]), weight[columns[position[~is_open]]])
                 block.add(counter, counts)
                 self.seen[number] += len(row)
-                row, place, slot = row[is_open], place[is_open], slot[is_open]
+                row, position, slot = row[is_open], position[is_open], slot[is_open]
             self.seen["exactly"] += len(row)
-            exact = scores.pair_scores(block.queries[row], columns[place])
-            block.place(counter, row, columns[place], exact, slot >> 1)
+            exact = scores.pair_scores(block.queries[row], columns[position])
+            block.place(counter, row, columns[position], exact, slot >> 1)
 
 
 @pytest.mark.parametrize("rule", ["exact", "float16", dh.Tolerance(0.01)], ids=str)
@@ -235,7 +234,7 @@ def test_tiles_may_be_counted_elsewhere(kind, distance, rule):
     rows, labels = invariance.example(kind, 110)
     wanted = profiled(rows, labels, distance=distance, ties=rule)
     by_hand = pass_over(rows, labels, distance, rule, ByHand)
-    assert by_hand.run(2, False).digest() == wanted.digest()
+    assert by_hand.run(in_tiles, 2, False).digest() == wanted.digest()
 
 
 class ByTwo(ByHand):
@@ -252,10 +251,10 @@ def test_threads_that_count_for_one_block_lose_nothing():
     rng = np.random.default_rng(0)
     rows, labels = rng.standard_normal((600, 4)), np.arange(600) // 300
     wanted = profiled(rows, labels, distance="cosine")
-    assert pass_over(rows, labels, "cosine", "exact", ByTwo).run(2, False).digest() == wanted.digest()
+    assert pass_over(rows, labels, "cosine", "exact", ByTwo).run(in_tiles, 2, False).digest() == wanted.digest()
 
 
-def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
+def test_each_step_leaves_what_it_cannot_decide_and_little_else():
     rng = np.random.default_rng(1)
     random, labels = rng.standard_normal((200, 16)), np.arange(200) % 40
     hidden = rng.permuted(np.broadcast_to(rng.standard_normal(6), (200, 6)), axis=1)
@@ -263,8 +262,8 @@ def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
     shares = {}
     for name, rows in {"random": random, "closer than float32": 1 + 1e-9 * random, "hidden ties": hidden}.items():
         by_hand = pass_over(rows, labels, "inner_product", "exact", ByHand)
-        found = by_hand.run(1, False)
-        assert counts_of(found) == counts_of(profiled(rows, labels, distance="inner_product"))
+        result = by_hand.run(in_tiles, 1, False)
+        assert counts_of(result) == counts_of(profiled(rows, labels, distance="inner_product"))
         first, last = by_hand.seen[0], len(by_hand.distance.levels) - 1
         shares[name] = by_hand.seen[last] / first, by_hand.seen["exactly"] / first
     assert shares["random"][0] < 0.01
@@ -299,6 +298,6 @@ TWO_BANDS = [*blocks_of(100, 2), *blocks_of(100, 2, band=1, start=200, first=2)]
     ids=["blocks of a shard stay by themselves", "all are of the shard", "never over a band", "never beyond a tile"],
 )  # fmt: skip
 def test_ranges_of_a_shard_are_joined(ranges, shard, joined):
-    cut = Layout.__new__(Layout)  # whose problem it must not look at
+    cut = Partition.__new__(Partition)  # whose problem it must not look at
     cut.tile_columns = TILE_COLUMNS
     assert [(r.columns.start, r.columns.stop, r.band, r.block) for r in cut.joined(ranges, shard)] == joined

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from engine.loops import taken
 
 from benchmarks import cliffs
 from deadheat import Task
-from deadheat.engine.counting import layout, passes
-from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine import count
+from deadheat.engine.counting import layout
 
 N = 160
 KINDS = {
@@ -48,43 +49,34 @@ def test_sorted_or_counted_groups_are_the_same(kind, distance, monkeypatch):
             rows[:40], labels, rows[40:], options.pop("gallery_labels"))  # fmt: skip
         profiles = {}
         for part in (0, 2):  # all rows are sorted, and none
-            monkeypatch.setattr(passes, "LARGE_PART", part)
+            monkeypatch.setattr(count, "SORTED_SHARE", part)
             profiles[part] = Task(*data, distance=distance, **options).profile
         assert profiles[0].digest() == profiles[2].digest(), name
 
 
-def sorted_queries(monkeypatch):
-    """The queries whose rows are sorted, as they come."""
-    seen, along = [], CountingPass._along
-
-    def spy(self, work, queries, *args):
-        if work.__name__ == "sort":
-            seen.extend(np.concatenate([*queries.values()]).tolist())
-        along(self, work, queries, *args)
-
-    monkeypatch.setattr(CountingPass, "_along", spy)
-    return seen
+def sorted_queries(seen):
+    """The queries whose rows were sorted, of what `taken` has recorded."""
+    return [int(q) for name, blocks in seen if name == "sorted rows" for queries in blocks.values() for q in queries]
 
 
 @pytest.mark.parametrize("blocks", [24, 1024])
 def test_only_queries_with_much_that_is_relevant_have_their_rows_sorted(blocks, monkeypatch):
     monkeypatch.setattr(layout, "BLOCK_ROWS", blocks)
-    rng, seen = np.random.default_rng(1), sorted_queries(monkeypatch)
+    rng, seen = np.random.default_rng(1), taken(monkeypatch)
     labels = np.where(np.arange(400) < 240, 0, np.arange(400))
     task = Task(rng.standard_normal((400, 4)), rng.permutation(labels))
-    assert seen == []
     assert task.profile.n_query == 400
     large = np.flatnonzero(task.labels == 0)
-    assert sorted(seen) == large.tolist()
+    assert sorted(sorted_queries(seen)) == large.tolist()
 
 
 def test_no_row_is_sorted_under_a_rule_that_rounds(monkeypatch):
-    seen = sorted_queries(monkeypatch)
+    seen = taken(monkeypatch)
     rows = np.random.default_rng(1).standard_normal((60, 4))
     for ties in ("exact", "float16"):
         seen.clear()
         Task(rows, np.arange(60) % 2, ties=ties).profile  # noqa: B018
-        assert len(seen) == (60 if ties == "exact" else 0)
+        assert len(sorted_queries(seen)) == (60 if ties == "exact" else 0)
 
 
 def test_columns_that_are_made_ready_for_each_row_of_blocks_give_the_same(monkeypatch):
@@ -92,6 +84,6 @@ def test_columns_that_are_made_ready_for_each_row_of_blocks_give_the_same(monkey
     rng = np.random.default_rng(3)
     rows, labels = rng.standard_normal((3100, 4096), dtype=np.float32), np.arange(3100) % 2
     few = Task(rows[:8], labels[:8], rows, labels, exclude=np.arange(8))
-    found = few.profile.digest()
-    monkeypatch.setattr(passes, "LARGE_PART", 2)
-    assert Task(rows[:8], labels[:8], rows, labels, exclude=np.arange(8)).profile.digest() == found
+    result = few.profile.digest()
+    monkeypatch.setattr(count, "SORTED_SHARE", 2)
+    assert Task(rows[:8], labels[:8], rows, labels, exclude=np.arange(8)).profile.digest() == result

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from engine.kinds import KINDS
+from engine.loops import taken
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.engine.counting import within
+from deadheat.engine import count
+from deadheat.engine.count import count_within
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.within import profile_within
 from deadheat.engine.profiles.profile import TieProfile
 
 KINDS_HERE = ["integer_grid", "decimals", "gaussian", "sparse", "duplicates"]
@@ -34,8 +35,8 @@ def test_it_is_a_pass_for_each_group(kind: str, distance: str) -> None:
         embeddings, classes = KINDS[kind](rng, n, dim), rng.integers(0, 4, n)
         groups = np.array_split(rng.permutation(n), int(rng.integers(1, 4)))
         options = CountingOptions.checked(distance=distance, threads=2)
-        found = profile_within(embeddings, classes, groups, options=options)
-        assert found == one_by_one(embeddings, classes, groups, distance=distance)
+        result = count_within(embeddings, classes, groups, settings=options)
+        assert result == one_by_one(embeddings, classes, groups, distance=distance)
 
 
 @pytest.mark.parametrize(
@@ -45,18 +46,18 @@ def test_other_ties_go_through_the_counting_pass_and_codes_are_ranked_too(distan
     rng = np.random.default_rng(5)
     rows = rng.standard_normal((40, 30)) > 0 if distance == "hamming" else rng.standard_normal((40, 3))
     classes, groups = rng.integers(0, 4, 40), np.array_split(rng.permutation(40), 3)
-    found = profile_within(rows, classes, groups, options=CountingOptions.checked(distance=distance, ties=ties))
-    assert found == one_by_one(rows, classes, groups, distance=distance, ties=ties)
-    assert distance != "hamming" or found.ties.mixed_groups > 0
+    result = count_within(rows, classes, groups, settings=CountingOptions.checked(distance=distance, ties=ties))
+    assert result == one_by_one(rows, classes, groups, distance=distance, ties=ties)
+    assert distance != "hamming" or result.ties.mixed_groups > 0
 
 
 def test_a_large_group_goes_through_the_counting_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(7)
     embeddings, classes = rng.standard_normal((60, 4)), rng.integers(0, 4, 60)
     groups = np.array_split(np.arange(60), 2)
-    whole = profile_within(embeddings, classes, groups, options=CountingOptions.checked())
-    monkeypatch.setattr(within, "SMALL_GROUP", 10)
-    assert profile_within(embeddings, classes, groups, options=CountingOptions.checked()) == whole
+    whole = count_within(embeddings, classes, groups, settings=CountingOptions.checked())
+    monkeypatch.setattr(count, "SMALL_GROUP", 10)
+    assert count_within(embeddings, classes, groups, settings=CountingOptions.checked()) == whole
 
 
 def test_scores_that_leave_something_open_are_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,12 +66,10 @@ def test_scores_that_leave_something_open_are_not_trusted(monkeypatch: pytest.Mo
     base = rng.standard_normal((1, 6))
     embeddings = np.concatenate([base * (1 + 2.0**-52 * rng.integers(0, 4, (20, 6))), rng.standard_normal((20, 6))])
     classes, groups = rng.integers(0, 3, 40), [np.arange(40)]
-    asked: list[int] = []
-    passed = within.profiling.profile_of
-    monkeypatch.setattr(within.profiling, "profile_of", lambda *args, **how: (asked.append(1), passed(*args, **how))[1])
-    found = profile_within(embeddings, classes, groups, options=CountingOptions.checked())
-    assert asked == [1]
-    assert found == one_by_one(embeddings, classes, groups)
+    seen = taken(monkeypatch)
+    result = count_within(embeddings, classes, groups, settings=CountingOptions.checked())
+    assert [name for name, _ in seen] == ["sorted rows", "a counting pass"]
+    assert result == one_by_one(embeddings, classes, groups)
 
 
 def test_only_pairs_inside_groups_are_touched() -> None:
@@ -78,5 +77,5 @@ def test_only_pairs_inside_groups_are_touched() -> None:
     embeddings, classes = rng.standard_normal((100, 4)), np.arange(100) // 5
     groups = np.array_split(np.arange(100), 10)
     pairs: list[int] = []
-    profile_within(embeddings, classes, groups, options=CountingOptions.checked(), report=pairs.append)
+    count_within(embeddings, classes, groups, settings=CountingOptions.checked(), report=pairs.append)
     assert sum(pairs) == 10 * 10**2

@@ -33,13 +33,13 @@ def _value(text: str) -> Fraction:
 
 def constants() -> dict[str, Fraction | None]:
     """All constants of the header by name, and its functions with None."""
-    found: dict[str, Fraction | None] = {}
+    result: dict[str, Fraction | None] = {}
     for line in re.findall(r"^constexpr double (.+[;{])$", HEADER.read_text(encoding="utf-8"), re.MULTILINE):
         if line.endswith("{"):
-            found[line.split("(")[0]] = None
+            result[line.split("(")[0]] = None
         else:
-            found.update({name: _value(value) for name, value in re.findall(r"(\w+) = ([^,;]+)", line)})
-    return found
+            result.update({name: _value(value) for name, value in re.findall(r"(\w+) = ([^,;]+)", line)})
+    return result
 
 
 HELD = constants()
@@ -78,13 +78,13 @@ def single(value: float, flush: bool = False) -> Fraction:
 
 def apart() -> Fraction:
     """Scores as far apart as their bounds allow: rounding keeps order, so that only the product uses any of it."""
-    slack, most, rng = held("APART") - 1, Fraction(0), np.random.default_rng(1)
+    slack, most, rng = held("SEPARATED") - 1, Fraction(0), np.random.default_rng(1)
     for b, c in numbers(1, 2):
         t = float(rng.normal() * 2.0 ** rng.integers(-4, 5))
         s = after(Fraction(t) + Fraction(b) + Fraction(c))
         if Fraction(s) - Fraction(t) > Fraction(b) + Fraction(c):
             s = math.nextafter(s, -math.inf)
-        product = 1 - U  # the rounding of reach · APART
+        product = 1 - U  # the rounding of reach · SEPARATED
         most = max(most, (Fraction(s - t) / (Fraction(b + c) * product) - 1) / slack)
     return most
 
@@ -129,13 +129,13 @@ def least_of_cut() -> Fraction:
 
 def edges(name: str) -> Fraction:
     """The edge of a cut, where the reach is nearly all of it, or next to nothing."""
-    relative_part, part, most = 1 + float(held("OF_REACH")), float(held("OF_EDGE")), Fraction(0)
+    relative_part, part, most = 1 + float(held("OF_TOLERANCE")), float(held("OF_EDGE")), Fraction(0)
     for v, r, tiny in numbers(3, 3):
-        relative = r * (0.1 if name == "OF_REACH" else 2.0**-60)
-        tiny *= 2.0**20 if name == "OF_REACH" else 2.0**-60
+        relative = r * (0.1 if name == "OF_TOLERANCE" else 2.0**-60)
+        tiny *= 2.0**20 if name == "OF_TOLERANCE" else 2.0**-60
         reach = (relative * v + tiny) * relative_part + part * v
         real = Fraction(relative) * Fraction(v) + Fraction(tiny)
-        slack = held("OF_REACH") * real + held("OF_EDGE") * Fraction(v)
+        slack = held("OF_TOLERANCE") * real + held("OF_EDGE") * Fraction(v)
         for sign in (1, -1):
             most = max(most, needed(real + sign * Fraction(v), sign * v + reach, slack))
     return most
@@ -205,10 +205,12 @@ def of_int8(name: str) -> Fraction:
         (n, a, _, _, rest), (m, b, size, _, other) = (_int8(row, part) for row in rows)
         whole = _int8(rows[0], part)[3]
         product = (a * b) * np.float32(n @ m)
-        found = product + (rest * size + whole * other)
+        result = product + (rest * size + whole * other)
         real = dot(rows[0].tolist(), rows[1].tolist())
         slack = (held("OF_WHOLE") if name == "OF_WHOLE" else held("OF_INT8") - 1 + held("OF_WHOLE")) * 2
-        most = max(most, 1 - (Fraction(float(found)) - real) / (slack * Fraction(float(whole)) * Fraction(float(size))))
+        most = max(
+            most, 1 - (Fraction(float(result)) - real) / (slack * Fraction(float(whole)) * Fraction(float(size)))
+        )
     return most
 
 
@@ -234,7 +236,7 @@ def of_centre(name: str) -> Fraction:
         computed = (across + float(held("LEFT_OF_CENTRE")) * whole) / length
         true = root(dot(left.tolist(), left.tolist())) + held("LEFT_OF_CENTRE") * Fraction(whole)
         true /= root(dot(row.tolist(), row.tolist()))
-        most = max(most, (true / Fraction(float(computed)) - 1) / (held("OF_SPREAD") - 1))
+        most = max(most, (true / Fraction(float(computed)) - 1) / (held("OF_TANGENT_SIZE") - 1))
     return most
 
 
@@ -266,9 +268,9 @@ def of_estimates() -> Fraction:
         a, b, x, y = ((int(n) << 64) + int(m) for n, m in rng.integers(2**62, 2**63, (4, 2)).tolist())
         first = [math.ldexp(float(number >> (number.bit_length() - 64)), -64) for number in (a, b, x, y)]
         full = [Fraction(number, 1 << number.bit_length()) for number in (a, b, x, y)]
-        found, real = first[0] * first[0] * first[3], full[0] ** 2 * full[3]
+        result, real = first[0] * first[0] * first[3], full[0] ** 2 * full[3]
         other, theirs = first[1] * first[1] * first[2], full[1] ** 2 * full[2]
-        errors = abs(Fraction(found) / real - 1) + abs(Fraction(other) / theirs - 1)
+        errors = abs(Fraction(result) / real - 1) + abs(Fraction(other) / theirs - 1)
         most = max(most, errors / held("OF_ESTIMATES"))
     return most
 
@@ -315,9 +317,9 @@ def of_bound() -> Fraction:
     """An error of six operations, as a part of itself."""
     most = Fraction(0)
     for a, b, c, d, e in numbers(12, 5):
-        found = a * b + c * (d + e) + a
+        result = a * b + c * (d + e) + a
         real = Fraction(a) * Fraction(b) + Fraction(c) * (Fraction(d) + Fraction(e)) + Fraction(a)
-        most = max(most, (real / Fraction(found) - 1) / (held("OF_BOUND") - 1))
+        most = max(most, (real / Fraction(result) - 1) / (held("OF_BOUND") - 1))
     return most
 
 
@@ -342,11 +344,11 @@ def of_lost() -> Fraction:
 # All of them ---------------------------------------------------------------------------------------------------------
 
 ATTACKS: dict[str, tuple[Callable[[], Fraction], float]] = {  # and the part that is needed at least
-    "APART": (apart, 0.1),
+    "SEPARATED": (apart, 0.1),
     "PLACES_OFF": (places_off, 0.3),
     "OF_CUT": (of_cut, 0.3),
     "LEAST_OF_CUT": (least_of_cut, 0),
-    "OF_REACH": (lambda: edges("OF_REACH"), 0.2),
+    "OF_TOLERANCE": (lambda: edges("OF_TOLERANCE"), 0.2),
     "OF_EDGE": (lambda: edges("OF_EDGE"), 0.2),
     "OF_SINGLE": (of_single, 0.3),
     "LEAST_OF_SINGLE": (least_of_single, 0.05),
@@ -356,7 +358,7 @@ ATTACKS: dict[str, tuple[Callable[[], Fraction], float]] = {  # and the part tha
     "OF_WHOLE": (lambda: of_int8("OF_WHOLE"), 0.01),
     "OF_INT8": (lambda: of_int8("OF_INT8"), 0.01),
     "LEFT_OF_CENTRE": (lambda: of_centre("LEFT_OF_CENTRE"), 1e-9),
-    "OF_SPREAD": (lambda: of_centre("OF_SPREAD"), 1e-12),
+    "OF_TANGENT_SIZE": (lambda: of_centre("OF_TANGENT_SIZE"), 1e-12),
     "OF_COSINE": (of_cosine, 0.1),
     "OF_ESTIMATES": (of_estimates, 0.01),
     "OF_DOUBLE": (of_double, 1e-3),

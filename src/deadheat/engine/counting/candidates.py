@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from deadheat.support.arrays import Array, Bool, Int64, slices
 from deadheat.support.caching import cached_property
 
-_PAIRS_AT_ONCE = 1 << 20  # of queries and items whose junk is looked at together
+_PAIRS_AT_ONCE = 1 << 20  # of queries and items whose junk is examined together
 
 
 class Candidates(NamedTuple):
@@ -60,8 +60,8 @@ class Candidates(NamedTuple):
     def ranked_itself(self, queries: Int64) -> tuple[Int64, Int64]:
         """Return the positions of the queries whose own item is ranked for other queries, and these items."""
         itself = self.itself_of(queries)
-        place = np.flatnonzero((itself >= 0) & self.ranked[itself])
-        return place, itself[place]
+        position = np.flatnonzero((itself >= 0) & self.ranked[itself])
+        return position, itself[position]
 
     def excluded(self, queries: Int64) -> tuple[Int64, Int64]:
         """Return the ranked items that do not count for each of these queries, ascending, in CSR form: itself and junk.
@@ -69,22 +69,27 @@ class Candidates(NamedTuple):
         With junk by pairs there can be many of them.
         """
         if self.junk is None:
-            place, items = self.ranked_itself(queries)
-            return np.searchsorted(place, np.arange(len(queries) + 1)), items
+            position, items = self.ranked_itself(queries)
+            return np.searchsorted(position, np.arange(len(queries) + 1)), items
         itself, pairs = self.itself_of(queries), self.junk[queries]
         in_gallery = np.flatnonzero(itself >= 0)
         pairs[in_gallery, itself[in_gallery]] = True
         row, item = np.nonzero(pairs & self.ranked)
         return np.searchsorted(row, np.arange(len(queries) + 1)), np.ascontiguousarray(item)
 
+    def excluded_pairs(self, queries: Int64) -> tuple[Int64, Int64]:
+        """Return the same as pairs: positions in `queries`, and items."""
+        starts, items = self.excluded(queries)
+        return np.repeat(np.arange(len(queries)), np.diff(starts)), items
+
     def n_ranked(self) -> Int64:
         """Return the number of items ranked for each query, shape (n_query,)."""
         queries, n_ranked = np.arange(self.n_query), np.full(self.n_query, int(self.ranked.sum()))
-        place, items = self.ranked_itself(queries)
-        n_ranked[place] -= 1
+        position, items = self.ranked_itself(queries)
+        n_ranked[position] -= 1
         if self.junk is None:
             return n_ranked
-        n_ranked[place] += self.junk[place, items]  # not twice
+        n_ranked[position] += self.junk[position, items]  # not twice
         for some in slices(self.n_query, max(1, _PAIRS_AT_ONCE // len(self.ranked))):
             n_ranked[some] -= np.count_nonzero(self.junk[some] & self.ranked, axis=1)
         return n_ranked
@@ -99,6 +104,11 @@ class Relevance:
     candidates: Candidates
 
     @property
+    def sharing(self) -> Sharing | None:
+        """This relevance, if it is by shared labels."""
+        return None
+
+    @property
     def n_class(self) -> int:
         return int(self.gallery_class.max()) + 1
 
@@ -107,13 +117,18 @@ class Relevance:
         items = np.flatnonzero(self.candidates.ranked)
         return self.gallery_class[items], items
 
-    def asking(self) -> Int64:
+    def with_relevant(self) -> Int64:
         """Return the queries that may have a relevant item."""
         return np.flatnonzero(self.query_class >= 0)
 
+    def most_relevant(self) -> Int64:
+        """Return the number of ranked items of each query's class, which bounds its tie groups."""
+        size = np.bincount(self.members()[0], minlength=self.n_class)
+        return np.where(self.query_class < 0, 0, size[self.query_class])
+
     def mean_relevant(self) -> float:
-        """Estimate the mean number of relevant items over the `asking` queries."""
-        asked = self.query_class[self.asking()]
+        """Estimate the mean number of relevant items over the queries queries."""
+        asked = self.query_class[self.with_relevant()]
         return float(np.bincount(self.gallery_class)[asked].mean()) if len(asked) else 0.0
 
     @cached_property
@@ -146,11 +161,11 @@ class Judged(Relevance):
         ranked = self.candidates.ranked[self.member_item]
         return self.member_class[ranked], self.member_item[ranked]
 
-    def asking(self) -> Int64:
+    def with_relevant(self) -> Int64:
         return np.unique(self.member_class)
 
     def mean_relevant(self) -> float:
-        return len(self.member_item) / max(1, len(self.asking()))
+        return len(self.member_item) / max(1, len(self.with_relevant()))
 
 
 @dataclass(frozen=True)
@@ -172,6 +187,10 @@ class Sharing(Relevance):
         return cls(np.zeros(len(labels), dtype=np.int64), nobody, candidates, labels, gallery_labels, n_sharing)
 
     @property
+    def sharing(self) -> Sharing:
+        return self
+
+    @property
     def n_class(self) -> int:
         return 1
 
@@ -181,5 +200,5 @@ class Sharing(Relevance):
 
 def places_of(items: Array, index: Int64) -> Int64:
     """Return the position of each item in an ascending index, −1 for an item that is not in it."""
-    place = np.minimum(np.searchsorted(index, items), len(index) - 1)
-    return np.where(index[place] == items, place, -1)
+    position = np.minimum(np.searchsorted(index, items), len(index) - 1)
+    return np.where(index[position] == items, position, -1)

@@ -1,11 +1,11 @@
-"""Checkpoints: finished shards of a long run, kept in a directory, so that a killed run can resume.
+"""Checkpoints: finished portions of a long run, kept in a directory, so that a killed run can resume.
 
-In come a shard's number and its arrays; out come the same arrays, or None: a shard counts only if it is complete, with
-the checksum of its bytes, its number and the identity of the run. The directory holds
+A portion counts only if it is complete, with the checksum of its bytes, its number and the identity of the run. The
+directory holds
 
     deadheat-checkpoint.json    identity of the run
     deadheat-checkpoint.lock    locked by the run that is at work; the system unlocks it, however the run ends
-    shard-00000012.npz          arrays, as NumPy keeps them, and 64 bytes of checksum, which NumPy overlooks
+    portion-00000012.npz        arrays, as NumPy keeps them, and 64 bytes of checksum, which NumPy overlooks
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
+from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs import limits
 from deadheat.support import checks
+from deadheat.support.arrays import Array
 from deadheat.support.atomic import replacing
 
 if sys.platform != "win32":
     import fcntl
 
-_FORMAT = "deadheat.Checkpoint 2"
+_FORMAT = "deadheat.Checkpoint 3"
 _MANIFEST, _LOCK = "deadheat-checkpoint.json", "deadheat-checkpoint.lock"
-_SHARD = re.compile(r"shard-\d{8,}\.npz")
-_TEMPORARY = re.compile(rf"\.({_SHARD.pattern}|{re.escape(_MANIFEST)})\.\w+")  # what `replacing` has begun
+_PORTION = re.compile(r"portion-\d{8,}\.npz")
+_TEMPORARY = re.compile(rf"\.({_PORTION.pattern}|{re.escape(_MANIFEST)})\.\w+")  # begun by `replacing`
 _DIGEST = re.compile(r"[0-9a-f]{32,}")
 _CHECKSUM_BYTES = hashlib.blake2b().digest_size
 
 
 class Checkpoint:
-    """The finished shards of one run in one directory, which no other run can use at the same time.
+    """The finished portions of one run in one directory, which no other run can use at the same time.
 
     Parameters
     ----------
@@ -87,27 +87,26 @@ class Checkpoint:
             self.close()
             raise
 
-    def load(self, number: int) -> dict[str, NDArray[Any]] | None:
-        """Return the arrays of a shard, or None if it was not saved, cannot be read, or is damaged."""
+    def load(self, number: int) -> dict[str, Array] | None:
+        """Return the arrays of a portion, or None if it was not saved, cannot be read, or is damaged."""
         try:
-            archive = intact(self._path(number), self._seal(number))
+            with limits.opened(self._path(number)) as file:
+                content = memoryview(file.read())
         except OSError:
             return None
-        if archive is None:
+        archive, checksum = content[:-_CHECKSUM_BYTES], content[-_CHECKSUM_BYTES:]
+        if self._checksum(number, archive) != checksum:
             return None
-        with np.load(io.BytesIO(archive), allow_pickle=False) as content:
-            return dict(content)
+        with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+            return dict(arrays)
 
-    def save(self, number: int, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Save the arrays of a finished shard, whole or not at all; none may hold Python objects."""
-        for name, array in arrays.items():
-            if array.dtype.hasobject:
-                raise InvalidTypeError(name, f"must hold numbers, bool or strings, but has dtype {array.dtype}")
+    def save(self, number: int, arrays: Mapping[str, Array]) -> None:
+        """Save the arrays of a finished portion, whole or not at all."""
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)  # type: ignore[arg-type]
         with self._trouble("write"), replacing(self._path(number)) as file:
             file.write(buffer.getbuffer())
-            file.write(_checksum(self._seal(number), buffer.getbuffer()))
+            file.write(self._checksum(number, buffer.getbuffer()))
 
     def close(self) -> None:
         """Let other runs use the directory."""
@@ -120,11 +119,14 @@ class Checkpoint:
         self.close()
 
     def _path(self, number: int) -> Path:
-        return self.directory / f"shard-{number:08}.npz"
+        return self.directory / f"portion-{number:08}.npz"
 
-    def _seal(self, number: int) -> bytes:
-        """Return the bytes that a shard's checksum covers in addition to its own: identity of the run, and number."""
-        return json.dumps([self._identity, number], sort_keys=True).encode()
+    def _checksum(self, number: int, archive: memoryview) -> bytes:
+        """Return the checksum of a portion, which is of this run and has this number."""
+        seal = json.dumps([self._identity, number], sort_keys=True).encode()
+        checksum = hashlib.blake2b(b"%d %s\n" % (len(seal), seal))
+        checksum.update(archive)
+        return checksum.digest()
 
     def _enter_directory(self) -> None:
         """Make the directory, or check that it may be used for this checkpoint."""
@@ -163,8 +165,8 @@ class Checkpoint:
         except (FileNotFoundError, ValueError, RecursionError):
             there = None
         if not (isinstance(there, dict) and all(isinstance(value, str) for value in there.values())):
-            if any(_SHARD.fullmatch(name) for name in os.listdir(self.directory)):
-                raise self._refusal(f"has shards but a damaged '{_MANIFEST}'; give another directory or remove it")
+            if any(_PORTION.fullmatch(name) for name in os.listdir(self.directory)):
+                raise self._refusal(f"has portions but a damaged '{_MANIFEST}'; give another directory or remove it")
             with replacing(path) as file:
                 file.write(f"{json.dumps(self._identity, indent=1)}\n".encode())
         elif there != self._identity:
@@ -172,12 +174,12 @@ class Checkpoint:
             raise self._refusal(f"is of other data or options: {differ}; give another directory or remove it")
 
     @contextmanager
-    def _trouble(self, what: str) -> Iterator[None]:
+    def _trouble(self, action: str) -> Iterator[None]:
         """Name the checkpoint in an error of the file system, not the file in it."""
         try:
             yield
         except OSError as error:
-            raise OSError(error.errno or errno.EIO, f"cannot {what} {self}: {error.strerror or error}") from None
+            raise OSError(error.errno or errno.EIO, f"cannot {action} {self}: {error.strerror or error}") from None
 
     def _refusal(self, rule: str) -> InvalidValueError:
         return InvalidValueError(str(self), rule)
@@ -187,7 +189,7 @@ class Checkpoint:
 
 
 def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """Describe the differences in words, without the digests, which would tell a reader nothing.
+    """Describe the differences in words, without the digests.
 
     Examples
     --------
@@ -195,47 +197,28 @@ def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
     >>> differences({"query embeddings": "7d793037a0760186574b0282f2f435e7", "distance": "hamming"}, here)
     "other query embeddings, distance is 'hamming' there and 'cosine' here"
     """
-    found = []
+    words = []
     for key in {**here, **there}:
         old, new = there.get(key, "none"), here.get(key, "none")
-        match old == new, bool(_DIGEST.fullmatch(old)), bool(_DIGEST.fullmatch(new)):
-            case True, _, _:
-                pass
-            case _, True, True:
-                found.append(f"other {key}")
-            case _, True, False:
-                found.append(f"{key} there and none here")
-            case _, False, True:
-                found.append(f"{key} here and none there")
-            case _:
-                found.append(f"{key} is {old!r} there and {new!r} here")
-    return ", ".join(found)
+        if old != new:
+            kinds = {
+                (True, True): f"other {key}", (True, False): f"{key} there and none here",
+                (False, True): f"{key} here and none there", (False, False): f"{key} is {old!r} there and {new!r} here",
+            }  # fmt: skip
+            words.append(kinds[bool(_DIGEST.fullmatch(old)), bool(_DIGEST.fullmatch(new))])
+    return ", ".join(words)
 
 
-def intact(path: Path, seal: bytes) -> memoryview | None:
-    """Return the bytes of the arrays of a shard, or None if they do not match the checksum under this seal."""
-    with limits.opened(path) as file:
-        content = memoryview(file.read())
-    archive, checksum = content[:-_CHECKSUM_BYTES], content[-_CHECKSUM_BYTES:]
-    return archive if _checksum(seal, archive) == checksum else None
-
-
-def _checksum(seal: bytes, archive: memoryview) -> bytes:
-    checksum = hashlib.blake2b(b"%d %s\n" % (len(seal), seal))
-    checksum.update(archive)
-    return checksum.digest()
-
-
-def what_is_kept(checkpoint: Checkpoint | None, done: int, total: int, parts: str) -> str:
+def what_is_kept(checkpoint: Checkpoint | None, done: int, n: int) -> str:
     if checkpoint is None:
         return "nothing is kept: give a checkpoint to go on from where a run was interrupted"
-    return f"{done} of {total} {parts} are kept in {checkpoint}"
+    return f"{done} of {n} portions are kept in {checkpoint}"
 
 
-def report_found(checkpoint: Checkpoint, found: int, total: int, parts: str, progress: Any) -> None:
+def report_found(checkpoint: Checkpoint, n_found: int, n: int, progress: Any) -> None:
     """Say how much of a run a checkpoint has: in the log of deadheat, and next to its own progress bar."""
-    if found:
-        text = f"resuming: {found} of {total} {parts} found in {checkpoint}"
+    if n_found:
+        text = f"resuming: {n_found} of {n} portions found in {checkpoint}"
         logging.getLogger("deadheat").info(text)
         if progress is True:
             print(text, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Relevance by labels of single items, for whoever looks at rankings; a profile counts relevant items without it."""
+"""Relevance by labels of single items, for analyses of rankings; a profile counts relevant items without it."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class LabelRelevance:
         if not self.several:
             return np.asarray(self.query_classes[queries] == self.classes[items])
         words = zip(self._query.T, self._items.T, strict=True)
-        found: Bool = np.logical_or.reduce([mine[queries] & theirs[items] != 0 for mine, theirs in words])
-        return found
+        shared: Bool = np.logical_or.reduce([mine[queries] & theirs[items] != 0 for mine, theirs in words])
+        return shared
 
     def n_relevant(self) -> Int64:
-        """Return how many items are relevant to each query, whoever is ranked, (n_query,)."""
+        """Return the number of items that are relevant to each query, ranked or not, (n_query,)."""
         if not self.several:
             sizes = np.bincount(self.classes, minlength=1)
             return np.where(self.query_classes >= 0, sizes[self.query_classes], 0)

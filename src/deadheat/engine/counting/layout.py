@@ -4,6 +4,9 @@
 
 The working data of blocks are kept for as many blocks at once as fit in memory: these are a *shard*. The core cuts the
 tiles of all shards into a list of pieces for its threads (`core/pass/plan.h`). No result depends on the partition.
+
+Leave one out is symmetric: every pair comes twice. Then columns are put in the order of the queries, so that a tile of
+two blocks is multiplied once and counted for both.
 """
 
 from __future__ import annotations
@@ -18,19 +21,32 @@ from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
 from deadheat.support.arrays import Int64
 
-BLOCK_ROWS = 384  # queries in a block: the side of a square in cache (visit.cpp), and few enough for 64 threads
-TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
-ROWS_BYTES = 16 << 20  # that the rows of a block or a tile take at most, where they are long
-LONG_ROW = 4096  # numbers; rows of more are not kept ready, but multiplied by slices of so many (core/pass/scores.h)
-FEWEST_ROWS = 8  # long ones that are read at once
-STREAMED_COLUMNS = 4096  # the same where blocks are counted one by one, along all columns
-BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
-SHARD_BYTES = 120 << 20  # what the blocks of a shard may take, with their rows ready to be multiplied,
-PAIR_BYTES = 48  # of each relevant pair,
-FEWEST_BINS, MOST_BINS, BIN_BYTES = 512, 2048, 2  # of each query, about two for each edge, of which a group has two
-MAKING_BYTES = 2 * 112  # in addition, and for each pair of the largest block, while two threads make theirs
-_CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is long enough
+BLOCK_ROWS = 384  # queries in a block: a square of scores that fits in cache (visit.cpp), small enough for 64 threads
+TILE_COLUMNS = 1024  # columns in a tile: the counting data of a row are loaded once per tile
+ROWS_BYTES = 16 << 20  # for the rows of a block or a tile, if rows are long
+LONG_ROW = 4096  # numbers; longer rows are not kept ready, but multiplied in slices of this length (core/pass/scores.h)
+FEWEST_ROWS = 8  # long rows that are read at once
+STREAMED_COLUMNS = 4096  # columns in a tile if blocks are counted one by one, along all columns
+BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, if classes are large
+SHARD_BYTES = 120 << 20  # for the blocks of a shard, with their rows ready to be multiplied,
+PAIR_BYTES = 48  # for each relevant pair,
+FEWEST_BINS, MOST_BINS, BIN_BYTES = 512, 2048, 2  # for each query, about two bins for each edge, two edges for a group
+MAKING_BYTES = 2 * 112  # in addition, for each pair of the largest block, while two threads make theirs
 SYMMETRIC_SHARE = 0.75  # of distinct rows from which on symmetric pairs are computed only once
+
+
+class Share(NamedTuple):
+    """Share `number` of `n` of successive queries or columns."""
+
+    number: int
+    n: int
+
+    def of(self, start: int, stop: int) -> slice:
+        first, last = ((stop - start) * number // self.n for number in (self.number, self.number + 1))
+        return slice(start + first, start + last)
+
+
+WHOLE = Share(0, 1)
 
 
 class ColumnRange(NamedTuple):
@@ -41,11 +57,10 @@ class ColumnRange(NamedTuple):
     block: int
 
 
-def mirrored(distance: Distance, relevance: Relevance) -> Distance | None:
-    """Return the distance with its columns in the order of the queries, if all pairs come twice and using that pays.
+def by_query(distance: Distance, relevance: Relevance) -> Distance | None:
+    """Return the distance with its columns in the order of the queries, if pairs come twice and using that pays.
 
-    In each band the queries that are alone in their class come last, the others by the size of their class, and by
-    class.
+    In each band singletons come last, the other queries by the size of their class, and by class.
     """
     n_query = relevance.candidates.n_query
     if not relevance.candidates.symmetric or len(distance.columns) < SYMMETRIC_SHARE * n_query:
@@ -54,15 +69,15 @@ def mirrored(distance: Distance, relevance: Relevance) -> Distance | None:
     return distance.having(columns=distance.columns.as_items(np.lexsort((relevance.query_class, size, size < 2, band))))
 
 
-class Layout:
-    """Partition of one pass; `mirrored` says that columns are queries, so that a tile serves both.
+class Partition:
+    """Partition of one pass; if `symmetric`, columns are queries, so that a tile serves both.
 
     `active` are the queries that have a relevant item.
     """
 
-    def __init__(self, problem: RankingProblem, mirrored: bool, resumable: bool) -> None:
-        self.problem, self.mirrored, self.resumable = problem, mirrored, resumable
-        self.active = np.flatnonzero(problem.relevance.class_size > 1 if mirrored else problem.most_groups)
+    def __init__(self, problem: RankingProblem, symmetric: bool) -> None:
+        self.problem, self.symmetric = problem, symmetric
+        self.active = np.flatnonzero(problem.relevance.class_size > 1 if symmetric else problem.most_groups)
         distance = problem.distance
         self.of_row, self.most = 4 * distance.dim, BLOCK_ROWS  # bytes of a row, and rows of a block
         self.tile_columns = TILE_COLUMNS
@@ -76,48 +91,60 @@ class Layout:
     def n_relevant(self) -> float:
         return float(self.problem.width[self.active].mean()) if len(self.active) else 0.0
 
-    def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
-        """Return the queries of each block, and the columns of each tile; the same for any number of threads."""
-        if self.mirrored:
-            return self._cut_mirrored()
+    def cut(self, share: Share = WHOLE, columns: Share = WHOLE) -> tuple[list[Int64], list[ColumnRange]]:
+        """Return the blocks of a share of the queries, and the tiles of a share of the columns, all if symmetric.
+
+        They are the same for any number of threads.
+        """
+        if self.symmetric:
+            return self.cut_symmetric(share)
         width, query_class = self.problem.width, self.problem.relevance.query_class
         order = self.active[np.lexsort((query_class[self.active], width[self.active]))]
-        return self._blocks(order, self.most), self.column_ranges(self.tile_columns)
+        return self._blocks(order[share.of(0, len(order))], self.most), self.column_ranges(self.tile_columns, columns)
 
-    def column_ranges(self, step: int) -> list[ColumnRange]:
-        bands = enumerate(self.problem.distance.columns.bands)
-        return [ColumnRange(part, band, -1) for band, ends in bands for part in _parts(*ends, step)]
+    def column_ranges(self, step: int, share: Share = WHOLE) -> list[ColumnRange]:
+        shares = [(band, share.of(*ends)) for band, ends in enumerate(self.problem.distance.columns.bands)]
+        return [ColumnRange(part, band, -1) for band, some in shares for part in _parts(some.start, some.stop, step)]
 
     def long_ranges(self) -> list[ColumnRange]:
         """Return ranges over all columns, for blocks that are counted one by one."""
         return self.column_ranges(STREAMED_COLUMNS)
 
-    def joined(self, ranges: list[ColumnRange], blocks: Collection[int]) -> list[ColumnRange]:
-        """Merge neighbouring ranges that are none of the blocks of a shard into tiles, up to the columns of one."""
+    def joined(self, ranges: list[ColumnRange], blocks: Collection[int], most: int | None = None) -> list[ColumnRange]:
+        """Merge neighbouring ranges that are none of the blocks of a shard, up to `most` columns, by default a tile."""
         joined: list[ColumnRange] = []
         for columns in ranges:
             part, band, block = columns
             block = block if block in blocks else -1
             if joined and block < 0 and joined[-1][1:] == (band, -1) and joined[-1].columns.stop == part.start:
                 start = joined[-1].columns.start
-                if part.stop - start <= self.tile_columns:
+                if part.stop - start <= (most or self.tile_columns):
                     part = range(start, part.stop)
                     joined.pop()
             joined.append(ColumnRange(part, band, block))
         return joined
 
-    def _cut_mirrored(self) -> tuple[list[Int64], list[ColumnRange]]:
-        columns, alone = self.problem.distance.columns, self.problem.relevance.class_size < 2
+    def cut_symmetric(
+        self, share: Share, *, own: bool = False, first: int = 0
+    ) -> tuple[list[Int64], list[ColumnRange]]:
+        """Return the blocks of a share of the queries, numbered from `first`, and the tiles of all columns.
+
+        With `own`, tiles are of its own columns alone: those of its blocks, and its share of the singletons.
+        """
+        columns, singleton = self.problem.distance.columns, self.problem.relevance.class_size < 2
         blocks: list[Int64] = []
         ranges: list[ColumnRange] = []
         for band, (start, stop) in enumerate(columns.bands):
             items = columns.item_of_column[start:stop]
-            n_active = int((~alone[items]).sum())  # they come first
-            for queries in self._blocks(items[:n_active], min(self.most, self.tile_columns)):
-                ranges.append(ColumnRange(range(start, start + len(queries)), band, len(blocks)))
+            n_active = int((~singleton[items]).sum())  # they come first
+            active, rest = share.of(0, n_active), share.of(start + n_active, stop)
+            others = [(rest.start, rest.stop)] if own else [(start, start + active.start), (start + active.stop, stop)]
+            start += active.start
+            for queries in self._blocks(items[active], min(self.most, self.tile_columns)):
+                ranges.append(ColumnRange(range(start, start + len(queries)), band, first + len(blocks)))
                 blocks.append(queries)
                 start += len(queries)
-            ranges += [ColumnRange(part, band, -1) for part in _parts(start, stop, self.tile_columns)]
+            ranges += [ColumnRange(part, band, -1) for ends in others for part in _parts(*ends, self.tile_columns)]
         return blocks, ranges
 
     def _blocks(self, order: Int64, most: int) -> list[Int64]:
@@ -130,31 +157,25 @@ class Layout:
             start = stop
         return blocks
 
-    def shards(self, blocks: list[Int64], large: Collection[int] = ()) -> list[list[int]]:
-        """Return the numbers of the blocks of each shard, such that their working data fit in memory.
-
-        Blocks that are `large` keep none.
-        """
-        kept = (queries for number, queries in enumerate(blocks) if number not in large)
-        widest = max((len(queries) * int(self.problem.width[queries].max()) for queries in kept), default=0)
-        room = SHARD_BYTES - MAKING_BYTES * widest
-        most = max(BLOCK_ROWS, len(self.active) // _CHECKPOINT_SHARDS) if self.resumable else len(self.active)
+    def shards(self, blocks: list[Int64]) -> list[list[int]]:
+        """Return the positions of the blocks of each shard, such that their working data fit in memory."""
+        widths = [int(self.problem.width[queries].max()) for queries in blocks]
+        room = SHARD_BYTES - MAKING_BYTES * max(map(int.__mul__, map(len, blocks), widths), default=0)
         of_junk = 0 if self.problem.relevance.candidates.junk is None else self.problem.n_column // 8
         shards: list[list[int]] = []
-        taken, n_row = 0, 0
-        for number, queries in enumerate(blocks):
-            width = int(self.problem.width[queries].max())
-            need = 0 if number in large else len(queries) * (_bytes_of_query(width) + of_junk + self.of_row)
-            if not shards or taken + need > room or n_row + len(queries) > most:
+        taken = 0
+        for number, (queries, width) in enumerate(zip(blocks, widths, strict=True)):
+            need = len(queries) * (_bytes_of_query(width) + of_junk + self.of_row)
+            if not shards or taken + need > room:
                 shards.append([])
-                taken = n_row = 0
+                taken = 0
             shards[-1].append(number)
-            taken, n_row = taken + need, n_row + len(queries)
+            taken += need
         return shards
 
 
 def _bytes_of_query(width: int) -> int:
-    """Return what a query with so many relevant columns takes in its block."""
+    """Return the memory of a query with this number of relevant columns in its block."""
     n_bin = min(MOST_BINS, max(FEWEST_BINS, 1 << (4 * width - 1).bit_length()))
     return PAIR_BYTES * width + BIN_BYTES * n_bin + 100
 

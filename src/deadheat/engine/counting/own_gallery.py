@@ -16,15 +16,17 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.scaling import CHUNK, by_piece
 from deadheat.errors import QueryInGalleryWarning
-from deadheat.inputs import codes, labels
+from deadheat.inputs import codes
+from deadheat.inputs import labels as input_labels
 from deadheat.inputs.label_sets import LabelSets, numbered
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Source
+from deadheat.support.arguments import setting
 from deadheat.support.arrays import Bool, Int64, slices
 from deadheat.support.progress import warn
 
 _SURE = 3  # standard deviations beyond what equal rows in the gallery make likely
-_REMEDY = "leave out the gallery, or give exclude=, the row of the gallery that each query is"
+_REMEDY = "leave out the gallery, or give {}, the row of the gallery that each query is"
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -37,9 +39,9 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
     --------
     >>> import warnings
     >>> from deadheat.inputs import samples
-    >>> rows, labels = np.arange(6.0).reshape(3, 2), ["a", "a", "b"]
+    >>> rows, classes = np.arange(6.0).reshape(3, 2), ["a", "a", "b"]
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     queries_in_gallery(samples.open_pair(rows[:2], labels[:2], rows, labels), CountingOptions.checked())
+    ...     queries_in_gallery(samples.open_pair(rows[:2], classes[:2], rows, classes), CountingOptions.checked())
     2
     """
     query, gallery, junk = pair.query, pair.gallery, options.junk
@@ -47,42 +49,42 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
         return 0
     sources = query.embeddings, gallery.embeddings
     if distance_registry.find(options.distance).takes == "bits":  # -1 is 0
-        sources = codes.as_bits(sources[0], "embeddings"), codes.as_bits(sources[1], "gallery")
+        sources = codes.as_bits(sources[0]), codes.as_bits(sources[1])
     dtype = np.result_type(*(source.dtype for source in sources))  # so that equal numbers have equal hashes
     hashes = [
         by_piece(source, lambda rows: _core.hash_rows(np.ascontiguousarray(rows, dtype=dtype), False))
         for source in sources
     ]
     ascending = np.sort(hashes[1])
-    place = np.minimum(np.searchsorted(ascending, hashes[0]), len(ascending) - 1)
-    if not (ascending[place] == hashes[0]).any():  # as mostly
+    position = np.minimum(np.searchsorted(ascending, hashes[0]), len(ascending) - 1)
+    if not (ascending[position] == hashes[0]).any():  # as mostly
         return 0
     if isinstance(query.labels, LabelSets):
         classes = numbered(query.labels, gallery.labels)
     else:
-        classes = labels.label_codes(query.labels, gallery.labels)
+        classes = input_labels.label_codes(query.labels, gallery.labels)
     keys = [hashed ^ (codes.astype(np.uint64) * _MIXER) for hashed, codes in zip(hashes, classes, strict=True)]
     ranked = np.flatnonzero(~junk) if junk is not None and junk.ndim == 1 else np.arange(len(gallery.labels))
     order = ranked[np.argsort(keys[1][ranked], kind="stable")]
     ascending = keys[1][order]
     starts, stops = (np.searchsorted(ascending, keys[0], side) for side in ("left", "right"))
-    found = np.flatnonzero(starts < stops)
-    item = order[starts[found]]
-    same = (classes[0][found] == classes[1][item]) & _equal_rows(sources[0], found, sources[1], item)
-    found = found[same]
+    hits = np.flatnonzero(starts < stops)
+    item = order[starts[hits]]
+    same = (classes[0][hits] == classes[1][item]) & _equal_rows(sources[0], hits, sources[1], item)
+    hits = hits[same]
     if junk is not None and junk.ndim == 2:
-        found = np.array([each for each in found if not junk[each, order[starts[each] : stops[each]]].all()], np.int64)
-    n_found, n_query = len(found), len(query.labels)
+        hits = np.array([each for each in hits if not junk[each, order[starts[each] : stops[each]]].all()], np.int64)
+    n_hit, n_query = len(hits), len(query.labels)
     again = ascending[1:] == ascending[:-1]
     likely = n_query * float((np.append(again, False) | np.append(False, again)).mean())  # by chance
-    if not n_found or (n_found < n_query and n_found <= likely + _SURE * math.sqrt(likely)):
+    if not n_hit or (n_hit < n_query and n_hit <= likely + _SURE * math.sqrt(likely)):
         return 0
     warn(
-        f"{n_found} of {n_query} queries are in the gallery themselves, as an equal row with their label, and find it: "
-        f"{remedy or _REMEDY}",
+        f"{n_hit} of {n_query} queries are in the gallery themselves, as an equal row with their label, and find it: "
+        f"{remedy or _REMEDY.format(setting('exclude'))}",
         QueryInGalleryWarning,
     )
-    return n_found
+    return n_hit
 
 
 def _equal_rows(query: Source, rows: Int64, gallery: Source, items: Int64) -> Bool:

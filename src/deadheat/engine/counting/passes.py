@@ -1,39 +1,37 @@
-"""The counting pass: from embeddings and labels to a tie profile, in shards of blocks, without the distance matrix.
+"""The counting pass: from a distance and relevance to a tie profile, without the distance matrix.
 
-The loop is in the core (`src/core/pass/pass.h`). This module gives it the partition of the work, the shards that a
-checkpoint lacks, the number of threads, a callback for progress, and the arrays for the groups.
+Queries are cut into blocks (`layout.py`). A loop of the core (`src/core/pass/pass.h`) counts a block; `engine/count.py`
+chooses one of the three for each:
+
+    sort      the scores of each row are sorted: where much of the gallery is relevant
+    stream    a block is made, counted along all columns, and freed
+    tiles     blocks that fit in memory together are counted tile by tile, so that a tile of pairs that come twice
+              serves both of its blocks
+
+A card counts tiles too. What a loop has counted is in the `PackedGroups` of the pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Collection, Iterator
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.candidates import Relevance, Sharing
-from deadheat.engine.counting.layout import ColumnRange, Layout, mirrored
+from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.layout import ColumnRange, Partition, Share, by_query
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.packed import PackedGroups
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Exact, Ties
-from deadheat.support.arrays import Int64, slices
+from deadheat.engine.ties.rule import Ties
+from deadheat.support.arrays import Float64, Int64, slices
 from deadheat.support.caching import cached_property
-from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, Reporting, raise_if_cancelled
 
-if TYPE_CHECKING:
-    from deadheat.engine.counting import checkpoint as checkpoints
-    from deadheat.engine.counting.checkpoint import Checkpoint
-else:
-    checkpoints = lazy("deadheat.engine.counting.checkpoint")
-
-# Of the columns, relevant, from which on rows are sorted, not counted between cuts. With 15 %, sorting takes 0.65 of
-# the time on random rows (of 128 or 512 numbers), 0.95 on clustered ones; with 10 %, 0.7 to 0.85, and 1.4 to 1.9.
-LARGE_PART = 0.15
-STREAMED_SHARDS = 3  # from which on blocks are counted one by one, as a tile seldom serves both of its sides,
-STREAMED_BYTES = 96 << 20  # if all columns made ready take no more
+NOTHING_KEPT = "nothing is kept: give a checkpoint to go on from where a run was interrupted"
+LISTED = 1 << 14  # ranges of columns whose tiles the core lists at once
 
 
 class Assembly:
@@ -48,26 +46,6 @@ class Assembly:
         self._n_ranked = candidates.n_ranked
         self.groups = PackedGroups.with_room(most, len(candidates.ranked), self._bounds_only)  # the core fills it in
 
-    def save(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> None:
-        """Save the groups of a shard's queries to the checkpoint, if there is one."""
-        if checkpoint is not None:
-            checkpoint.save(number, self.of(np.concatenate(blocks)))
-
-    def of(self, queries: Int64) -> dict[str, Int64]:
-        """Return the groups and counts of some queries, one after another."""
-        groups = {f"groups_{k}": array for k, array in enumerate(self.groups.arrays(queries))}
-        n_group, n_relevant = self.groups.n_group[queries], self.groups.n_relevant[queries]
-        return {"queries": queries, "n_group": n_group, "n_relevant": n_relevant, **groups}
-
-    def load(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> bool:
-        """Load the groups of a shard's queries from the checkpoint; return whether it has them."""
-        shard = None if checkpoint is None else checkpoint.load(number)
-        queries = np.concatenate(blocks)
-        if shard is None or not np.array_equal(shard["queries"], queries):  # that is cut up in another way
-            return False
-        self.groups.pack(queries, shard["n_group"], *(shard[f"groups_{k}"] for k in (0, 2, 3)))
-        return True
-
     def profile(self) -> TieProfile:
         return TieProfile.of_packed(self.groups, self._n_ranked(), self._bounds_only)
 
@@ -80,79 +58,73 @@ class Section(NamedTuple):
 
 
 Shard = tuple[dict[int, Int64], list[Section]]  # the queries of its blocks, and their tiles
+Report = Callable[[int], None]
 
 
 class CountingPass:
-    """One counting pass: the work on its blocks, ranges and shards."""
+    """One counting pass: its blocks, and the loops over them."""
 
-    LISTED = 1 << 14  # ranges of shards that the core takes at once: it makes a list of pieces of them all
+    card: Any = None
 
-    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance, resumable: bool = False) -> None:
-        in_order_of_queries = mirrored(distance, relevance)
-        self.problem = RankingProblem(in_order_of_queries or distance, rule, relevance)
-        self.layout = Layout(self.problem, in_order_of_queries is not None, resumable)
-        self.distance = self.problem.distance.expecting(self.layout.n_relevant, self.layout.mirrored)
+    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
+        ordered = by_query(distance, relevance)
+        self.problem = RankingProblem(ordered or distance, rule, relevance)
+        self.layout = Partition(self.problem, ordered is not None)
+        self.distance = self.problem.distance.expecting(self.layout.n_relevant, self.layout.symmetric)
 
     @cached_property
     def core(self) -> Any:
         return self.problem.in_core(self.distance)
-
-    def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
-        blocks, ranges = self.cut_up
-        large = self.large(blocks)
-        shards, assembly = self.layout.shards(blocks, large), Assembly(self.problem)
-        streams = self.streams(len(shards))
-        left = [k for k, shard in enumerate(shards) if not assembly.load(checkpoint, k, [blocks[b] for b in shard])]
-        total = len(self.layout.active) * self.problem.n_column
-        done = total - sum(len(blocks[b]) for k in left for b in shards[k]) * self.problem.n_column
-        n_kept = len(shards) - len(left)
-        if checkpoint is not None:
-            checkpoints.report_found(checkpoint, n_kept, len(shards), "shards", progress)
-        try:
-            with Reporting(progress, total, done=done) as report:
-                at_once = max(1, self.LISTED // max(1, len(ranges))) if checkpoint is None else 1
-                for together in (left[some] for some in slices(len(left), at_once)):
-                    numbers = [b for number in together for b in shards[number]]
-                    if mostly := {b: blocks[b] for b in numbers if b in large}:
-                        self._along(self.core.sort, mostly, assembly, threads, report)
-                    if streams and len(mostly) < len(numbers):
-                        streamed = {b: blocks[b] for b in numbers if b not in large}
-                        self._along(self.core.stream, streamed, assembly, threads, report)
-                    elif len(mostly) < len(numbers):
-                        of_shards = [{b: blocks[b] for b in shards[number] if b not in large} for number in together]
-                        tiles = [(queries, [Section(ranges, queries)]) for queries in of_shards]
-                        self.count_shards(tiles, assembly, threads, report)
-                    for number in together:
-                        assembly.save(checkpoint, number, [blocks[b] for b in shards[number]])
-                    n_kept += len(together)
-            return assembly.profile()
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(checkpoints.what_is_kept(checkpoint, n_kept, len(shards), "shards")) from None
 
     @cached_property
     def cut_up(self) -> tuple[list[Int64], list[ColumnRange]]:
         """Queries of each block, and columns of each tile."""
         return self.layout.cut()
 
-    def large(self, blocks: list[Int64]) -> set[int]:
-        """Return the numbers of the blocks whose queries have so much relevant that their rows are sorted."""
-        if isinstance(self.problem.relevance, Sharing):
-            return set(range(len(blocks)))
-        if not isinstance(self.problem.rule, Exact):
-            return set()
-        width, least = self.problem.width, LARGE_PART * self.problem.n_column
-        return {number for number, queries in enumerate(blocks) if width[queries].mean() >= least}
+    def of_share(self, share: Share) -> CountingPass:
+        """Return the same pass over a share of the queries."""
+        part = copy(self)
+        vars(part)["cut_up"] = self.layout.cut(share)
+        return part
 
-    def streams(self, n_shard: int) -> bool:
-        """Return whether blocks are made, counted along all columns and freed, one by one."""
-        of_row = self.distance.dim * np.dtype(self.distance.levels[0].row_dtype).itemsize
-        few = n_shard >= STREAMED_SHARDS and not self.layout.long_rows
-        return few and 2 * self.problem.n_column * of_row <= STREAMED_BYTES
+    def run(self, divide: Divide, threads: int, progress: bool | Progress) -> TieProfile:
+        """Count all blocks by the loops that `divide` chooses for them."""
+        assembly = Assembly(self.problem)
+        try:
+            with Reporting(progress, len(self.layout.active) * self.problem.n_column) as report:
+                self.count(divide, assembly, threads, report)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(NOTHING_KEPT) from None
+        return assembly.profile()
+
+    def count(self, divide: Divide, assembly: Assembly, threads: int, report: Report) -> None:
+        blocks = self.cut_up[0]
+        for loop, numbers in divide(Blocks(self, np.arange(len(blocks)))):
+            loop(self, {b: blocks[b] for b in numbers.tolist()}, assembly, threads, report)
+
+    # Loops over blocks, given by number and queries:
+
+    def sort(self, blocks: dict[int, Int64], assembly: Assembly, threads: int, report: Report) -> None:
+        """Sort the scores of each row."""
+        with Polling(self.core, report) as poll:
+            self.core.sort(blocks, _numbers_of(self.layout.long_ranges()), assembly.groups, threads, poll)
+
+    def stream(self, blocks: dict[int, Int64], assembly: Assembly, threads: int, report: Report) -> None:
+        """Make each block, count it along all columns, and free it."""
+        with Polling(self.core, report) as poll:
+            self.core.stream(blocks, _numbers_of(self.layout.long_ranges()), assembly.groups, threads, poll)
+
+    def tiles(self, blocks: dict[int, Int64], assembly: Assembly, threads: int, report: Report) -> None:
+        """Count tiles of as many blocks at a time as fit in memory together."""
+        numbers, ranges = [*blocks], self.cut_up[1]
+        shards = [{numbers[b]: blocks[numbers[b]] for b in shard} for shard in self.layout.shards([*blocks.values()])]
+        for some in slices(len(shards), max(1, LISTED // max(1, len(ranges)))):
+            tiles = [(queries, [Section(ranges, queries)]) for queries in shards[some]]
+            self.count_shards(tiles, assembly, threads, report)
 
     def count_shards(
-        self, shards: list[Shard], assembly: Assembly, threads: int, report: Callable[[int], None], *,
-        outside_tiles: bool = True,
-    ) -> None:  # fmt: skip
+        self, shards: list[Shard], assembly: Assembly, threads: int, report: Report, *, outside_tiles: bool = True
+    ) -> None:
         """Make the blocks of shards, count the tiles of each section for its blocks, and collect their groups.
 
         The sections of a shard have no tile twice, nor transposed. `outside_tiles` says whether to count the items in
@@ -166,22 +138,46 @@ class CountingPass:
         with Polling(self.core, report) as poll:
             self.core.count(described, outside_tiles, assembly.groups, threads, poll)
 
-    def _along(
-        self, work: Any, queries: dict[int, Int64], assembly: Assembly, threads: int, report: Callable[[int], None]
-    ) -> None:  # fmt: skip
-        """Count or sort some queries along all columns."""
-        ranges = _numbers_of(self.layout.long_ranges())
-        with Polling(self.core, report) as poll:
-            work(queries, ranges, assembly.groups, threads, poll)
+
+class Blocks:
+    """Blocks of a pass for which no loop has been chosen yet, by number."""
+
+    def __init__(self, counting: CountingPass, numbers: Int64) -> None:
+        self.counting, self.numbers = counting, numbers
+
+    @cached_property
+    def queries(self) -> list[Int64]:
+        return [self.counting.cut_up[0][b] for b in self.numbers]
+
+    @cached_property
+    def relevant_share(self) -> Float64:
+        """The mean share of the columns that are relevant to a query, (n_block,)."""
+        problem = self.counting.problem
+        return np.array([problem.width[queries].mean() / problem.n_column for queries in self.queries])
+
+    @cached_property
+    def n_shard(self) -> int:
+        """Number of turns in which these blocks fit in memory."""
+        return len(self.counting.layout.shards(self.queries))
+
+    @property
+    def bytes_of_columns(self) -> float:
+        """Memory of all columns, ready to be multiplied; infinity if their rows are too long to be kept ready."""
+        counting = self.counting
+        of_row = counting.distance.dim * np.dtype(counting.distance.levels[0].row_dtype).itemsize
+        return np.inf if counting.layout.long_rows else 2 * counting.problem.n_column * of_row
+
+
+Divide = Callable[[Blocks], Iterator[tuple[Callable[..., None], Int64]]]  # loops, and the numbers of blocks for each
 
 
 class Polling:
     """Callback of the core while it counts: reports the progress since the last call, and raises if cancelled."""
 
-    def __init__(self, core: Any, report: Callable[[int], None]) -> None:
+    def __init__(self, core: Any, report: Report) -> None:
         self._pass, self._report, self._done = core, report, 0
 
-    def __enter__(self) -> Callable[[int], None]:
+    def __enter__(self) -> Report:
         self._pass.done = self._done = 0
         return self._poll
 

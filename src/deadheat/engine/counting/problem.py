@@ -1,24 +1,22 @@
-"""Data that all blocks of a pass share, as the core reads them, and the identity of a run."""
+"""Data that all blocks of a pass share, as the core reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import deadheat._core as _core
-from deadheat.engine.counting.candidates import Relevance, Sharing
-from deadheat.engine.descriptions import PassDescription
+from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.ties.rule import Exact, RelevantItems, Ties
+from deadheat.engine.ties.rule import Ties
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.caching import cached_property
-from deadheat.support.lazy import hashlib
 
 LEAST_FOR_INT8 = 1 << 22  # pairs of queries and columns, for which it pays to look whether the int8 filter leaves few
+
+_NO_ITEMS = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
 
 class RankingProblem:
@@ -43,18 +41,19 @@ class RankingProblem:
     def in_core(self, distance: Distance | None = None) -> Any:
         """Return the counting pass of the core; `distance` may be the same distance at other levels."""
         distance, relevance, candidates = distance or self.distance, self.relevance, self.relevance.candidates
-        labels = (relevance.labels, relevance.gallery_labels) if isinstance(relevance, Sharing) else (None, None)
-        described = PassDescription(
-            scores=distance.scores, exact=distance.exact, patterns=distance.patterns,
-            group=None if isinstance(self.rule, Exact) else _grouping(distance, self.rule),
+        sharing = relevance.sharing
+        problem = _core.Problem(
+            scores=distance.scores, exact=distance.exact,
+            rule=None if self.rule.exact_only else _core.PythonRule(_grouping(distance, self.rule)),
+            patterns=None if distance.patterns is None else distance.patterns.in_core(),
             weight=self.weight, plain=self.plain, class_columns=(self.class_start, self.class_keys, self.class_count),
             query_class=relevance.query_class, gallery_class=relevance.gallery_class,
             column_of_item=distance.columns.column_of_item, ranked=candidates.ranked, junk=candidates.junk,
-            itself=np.empty(0, dtype=np.int64) if candidates.itself is None else candidates.itself,
-            items=None if candidates.junk is None else self.items_of_columns, least_for_int8=LEAST_FOR_INT8,
-            query_labels=labels[0], item_labels=labels[1],
+            itself=candidates.itself, items=_NO_ITEMS if candidates.junk is None else self.items_of_columns,
+            least_for_int8=LEAST_FOR_INT8, query_labels=None if sharing is None else sharing.labels,
+            item_labels=None if sharing is None else sharing.gallery_labels,
         )  # fmt: skip
-        return _core.Pass(described)
+        return _core.Pass(problem)
 
     @cached_property
     def items_of_columns(self) -> tuple[Int64, Int64]:
@@ -66,8 +65,8 @@ class RankingProblem:
     @cached_property
     def width(self) -> Int64:
         """Number of columns with items of each query's class."""
-        if isinstance(self.relevance, Sharing):
-            return self.relevance.n_sharing
+        if self.relevance.sharing is not None:
+            return self.relevance.sharing.n_sharing
         classes = self.relevance.query_class
         return np.where(classes >= 0, np.diff(self.class_start)[classes], 0)
 
@@ -75,8 +74,8 @@ class RankingProblem:
     def most_groups(self) -> Int64:
         """Most groups that each query can have: the columns of its class, less one that holds only the query itself."""
         relevance, candidates = self.relevance, self.relevance.candidates
-        if isinstance(relevance, Sharing):
-            return relevance.n_sharing
+        if relevance.sharing is not None:
+            return relevance.sharing.n_sharing
         item = candidates.itself_of(np.arange(candidates.n_query))
         own = (item >= 0) & candidates.ranked[item] & (relevance.gallery_class[item] == relevance.query_class)
         query, item = np.flatnonzero(own), item[own]
@@ -89,41 +88,18 @@ class RankingProblem:
         return most
 
 
-def _grouping(distance: Distance, rule: Ties) -> Callable[..., Any]:
-    """Return a function for the core that applies a rule in Python: groups, cuts, and decisions on open items."""
+def _grouping(distance: Distance, rule: Ties) -> Callable[[_core.RelevantItems], Any]:
+    """Return a function for the core that applies a rule in Python: groups, cuts, and decisions on undecided items."""
 
-    def group(*relevant: Any) -> SimpleNamespace:
-        groups = rule.group(distance, RelevantItems(*relevant))
+    def group(relevant: _core.RelevantItems) -> Any:
+        groups = rule.group(distance, relevant)
         cuts = rule.cuts(distance, groups)
+        queries = groups.queries
 
-        def decide(counter: int, rows: Int64, columns: Int64, low: Int64, high: Int64) -> Int64:
-            closeness = distance.exact_closeness(groups.rows[rows], columns)
-            return cuts[counter].count_below(rows, closeness, low, high)
+        def decide(counter: int, *, rows: Int64, columns: Int64, low: Int64, high: Int64) -> Int64:
+            return cuts[counter].count_below(rows, distance.exact_closeness(queries[rows], columns), low, high)
 
-        return SimpleNamespace(**groups._asdict(), cuts=cuts, decide=decide)
+        in_core = [_core.Cuts(low=each.low, high=each.high, per_interval=each.each, sharp=each.sharp) for each in cuts]
+        return groups, in_core, decide
 
     return group
-
-
-def identity(distance: str, rule: Ties, relevance: Relevance, fingerprint: Callable[[bool], str]) -> dict[str, str]:
-    """Return the inputs that determine a profile; `fingerprint` digests the embeddings of queries or of the gallery."""
-    candidates = relevance.candidates
-    parts = {"query embeddings": fingerprint(True), "distance": distance, "ties": rule.describe(distance)}
-    if not candidates.symmetric:
-        parts["gallery embeddings"] = fingerprint(False)
-        if candidates.itself is not None:
-            parts["items left out"] = _digest(candidates.itself)
-    parts["labels"] = _digest(relevance.query_class, relevance.gallery_class)
-    if candidates.junk is not None:
-        parts["junk"] = _digest(candidates.ranked, candidates.junk)
-    elif not candidates.ranked.all():
-        parts["junk"] = _digest(candidates.ranked)
-    return parts
-
-
-def _digest(*arrays: NDArray[Any]) -> str:
-    digest = hashlib.blake2b(digest_size=32)
-    for array in arrays:
-        digest.update(f"{array.shape} {array.dtype.str} ".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()

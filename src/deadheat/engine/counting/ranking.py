@@ -23,11 +23,11 @@ from deadheat.engine.counting.candidates import Candidates, Relevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.ties.rule import Exact, RelevantItems, Ties
+from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.support import checks
-from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, slices, spread
+from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, runs_joined, slices
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Workers, raise_if_cancelled
@@ -101,7 +101,7 @@ class Rankings:
 
     @plain_floats
     def _rank(self, queries: Int64) -> Ranked:
-        relevant = RelevantItems(queries, *self._pass.relevant_items(queries))
+        relevant = self._pass.relevant_items(queries)
         columns, group = sorted_columns(self.metric, self._problem.rule, relevant)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
         excluded = self.candidates.excluded(queries)
@@ -134,7 +134,7 @@ class Rankings:
         return self.metric.measuring()
 
 
-def sorted_columns(metric: Distance, rule: Ties, relevant: RelevantItems) -> tuple[Int64, Int64]:
+def sorted_columns(metric: Distance, rule: Ties, relevant: _core.RelevantItems) -> tuple[Int64, Int64]:
     """Sort the columns of each row, farthest first, and number their groups from 0 for the nearest; −1 in padding."""
     groups = rule.group(metric, relevant)
     columns, group = relevant.columns, groups.of_entry
@@ -190,8 +190,8 @@ def looked_up(keys: Int64, values: Int64, wanted: Int64, missing: int) -> Int64:
     """Look up the values of wanted keys, in any order; `missing` for those that are not there."""
     order = np.argsort(keys)
     keys, values = np.append(keys[order], -1), np.append(values[order], missing)  # so that none lies beyond
-    place = np.searchsorted(keys[:-1], wanted)
-    return np.where(keys[place] == wanted, values[place], missing)
+    position = np.searchsorted(keys[:-1], wanted)
+    return np.where(keys[position] == wanted, values[position], missing)
 
 
 def pair_groups(distance: Distance, query: Int64, item: Int64, rule: Ties = Exact()) -> Int64:  # noqa: B008
@@ -211,7 +211,7 @@ def pair_groups(distance: Distance, query: Int64, item: Int64, rule: Ties = Exac
         raise_if_cancelled()
         width = int(lengths[rows[begin]])
         some = rows[begin : begin + max(1, PAIRS // width)]
-        pairs = order[spread(starts[some], lengths[some])]
+        pairs = order[runs_joined(starts[some], lengths[some])]
         columns, there = np.full((len(some), width), -1), np.arange(width) < lengths[some, None]
         columns[there] = distance.columns.column_of_item[item[pairs]]
         numbers[pairs] = tie_groups(distance, some, columns, rule)[there]
@@ -242,12 +242,15 @@ def tie_groups(distance: Distance, queries: Int64, columns: Int64, rule: Ties = 
         bound[valid] = distance.scores.pair_bounds(queries[row], columns[valid], score[valid])
     count = valid.astype(np.int64)
     given = np.where(valid, columns, 0)
-    relevant = RelevantItems(queries, given.copy(), count, np.zeros_like(count), score, bound)
-    found, group = sorted_columns(distance, rule, relevant)
-    # entries were put into another order: they are found again by their column
+    irrelevant = np.zeros_like(count)
+    relevant = _core.RelevantItems(
+        queries=queries, columns=given, count=count, irrelevant=irrelevant, score=score, bound=bound
+    )
+    ordered, group = sorted_columns(distance, rule, relevant)
+    # entries were put into another order: they are looked up by their column
     base = np.arange(len(columns))[:, None] * (len(distance.columns) + 1)
     there, numbers = group >= 0, np.full(columns.shape, -1)
-    numbers[valid] = looked_up((base + found)[there], group[there], (base + given)[valid], -1)
+    numbers[valid] = looked_up((base + ordered)[there], group[there], (base + given)[valid], -1)
     return numbers
 
 
@@ -265,17 +268,17 @@ def nearest(
     >>> line.columns.item_of_column[block.columns[0]], block.within(1)
     (array([1, 2]), (array([0]), array([0]), array([2])))
     """
-    search = _Search(distance, candidates, k)
+    search = _NearestSearch(distance, candidates, k)
     queries = np.arange(distance.n_query) if queries is None else queries
     blocks = [queries[rows] for rows in slices(len(queries), BLOCK_ROWS)]
     for start in range(0, len(blocks), threads):  # no more at once than there are threads
         with Workers(threads) as workers:
-            found = workers.each(search.of, blocks[start : start + threads])
-        for parts in found:
+            results = workers.each(search.of, blocks[start : start + threads])
+        for parts in results:
             yield from parts
 
 
-class _Search:
+class _NearestSearch:
     def __init__(self, distance: Distance, candidates: Candidates, k: int) -> None:
         self.distance, self.candidates = distance, candidates
         self.weight = np.bincount(distance.columns.column_of_item, minlength=len(distance.columns))
@@ -283,11 +286,11 @@ class _Search:
 
     @plain_floats
     def of(self, queries: Int64) -> list[Nearest]:
-        found = self._candidates(queries)
-        if found is None:
+        candidates = self._candidates(queries)
+        if candidates is None:
             middle = len(queries) // 2
             return self.of(queries[:middle]) + self.of(queries[middle:])
-        row, column = found
+        row, column = candidates
         width = np.bincount(row, minlength=len(queries))
         step = max(1, PAIRS // int(width.max()))
         ends = offsets_of(width)
@@ -301,9 +304,9 @@ class _Search:
 
     def _block(self, queries: Int64, row: Int64, column: Int64, width: Int64) -> Nearest:
         """Group the candidates of some queries by exact closeness; a query's own item does not count."""
-        place = spread(np.zeros_like(width), width)
+        position = runs_joined(np.zeros_like(width), width)
         columns, weight = np.full((len(queries), int(width.max())), -1), np.zeros((len(queries), int(width.max())), int)
-        columns[row, place], weight[row, place] = column, self.weight[column]
+        columns[row, position], weight[row, position] = column, self.weight[column]
         own_row, item = self.candidates.ranked_itself(queries)
         own = np.full(len(queries), -2)
         own[own_row] = self.distance.columns.column_of_item[item]
@@ -327,9 +330,9 @@ class _Search:
                 rounded = least.astype(scores.dtype)
                 rounded = np.where(rounded > least, np.nextafter(rounded, scores.dtype.type(-np.inf)), rounded)
                 row, entry = np.nonzero(scores >= rounded[:, None])
-                found = scores[row, entry].astype(np.float64)
-                best = _raised(best, row, found - bound[row])
-                kept.append(_still([(row, columns[entry], found + bound[row])], best))
+                kept_scores = scores[row, entry].astype(np.float64)
+                best = _raised(best, row, kept_scores - bound[row])
+                kept.append(_still([(row, columns[entry], kept_scores + bound[row])], best))
                 n_kept += len(kept[-1][0])
                 if n_kept > MOST_CANDIDATES:
                     kept = [_still(kept, best)]
@@ -341,13 +344,13 @@ class _Search:
         return row[order], column[order]
 
 
-def _raised(best: Float64, row: Int64, found: Float64) -> Float64:
-    """Update the largest numbers of each row with those `found`, which come by row."""
+def _raised(best: Float64, row: Int64, scores: Float64) -> Float64:
+    """Update the largest numbers of each row with `scores`, which come by row."""
     if not len(row):
         return best
     rows, counts = np.unique(row, return_counts=True)
     more = np.full((len(rows), int(counts.max())), -np.inf)
-    more[np.repeat(np.arange(len(rows)), counts), spread(np.zeros_like(counts), counts)] = found
+    more[np.repeat(np.arange(len(rows)), counts), runs_joined(np.zeros_like(counts), counts)] = scores
     n = best.shape[1]
     raised = best.copy()
     raised[rows] = np.partition(np.concatenate([best[rows], more], axis=1), -n, axis=1)[:, -n:]

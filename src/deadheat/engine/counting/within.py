@@ -1,9 +1,8 @@
-"""The counting pass inside groups of items: many small passes, with their common work done once.
+"""Groups of items: the small groups of a grouped evaluation, and the parts of a run with junk by rules.
 
-Only pairs inside a group are counted, so the cost is that of Σ n², not of (Σ n)².
-
-A small group that is ranked against itself is ranked whole by its scores in float64, if their error bounds decide every
-comparison; other groups (undecided, large, or with a gallery or junk) go through the counting pass.
+Only pairs inside a group are counted, so the cost is that of Σ n², not of (Σ n)². Each group goes through the table of
+`engine/count.py`: a small one is ranked as a whole by its scores in float64, if their error bounds decide every
+comparison; any other group has a counting pass of its own.
 """
 
 from __future__ import annotations
@@ -14,23 +13,18 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import deadheat._core as _core
-from deadheat.engine.counting import profiling
 from deadheat.engine.counting.candidates import places_of
 from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.work import Work, taken
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Exact
-from deadheat.inputs import labels as input_labels
-from deadheat.inputs.samples import EmbeddingsLike, Pair
+from deadheat.inputs.labels import label_codes
+from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples
 from deadheat.support.arrays import Int64, offsets_of
-from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Reporting, Workers
 
-SMALL_GROUP = 512  # items of a group up to which it is ranked whole
 CELLS = 1 << 26  # of a mask of junk that is written by rules, at once in each thread
 
 
@@ -46,78 +40,62 @@ class Gallery(NamedTuple):
     itself: Int64 | None = None
 
 
-@plain_floats
-def profile_within(
+def profile_groups(
     embeddings: EmbeddingsLike,
     classes: Int64,
     groups: Sequence[Int64],
-    gallery: Gallery | None = None,
-    *,
-    options: CountingOptions,
-    report: Callable[[int], None] = lambda pairs: None,
+    gallery: Gallery | None,
+    settings: CountingOptions,
+    report: Callable[[int], None],
+    count: Callable[[Work], TieProfile],
 ) -> TieProfile:
-    """Rank every item of every group against the others of its group, or against those of a gallery in the group.
+    """Join the profiles of all groups, each counted by `count`: `deadheat.engine.count.count_within`."""
+    alone = replace(settings, threads=1, progress=False, checkpoint=None, device=None)  # the last two are for one pass
+    junk, rows = settings.junk, distance_registry.opened(embeddings, settings.distance, "embeddings")
+    others = None if gallery is None else distance_registry.opened(gallery.embeddings, settings.distance, "gallery")
+    opened = settings.open(rows, others)
 
-    Embeddings are those of `deadheat.Task`, `classes` equal where labels are. Of the options, junk is a mask, or
-    None. An item can be in several groups. The profile has one query for each item of each group, in the order of
-    `groups`. `report` is called with the number of pairs that have been done, from any thread.
-
-    Examples
-    --------
-    >>> options = CountingOptions.checked(distance="euclidean")
-    >>> groups = [np.array([0, 1]), np.array([1, 2, 3])]
-    >>> profile = profile_within([[0], [1], [9], [10]], np.array([0, 1, 0, 0]), groups, options=options)
-    >>> profile.n_ranked, profile.n_relevant
-    (array([1, 1, 2, 2, 2]), array([0, 0, 0, 1, 1]))
-    """
-    alone = replace(options, threads=1, progress=False, checkpoint=None, device=None)  # the last two are for one pass
-    junk = options.junk
-    rows = distance_registry.opened(embeddings, options.distance, "embeddings")
-    if gallery is not None:
-        gallery = gallery._replace(embeddings=distance_registry.opened(gallery.embeddings, options.distance, "gallery"))
-    opened = options.open(rows, None if gallery is None else gallery.embeddings)
-    whole = gallery is None and junk is None and isinstance(options.rule, Exact)
-
-    def pass_over(items: Int64, others: Int64) -> TieProfile:
-        """Return the profile of a group, from a counting pass of its own."""
-        mask = junk if junk is None else junk[others] if junk.ndim == 1 else junk[np.ix_(items, others)]
-        itself = None if gallery is None or gallery.itself is None else places_of(gallery.itself[items], others)
-        own, of_items = replace(alone, junk=mask, exclude=itself), classes[items]
+    def work_on(items: Int64, ranked: Int64) -> Work:
+        mask = junk if junk is None else junk[ranked] if junk.ndim == 1 else junk[np.ix_(items, ranked)]
         if gallery is None:
-            return profiling.profile_of(own.open(_taken(rows, items)), of_items, None, own)
-        distance = own.open(_taken(rows, items), _taken(gallery.embeddings, others))
-        return profiling.profile_of(distance, of_items, gallery.classes[others], own)
+            own = alone if mask is None else replace(alone, junk=mask)
+            return Work(Pair(Samples(rows, classes[items]), None), own, opened, group=items)
+        itself = None if gallery.itself is None else places_of(gallery.itself[items], ranked)
+        query: Any = Samples(taken(rows, items), classes[items])
+        of_gallery: Any = Samples(taken(others, ranked), gallery.classes[ranked])
+        return Work(Pair(query, of_gallery), replace(alone, junk=mask, exclude=itself))
 
-    def profile_of_group(number: int) -> TieProfile:
+    def profile_of(number: int) -> TieProfile:
         items = groups[number]
-        others = items if gallery is None else gallery.groups[number]
-        if not len(items) or not len(others):  # no query, or nothing that is ranked
-            profile: TieProfile | None = TieProfile.from_groups([[]] * len(items), [0] * len(items))
-        else:
-            profile = _ranked_whole(opened, items, classes[items]) if whole and len(items) <= SMALL_GROUP else None
-        if profile is None:
-            profile = pass_over(items, others)
-        report(len(items) * len(others))
+        ranked = items if gallery is None else gallery.groups[number]
+        if len(items) and len(ranked):
+            profile = count(work_on(items, ranked))
+        else:  # no query, or nothing that is ranked
+            profile = TieProfile.from_groups([[]] * len(items), [0] * len(items))
+        report(len(items) * len(ranked))
         return profile
 
-    with Workers(options.threads) as workers:
-        return TieProfile.joined(workers.each(profile_of_group, range(len(groups))))
+    with Workers(settings.threads) as workers:
+        return TieProfile.joined(workers.each(profile_of, range(len(groups))))
 
 
-def profile_by_rules(pair: Pair, options: CountingOptions) -> TieProfile:
-    """Return the profile of leave one out with junk by rules, of which a part is written at a time."""
-    rows, n = pair.query.embeddings, len(pair.query.labels)
-    most = max(1, min(CELLS // n, -(-n // (2 * options.threads))))
-    queries, items = zip(*options.junk.parts(most), strict=True)
-    classes = input_labels.label_codes(pair.query.labels)[0]
+def by_rules(work: Work, count: Callable[[Work], TieProfile]) -> TieProfile:
+    """Count leave one out with junk by rules, of which a part is written at a time."""
+    settings, rows, n = work.settings, work.pair.query.embeddings, len(work.labels)
+    most = max(1, min(CELLS // n, -(-n // (2 * settings.threads))))
+    queries, items = zip(*settings.junk.parts(most), strict=True)
+    classes = label_codes(work.labels)[0]
     gallery = Gallery(rows, classes, items, np.arange(n))
-    with Reporting(options.progress, sum(map(operator.mul, map(len, queries), map(len, items)))) as report:
-        profile = profile_within(rows, classes, queries, gallery, options=options, report=report)
+    with Reporting(settings.progress, sum(map(operator.mul, map(len, queries), map(len, items)))) as report:
+        profile = profile_groups(rows, classes, queries, gallery, settings, report, count)
     return profile[np.argsort(np.concatenate(queries))]
 
 
-def _ranked_whole(distance: Distance, items: Int64, classes: Int64) -> TieProfile | None:
-    """Return the profile of a small group, from scores alone; None if they leave any comparison open."""
+def ranked_whole(work: Work) -> TieProfile | None:
+    """Return the profile of a small group, from scores alone; None if they leave any comparison undecided."""
+    distance, items, classes = work.opened, work.group, work.labels
+    assert distance is not None
+    assert items is not None
     last, n, columns = len(distance.levels) - 1, len(items), distance.columns.column_of_item[items]
     scores = distance.scores.tile(last, items, columns).astype(np.float64)
     bounds = distance.scores.pair_bounds(np.repeat(items, n), np.tile(columns, n), scores.ravel()).reshape(n, n)
@@ -129,8 +107,3 @@ def _ranked_whole(distance: Distance, items: Int64, classes: Int64) -> TieProfil
     closer, closer_relevant, tied, tied_relevant = arrays[:, :total].copy()
     of_queries = np.full(n, n - 1), size[number] - 1
     return TieProfile(offsets_of(n_group), closer, closer_relevant, tied, tied_relevant, *of_queries, check=False)
-
-
-def _taken(rows: Any, items: Int64) -> NDArray[Any]:
-    taken: NDArray[Any] = rows[items] if isinstance(rows, np.ndarray) else rows.take(items)
-    return taken

@@ -12,7 +12,7 @@ from deadheat.engine.distances.bounds import divided, multiplied, nudged
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.dense import Product
 from deadheat.engine.distances.distance import Level, Target
-from deadheat.engine.distances.scaling import Derived, Rows
+from deadheat.engine.distances.scaling import Derived, ScaledRows
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64
@@ -87,8 +87,8 @@ class CosineOfTangents(Cosine):
         self.columns = Columns.of(gallery, directions=True)
         (queries, of_query), (items, of_item) = self.for_both(lambda source: scaling.tangents(source, centre))
         self.unit = float(np.ldexp(1.0, np.frexp(max(of_query.max(), of_item.max(), 2.0**-400))[1]))
-        self.queries = Rows.over(queries, np.array([self.unit]))
-        self.items = self.queries if items is queries else Rows.over(items, np.array([self.unit]))
+        self.queries = ScaledRows.over(queries, np.array([self.unit]))
+        self.items = self.queries if items is queries else ScaledRows.over(items, np.array([self.unit]))
         self.query_norm, self.item_norm = of_query / self.unit, of_item / self.unit
         self.query_square = scaling.integer_squares(self.queries)
         squares = self.query_square if self.items is self.queries else scaling.integer_squares(self.items)

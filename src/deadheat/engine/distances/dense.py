@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import deadheat._core as _core
+from deadheat._core import ScoreErrors
 from deadheat.engine.distances import bounds, scaling
-from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import CHUNKS, Distance, Level
 from deadheat.engine.distances.patterns import Patterns
-from deadheat.engine.distances.scaling import Rows
-from deadheat.inputs.source import Source, fingerprint
+from deadheat.engine.distances.scaling import ScaledRows
+from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64
 from deadheat.support.caching import cached_property
 
@@ -30,16 +30,13 @@ class Dense(Distance):
     zero_if_disjoint = False  # whether the score of rows with disjoint support is 0
     differences = False  # whether the distance depends on the differences of numbers alone
     key_kind: ClassVar[str]
-    queries: Rows
-    items: Rows
+    queries: ScaledRows
+    items: ScaledRows
 
     def __init__(self, query: Source, gallery: Source) -> None:
         self.query_raw, self.gallery_raw = query, gallery
         self._given = query, gallery
         self.n_query, self.dim = query.shape
-
-    def fingerprint(self, of_query: bool) -> str:
-        return fingerprint(self._given[0 if of_query else 1]).hex()
 
     @cached_property
     def patterns(self) -> Patterns | None:  # type: ignore[override]
@@ -69,7 +66,7 @@ class Dense(Distance):
         self.unit, largest = scaling.common_unit(self.query_raw, self.gallery_raw, limit)
         if largest == np.inf:
             self.unit = scaling.power_of_two(self.query_raw, self.gallery_raw)
-        self.queries, self.items = self.for_both(lambda raw: Rows.over(raw, np.array([self.unit])))
+        self.queries, self.items = self.for_both(lambda raw: ScaledRows.over(raw, np.array([self.unit])))
         return largest
 
     def take_off_usual(self, sizes: Float64, *, squares: bool) -> None:
@@ -121,7 +118,7 @@ class Product(Dense):
         self.columns = Columns.of(self.gallery_raw).in_bands(self.item_norm)
         return largest
 
-    def errors(self, level: Level) -> ScoreErrors:
+    def errors(self, level: Level, **of_squares: Any) -> ScoreErrors:
         dtype = level.dtype
         part, tiny = self.relative_error(level.terms(self.dim), dtype), bounds.underflow(self.dim, dtype)
         relative, relative_tiny = np.inf, np.inf
@@ -129,8 +126,11 @@ class Product(Dense):
             of_query, of_item = self._least_sizes
             safe = min(of_query * of_item, of_query, of_item) > bounds.SAFE_SIZE * float(np.finfo(dtype).tiny)
             relative, relative_tiny = bounds.of_one_sign(part, 0.0 if safe else tiny)
-        sizes = self.query_norm, self.item_norm, self.offset_errors(dtype)
-        return ScoreErrors(*sizes, self.offset, part, tiny, relative, relative_tiny)
+        return ScoreErrors(
+            of_query=self.query_norm, of_item=self.item_norm, part=part, tiny=tiny,
+            offset_error=self.offset_errors(dtype), offset=self.offset,
+            relative=relative, relative_tiny=relative_tiny, **of_squares,
+        )  # fmt: skip
 
     def relative_error(self, terms: int, dtype: DTypeLike) -> float:
         """Bound the error of a product relative to the sizes of its rows, for `terms` successive roundings."""
@@ -138,7 +138,7 @@ class Product(Dense):
 
     @cached_property
     def spread(self) -> bool:  # type: ignore[override]
-        return not self._nonnegative and all(self.for_both(scaling.mostly_spread))
+        return not self._nonnegative and all(self.for_both(scaling.mostly_of_wide_range))
 
     @cached_property
     def _least_sizes(self) -> tuple[float, float]:

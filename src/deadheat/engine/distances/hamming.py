@@ -7,12 +7,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.distances.bounds import ScoreErrors
+from deadheat._core import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level, Target
 from deadheat.engine.exact import Roots
 from deadheat.errors import InvalidValueError
-from deadheat.inputs.source import Array, fingerprint
+from deadheat.inputs.source import Array
 from deadheat.support.arrays import Int64
 from deadheat.support.caching import cached_property
 from deadheat.support.lazy import fractions
@@ -34,11 +34,6 @@ class Hamming(Distance):
         self.n_query, self.dim = len(query), 64 * query.shape[1]
 
     @property
-    def is_short(self) -> bool:
-        """Return whether distances are few enough for a histogram of them for each query."""
-        return self.dim < 2**12
-
-    @property
     def n_gallery(self) -> int:
         return len(self.items)
 
@@ -47,11 +42,8 @@ class Hamming(Distance):
         """Equal codes as one column; histograms of codes need none."""
         return Columns.of(Array(self.items.view(np.uint32).astype(np.float64)))
 
-    def fingerprint(self, of_query: bool) -> str:
-        return fingerprint(Array((self.queries if of_query else self.items).view(np.uint32))).hex()
-
     def errors(self, level: Level) -> ScoreErrors:
-        return ScoreErrors.none()
+        return ScoreErrors()
 
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         return Roots.of_values(self.scores.pair_scores(queries, columns))

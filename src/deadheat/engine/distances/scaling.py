@@ -26,7 +26,7 @@ CHUNK = 1 << 18  # numbers that are made at once
 HELD_BYTES = 64 << 20  # up to which rows made from others are held, and not made again for each use
 
 _LEAST = float(np.finfo(np.float64).tiny)  # that is not subnormal
-_SPREAD = 2.0**-30  # of the smallest to the largest number of a row
+_WIDE_RATIO = 2.0**-30  # of the smallest to the largest number of a row
 _GAIN = 16.0  # by which squared norms have to shrink
 _FIRST = 64  # rows that mostly show already that there is no common centre
 
@@ -56,7 +56,7 @@ class Derived(Source):
         out[:] = self._change(self._source.take(index))
 
 
-class Rows(NamedTuple):
+class ScaledRows(NamedTuple):
     """A matrix, and the factor of each of its rows, which multiplies or divides it before use."""
 
     source: Source
@@ -71,11 +71,11 @@ class Rows(NamedTuple):
         return out
 
     def gather(self, index: Int64) -> tuple[tuple[NDArray[Any], Float64, bool], Int64]:
-        """Return an array, the factors of its rows, whether these divide, and the place of each indexed row in it."""
+        """Return an array, the factors of its rows, whether these divide, and the position in it of each row."""
         if isinstance(self.source, Array) and self.source.in_memory:
             return (self.source.array, self.factor, self.divide), index
-        distinct, place = np.unique(index, return_inverse=True)
-        return (self.source.take(distinct), self.factor[distinct], self.divide), place
+        distinct, position = np.unique(index, return_inverse=True)
+        return (self.source.take(distinct), self.factor[distinct], self.divide), position
 
     def least_size(self) -> float:
         """Return the size of the smallest scaled number that is not zero, not rounded up; infinity if all are."""
@@ -84,7 +84,7 @@ class Rows(NamedTuple):
             return float((sizes / self.factor if self.divide else sizes * self.factor).min()) * bounds.LEAST_SIZE
 
     @classmethod
-    def over(cls, source: Source, unit: Float64) -> Rows:
+    def over(cls, source: Source, unit: Float64) -> ScaledRows:
         """Return rows divided by a number of which they are multiples, or by a power of two: exact either way."""
         mantissa, _ = np.frexp(unit)
         multiply = bool((mantissa == 0.5).all() and unit.min() >= np.finfo(np.float64).tiny)
@@ -114,18 +114,18 @@ def common_unit(query: Source, gallery: Source, limit: float) -> tuple[float, fl
     return float(common[0]), float(largest)
 
 
-def integer_rows(source: Source) -> tuple[Rows, Float64] | None:
+def integer_rows(source: Source) -> tuple[ScaledRows, Float64] | None:
     """Return the rows, each divided by a number of which it is a small multiple, and their squares; else None."""
     units = np.empty(source.shape[0])
     for start, rows in source.pieces():
         if _core.integer_units(rows, units[start : start + len(rows)], 2.0**9) == np.inf:
             return None
-    whole = Rows.over(source, units)
+    whole = ScaledRows.over(source, units)
     return whole, integer_squares(whole)
 
 
 def power_of_two(*sources: Source) -> float:
-    """Return a finite power of two that no element exceeds in size, as far as there is one."""
+    """Return a finite power of two that no element exceeds in size, or the largest there is."""
     largest = max(float(largest_sizes(source).max()) for source in sources)
     exponent = min(int(np.frexp(largest)[1]), 1023)
     return float(np.ldexp(1.0, max(exponent, -1022))) if largest else 1.0
@@ -141,10 +141,10 @@ def smallest_sizes(source: Source) -> Float64:
     return np.asarray(source.extremes[:, 2], dtype=np.float64)
 
 
-def mostly_spread(source: Source) -> bool:
+def mostly_of_wide_range(source: Source) -> bool:
     """Return whether the sizes of the numbers of most rows differ so much that one term dominates a product."""
     largest, smallest = largest_sizes(source), smallest_sizes(source)
-    return bool(np.mean(largest * _SPREAD > smallest) > 0.5)
+    return bool(np.mean(largest * _WIDE_RATIO > smallest) > 0.5)
 
 
 def norms(source: Source, scale: float) -> Float64:
@@ -161,7 +161,7 @@ def absolute_sums(source: Source, scale: float) -> Float64:
     )
 
 
-def integer_squares(rows: Rows) -> Float64:
+def integer_squares(rows: ScaledRows) -> Float64:
     """Return squared norms of the divided rows: exact if these are small integers."""
     squares = np.empty(rows.source.shape[0])
     step = max(1, CHUNK // rows.source.shape[1])
@@ -171,7 +171,7 @@ def integer_squares(rows: Rows) -> Float64:
     return squares
 
 
-def sums_less(rows: Rows, number: float, *, squares: bool) -> tuple[Float64, Float64]:
+def sums_less(rows: ScaledRows, number: float, *, squares: bool) -> tuple[Float64, Float64]:
     """Return rounded sums of the divided rows, or squared norms, less a number, and the error beyond a rounding or two.
 
     They come from Dot2, the number as one more product, and from exact sums if Dot2 leaves too few correct digits.
@@ -210,7 +210,7 @@ def usual(numbers: Float64) -> float:
     return middle if np.median(np.abs(numbers - middle)) < middle / 2 else 0.0
 
 
-def normalised(source: Source) -> tuple[Rows, Float64]:
+def normalised(source: Source) -> tuple[ScaledRows, Float64]:
     """Return the rows with the reciprocals of their norms as factors; and 1 for each row, but 0 for rows of zeros."""
     largest = largest_sizes(source)
     _, exponent = np.frexp(largest)
@@ -221,7 +221,7 @@ def normalised(source: Source) -> tuple[Rows, Float64]:
         lost = (rows != 0) & (np.abs(scaled) < _LEAST)  # which is slow, and must not become 0
         source = Array(np.where(lost, np.copysign(_LEAST, rows), scaled))
     squares = by_piece(source, lambda rows: _core.row_sums(rows, 1.0, source.threads)[:, 0])
-    return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
+    return ScaledRows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
 
 
 def common_centre(query: Source, gallery: Source) -> NDArray[np.floating] | None:
@@ -260,12 +260,12 @@ def tangents(source: Source, centre: NDArray[np.floating]) -> tuple[Source, Floa
     whole = centre.astype(np.float64)
 
     def change(rows: Matrix) -> tuple[Matrix, Float64]:
-        out, spread = np.empty(rows.shape), np.empty(len(rows))
-        _core.tangents(rows, whole, out, spread)
-        return out, spread
+        out, ranges = np.empty(rows.shape), np.empty(len(rows))
+        _core.tangents(rows, whole, out, ranges)
+        return out, ranges
 
-    spreads = [change(rows)[1] for _, rows in source.pieces(max(1, CHUNK // source.shape[1]))]
-    sizes = bounds.tangent_sizes(np.concatenate(spreads))
+    ranges = [change(rows)[1] for _, rows in source.pieces(max(1, CHUNK // source.shape[1]))]
+    sizes = bounds.tangent_sizes(np.concatenate(ranges))
     return Derived.of(source, lambda rows: change(rows)[0], np.dtype(np.float64)), sizes
 
 

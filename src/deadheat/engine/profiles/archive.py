@@ -21,7 +21,7 @@ _AT_ONCE = 1 << 18  # entries
 _FORMAT = "deadheat.TieProfile 1"
 
 
-class Column(NamedTuple):
+class ArrayPieces(NamedTuple):
     """An array of a profile, in pieces that are the same for equal profiles."""
 
     shape: tuple[int, ...]
@@ -29,11 +29,11 @@ class Column(NamedTuple):
     pieces: Callable[[], Iterable[Array]]
 
     @classmethod
-    def of(cls, array: Array) -> Column:
+    def of(cls, array: Array) -> ArrayPieces:
         return cls(array.shape, array.dtype, lambda: (array[some] for some in slices(len(array), _AT_ONCE)))
 
 
-def canonical(columns: Mapping[str, Column], bounds_only: bool) -> Iterator[bytes]:
+def canonical(columns: Mapping[str, ArrayPieces], bounds_only: bool) -> Iterator[bytes]:
     """Yield the bytes that `TieProfile.digest` describes, in pieces that are the same for equal profiles."""
     yield f"{_FORMAT}\n{'bounds' if bounds_only else 'exact'}\n".encode()
     for name, column in columns.items():
@@ -43,7 +43,7 @@ def canonical(columns: Mapping[str, Column], bounds_only: bool) -> Iterator[byte
         yield b"\n"
 
 
-def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, columns: Mapping[str, Column]) -> None:
+def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, columns: Mapping[str, ArrayPieces]) -> None:
     """Write an archive as `numpy.savez_compressed` does, but of columns in pieces."""
     texts = {"format": _FORMAT, "bounds_only": bounds_only, "digest": digest}
     with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -6,10 +6,12 @@ number, so that counts by level stay a small table where every item of every que
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.support.arrays import Float64, Int64, offsets_of
 
 
@@ -54,3 +56,15 @@ def leveled(query: Int64, gains: Any, n_query: int) -> tuple[Int64, Float64 | No
     grade = np.zeros(len(given), dtype=np.int64)
     grade[some] = column + 1
     return grade, table
+
+
+def with_grades(
+    profile: TieProfile, query: Int64, group: Int64, level: Int64, grades: Int64, n_relevant: Int64
+) -> TieProfile:
+    """Return a binary profile with the grades of its relevant pairs: query, group, and position in `grades`.
+
+    `n_relevant` counts the relevant items of each query by grade, ranked or not.
+    """
+    by_grade = np.zeros((profile.n_group, len(grades)), dtype=np.int64)
+    np.add.at(by_grade, (profile.offsets[query] + group, level), 1)
+    return replace(profile, grades=grades, tied_by_grade=by_grade, relevant_by_grade=n_relevant)

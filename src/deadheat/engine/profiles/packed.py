@@ -62,6 +62,12 @@ class PackedGroups(NamedTuple):
         """Set the groups of some queries, given one after another."""
         _core.pack_groups(self, queries, n_group, closer, tied, tied_relevant)
 
+    def chosen(self, queries: Int64) -> PackedGroups:
+        """Return the groups of some ascending queries, if there is room for these alone."""
+        starts = np.append(self.starts[queries], self.starts[-1])
+        n_group, n_relevant, n_mixed, largest = (array[queries] for array in self[2:6])
+        return PackedGroups(starts, self.packed, n_group, n_relevant, n_mixed, largest, self.file)
+
     def arrays(self, queries: slice | Int64, out: Int64 | None = None) -> Int64:
         """Return closer, closer_relevant, tied and tied_relevant of some queries, (4, n_group); in `out` if given."""
         n_group = int(self.n_group[queries].sum())

@@ -14,8 +14,8 @@ from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, pieces
 from deadheat.support.progress import Workers
 
-MOST_GROUPS = 1 << 18  # in a part: so many arrays of groups stay in cache from their making to their measuring
-LEAST_GROUPS = 1 << 15  # in one of several: beside them what the interpreter does for a part takes little
+MOST_GROUPS = 1 << 18  # in a part: their arrays stay in cache until they are measured
+LEAST_GROUPS = 1 << 15  # in one of several parts, so that the interpreter's time for a part is small in comparison
 
 
 def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
@@ -28,7 +28,7 @@ def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
 
 
 def each_part(profile: TieProfile, work: Callable[[slice, TieProfile, int], object], threads: int) -> None:
-    """Do some work for runs of queries, given the profile of each and how many threads there are for it alone."""
+    """Do some work for runs of queries, given the profile of each and the number of threads for it alone."""
     runs = _runs(profile, max(LEAST_GROUPS, min(MOST_GROUPS, profile.n_group // (4 * threads))))
     if len(runs) == 1:
         work(runs[0], _part(profile, runs[0], _memory(profile, runs)), threads)
@@ -91,17 +91,17 @@ def relevant_first(profile: TieProfile) -> TieProfile:
     (array([0]), array([2]), array([9, 9]))
     """
     by_grade, of_queries = profile.counts_by_grade
-    found = np.zeros_like(of_queries)
-    np.add.at(found, profile.query_of_group, by_grade)
+    ranked = np.zeros_like(of_queries)
+    np.add.at(ranked, profile.query_of_group, by_grade)
     n_returned, _ = profile.returned_set
-    best = np.diff(np.minimum(np.cumsum(found[:, ::-1], axis=1), n_returned[:, None]), axis=1, prepend=0)[:, ::-1]
-    some = np.flatnonzero(found.any(axis=1))
+    best = np.diff(np.minimum(np.cumsum(ranked[:, ::-1], axis=1), n_returned[:, None]), axis=1, prepend=0)[:, ::-1]
+    some = np.flatnonzero(ranked.any(axis=1))
     zero = np.zeros(len(some), dtype=np.int64)
     unordered = replace(
         profile, offsets=np.searchsorted(some, np.arange(profile.n_query + 1)), closer=zero, closer_relevant=zero,
-        tied=profile.n_ranked[some], tied_relevant=found[some].sum(axis=1), bounds_only=False, check=False,
-        tied_by_grade=None if profile.tied_by_grade is None else found[some], n_ordered=np.zeros_like(profile.n_ranked),
-        returned=np.column_stack([n_returned, best]),
+        tied=profile.n_ranked[some], tied_relevant=ranked[some].sum(axis=1), bounds_only=False, check=False,
+        tied_by_grade=None if profile.tied_by_grade is None else ranked[some],
+        n_ordered=np.zeros_like(profile.n_ranked), returned=np.column_stack([n_returned, best]),
     )  # fmt: skip
     return unordered.best_completed()
 
@@ -169,8 +169,8 @@ def judged_at_level(profile: TieProfile, rel: float | None) -> TieProfile:
     if rel is None or _has_all(profile, rel):
         return profile
     lower = at_level(profile, rel)
-    found, still = (
+    before, after = (
         np.bincount(each.query_of_group, each.tied_relevant, each.n_query).astype(np.int64) for each in (profile, lower)
     )
-    missing = (profile.n_relevant - lower.n_relevant) - (found - still)
+    missing = (profile.n_relevant - lower.n_relevant) - (before - after)
     return replace(lower, n_ranked=profile.n_ranked + missing)

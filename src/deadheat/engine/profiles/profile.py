@@ -18,14 +18,17 @@ from deadheat.engine.profiles.packed import AT_ONCE, PackedGroups
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import plain
 from deadheat.support import checks, scratch
-from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, spread
+from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, runs_joined
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import hashlib, lazy
 
 if TYPE_CHECKING:
     from deadheat.engine.profiles import archive
+    from deadheat.engine.profiles import portions as added
+    from deadheat.engine.profiles.portions import Portion
 else:
+    added = lazy("deadheat.engine.profiles.portions")
     archive = lazy("deadheat.engine.profiles.archive")
 
 OF_GROUPS, OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
@@ -211,14 +214,14 @@ class TieProfile:
         named = {name: getattr(self, name) for name in _ARRAYS + _OPTIONAL}
         return {name: array for name, array in named.items() if array is not None}
 
-    def _columns(self) -> dict[str, archive.Column]:
+    def _columns(self) -> dict[str, archive.ArrayPieces]:
         """Return the same in pieces, without writing out packed groups."""
-        columns: dict[str, archive.Column] = {}
+        columns: dict[str, archive.ArrayPieces] = {}
         for name in _ARRAYS + _OPTIONAL:
             if name in OF_GROUPS:
-                columns[name] = archive.Column((self.n_group,), np.dtype(np.int64), partial(self._of_groups, name))
+                columns[name] = archive.ArrayPieces((self.n_group,), np.dtype(np.int64), partial(self._of_groups, name))
             elif (array := getattr(self, name)) is not None:
-                columns[name] = archive.Column.of(array)
+                columns[name] = archive.ArrayPieces.of(array)
         return columns
 
     def _of_groups(self, name: str) -> Iterator[Array]:
@@ -248,9 +251,9 @@ class TieProfile:
                 for i, query in enumerate(queries)]  # fmt: skip
         flat = np.array([group for row in rows for group in row], dtype=np.int64).reshape(-1, 4)
         closer, closer_relevant, tied, tied_relevant = flat.T
-        found = [sum(group[3] for group in row) for row in rows] if n_relevant is None else n_relevant
+        relevant = [sum(group[3] for group in row) for row in rows] if n_relevant is None else n_relevant
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        ranked, in_all = _counts(n_ranked, "n_ranked"), _counts(found, "n_relevant")
+        ranked, in_all = _counts(n_ranked, "n_ranked"), _counts(relevant, "n_relevant")
         return cls(
             offsets_of(lengths), closer, closer_relevant, tied, tied_relevant, ranked, in_all,
             bounds_only=bounds_only, check=check,
@@ -292,8 +295,8 @@ class TieProfile:
         profiles = checks.listed(profiles, "profiles", "a list of profiles")
         odd = [each for each in profiles if not isinstance(each, TieProfile)]
         if odd or not profiles:
-            came = checks.shown(odd[0]) if odd else "none"
-            raise InvalidTypeError("profiles", f"must be at least one TieProfile, but has {came}")
+            given = checks.shown(odd[0]) if odd else "none"
+            raise InvalidTypeError("profiles", f"must be at least one TieProfile, but has {given}")
         if any(profile.gains is not None for profile in profiles):
             profiles = _of_like_grades(profiles)
         arrays: dict[str, Any] = {
@@ -307,6 +310,17 @@ class TieProfile:
             arrays |= {"grades": profiles[0].grades, **of_grades}
         offsets = offsets_of(np.concatenate([np.diff(profile.offsets) for profile in profiles]))
         return cls(offsets, **arrays, bounds_only=any(profile.bounds_only for profile in profiles), check=False)
+
+    @classmethod
+    def from_portions(cls, portions: Iterable[Portion]) -> TieProfile:
+        """Return the profile that the portions of a task add up to, in any order: see `deadheat.Task.portion`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If they are not all portions of one task, each once.
+        """
+        return cls.of_packed(*added.add_up(portions))
 
     @property
     def n_query(self) -> int:
@@ -334,7 +348,7 @@ class TieProfile:
         """Counts of mixed tie groups: these hold relevant and irrelevant items, so their order affects measures."""
         if self.n_ordered is not None:
             return self.best_completed().ties
-        found = Ties(0, 0, 0)
+        ties = Ties(0, 0, 0)
         if self.packed is not None:
             return Ties(*self.packed.ties())
         for queries in pieces(np.diff(self.offsets)):
@@ -342,10 +356,10 @@ class TieProfile:
             large = first + np.flatnonzero(self.tied[first:last] > 1)
             mixed = large[(self.counts_by_grade[0][large] != self.tied[large, None]).all(axis=1)]
             n_query = len(np.unique(np.searchsorted(self.offsets, mixed, side="right")))
-            largest = int(self.tied[mixed].max(initial=found.largest))
-            found = Ties(found.mixed_groups + len(mixed), found.queries + n_query, largest)
+            largest = int(self.tied[mixed].max(initial=ties.largest))
+            ties = Ties(ties.mixed_groups + len(mixed), ties.queries + n_query, largest)
             scratch.let_go(self.tied, self.tied_relevant)
-        return found
+        return ties
 
     def __getitem__(self, queries: Any) -> TieProfile:
         """Return the profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
@@ -362,7 +376,7 @@ class TieProfile:
         if self.packed is not None:
             arrays: dict[str, Any] = dict(zip(OF_GROUPS, self.packed.arrays(chosen), strict=True))
         else:
-            arrays = self.taken((*OF_GROUPS, "tied_by_grade"), spread(self.offsets[chosen], lengths))
+            arrays = self.taken((*OF_GROUPS, "tied_by_grade"), runs_joined(self.offsets[chosen], lengths))
         arrays |= self.taken(OF_EACH_QUERY, chosen)
         ids = None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen)
         return replace(self, offsets=offsets_of(lengths), query_ids=ids, **arrays)
@@ -390,10 +404,10 @@ class TieProfile:
         if self.returned is not None:
             return self.returned[:, 0], self.returned[:, 1:]
         by_grade, of_queries = self.counts_by_grade
-        found = np.zeros_like(of_queries)
+        ranked = np.zeros_like(of_queries)
         ordered = slice(None) if self.n_ordered is None else ~self.is_cut
-        np.add.at(found, self.query_of_group[ordered], by_grade[ordered])
-        return self.n_ranked if self.n_ordered is None else self.n_ordered, found
+        np.add.at(ranked, self.query_of_group[ordered], by_grade[ordered])
+        return self.n_ranked if self.n_ordered is None else self.n_ordered, ranked
 
     @property
     def is_cut(self) -> Bool:
@@ -486,7 +500,7 @@ class TieProfile:
         """
         columns, digest = self._columns(), self.digest()
         if self.query_ids is not None:
-            columns["query_ids"] = archive.Column.of(np.array(self.query_ids, dtype=np.str_))
+            columns["query_ids"] = archive.ArrayPieces.of(np.array(self.query_ids, dtype=np.str_))
         archive.write(path, self.bounds_only, digest, columns)
 
     @classmethod

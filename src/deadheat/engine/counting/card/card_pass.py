@@ -17,18 +17,17 @@ are integers: so the result is that of the core.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from deadheat.engine.counting.card.counting import count_between, kernel_of
-from deadheat.engine.counting.card.device import MOST_BYTES, Card, Rows, Tensor
+from deadheat.engine.counting.card.device import MOST_BYTES, Card, CardRows, Tensor
 from deadheat.engine.counting.layout import ColumnRange
-from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Section, Shard
+from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Report, Section, Shard
 from deadheat.engine.distances.distance import Distance
 from deadheat.support.arrays import Int64, slices
-from deadheat.support.caching import cached_property
 from deadheat.support.progress import Workers, raise_if_cancelled
 
 MANY_OPEN = 1 / 64  # share of a tile in float32 beyond which a product in float64 is cheaper than single pairs
@@ -60,15 +59,15 @@ class CardPass(CountingPass):
     def __init__(self, card: Card, distance: Distance, *args: Any, **options: Any) -> None:
         super().__init__(distance, *args, **options)
         self.card = card
-        self.stream = None if card.where.type == "cpu" else card.torch.cuda.current_stream(card.where)
+        self.cuda_stream = None if card.where.type == "cpu" else card.torch.cuda.current_stream(card.where)
         first, last = (self.distance.levels[k]._replace(chunk=None) for k in (0, -1))
         levels = (first,) if not card.wide and np.dtype(first.dtype) == np.float32 else ()
         levels = *levels, last._replace(dtype=np.float64, rows=None)
         self.distance, self.last = self.distance.having(levels=levels), len(levels) - 1
-        with card.using(self.stream):
-            self.queries = self.items = Rows(card, self.distance.queries)
+        with card.using(self.cuda_stream):
+            self.queries = self.items = CardRows(card, self.distance.queries)
             if self.distance.items is not self.distance.queries:
-                self.items = Rows(card, self.distance.items)
+                self.items = CardRows(card, self.distance.items)
             self.weight = None if self.problem.plain else card.upload(self.problem.weight)
         self._let_go()
 
@@ -77,42 +76,34 @@ class CardPass(CountingPass):
         self._strip: tuple[Any, Tensor] = (None, None)
         self._edges: dict[Any, tuple[Tensor, bool]] = {}
 
-    @cached_property
-    def cut_up(self) -> tuple[list[Int64], list[ColumnRange]]:
-        blocks, _ = self.layout.cut()
-        each = 64 if kernel_of(self.card) is None else 16  # bytes of a score, sorted with its place or not
-        of_column = max(map(len, blocks), default=1) * each + 16 * self.distance.dim
-        return blocks, self.layout.column_ranges(max(1, min(MOST_BYTES, self.card.free() // 2) // of_column))
-
-    def large(self, blocks: list[Int64]) -> set[int]:
-        return set()  # what is counted here is in tiles
-
-    def streams(self, n_shard: int) -> bool:
-        return False
+    def wide(self, ranges: list[ColumnRange], blocks: Iterable[Int64]) -> list[ColumnRange]:
+        """Return ranges merged into tiles as wide as the memory of the card allows."""
+        of_score = 64 if kernel_of(self.card) is None else 16  # bytes of a score, sorted with its place or not
+        of_column = max(map(len, blocks), default=1) * of_score + 16 * self.distance.dim
+        return self.layout.joined(ranges, (), max(1, min(MOST_BYTES, self.card.free() // 2) // of_column))
 
     def count_shards(
-        self, shards: list[Shard], assembly: Assembly, threads: int, report: Callable[[int], None], *,
-        outside_tiles: bool = True,
-    ) -> None:  # fmt: skip
+        self, shards: list[Shard], assembly: Assembly, threads: int, report: Report, *, outside_tiles: bool = True
+    ) -> None:
         for shard in shards:
             self._count_shard(*shard, assembly, threads, report, outside_tiles)
 
     def _count_shard(
         self, queries: dict[int, Int64], sections: list[Section], assembly: Assembly, threads: int,
-        report: Callable[[int], None], outside_tiles: bool,
+        report: Report, outside_tiles: bool,
     ) -> None:  # fmt: skip
         with Polling(self.core, report) as poll:
             made = self.core.make(queries, threads, poll)
         blocks, tiles = dict(zip(sorted(queries), made, strict=True)), []
         for section in sections:
             some = [blocks[number] for number in blocks if number in section.blocks]
-            tiles += [(columns, block) for columns in section.ranges for block in some]
+            tiles += [(columns, block) for columns in self.wide(section.ranges, queries.values()) for block in some]
         with Workers(threads) as workers:
             workers.each(lambda tile: self._count(*tile, report), tiles)
         self._let_go()
         made.collect(outside_tiles, assembly.groups)
 
-    def _count(self, columns: ColumnRange, block: Any, report: Callable[[int], None]) -> None:
+    def _count(self, columns: ColumnRange, block: Any, report: Report) -> None:
         """Count a tile on the card; then the core decides what that leaves open."""
         raise_if_cancelled()
         for counter, counts, rows, places, slots, scores in self._on_card(columns, block):
@@ -126,12 +117,12 @@ class CardPass(CountingPass):
     def _on_card(self, columns: ColumnRange, block: Any) -> list[Any]:
         """Count a tile on the card, by parts if there is not memory enough for it."""
         try:
-            with self.card.using(self.stream):
+            with self.card.using(self.cuda_stream):
                 return self._tile(columns, block, 0 if self.card.has_float32() else self.last)
         except self.card.torch.cuda.OutOfMemoryError:
             if len(columns.columns) == 1:
                 raise
-        with self.card.using(self.stream):
+        with self.card.using(self.cuda_stream):
             self._let_go()
             self.card.torch.cuda.empty_cache()
         parts = [columns.columns[part] for part in slices(len(columns.columns), -(-len(columns.columns) // 2))]
@@ -139,7 +130,7 @@ class CardPass(CountingPass):
 
     def _tile(self, columns: ColumnRange, block: Any, level: int) -> list[Any]:
         """Return the counts for each sequence of cuts; rows, columns, slots, scores in float64 of what is open."""
-        start, stop, found = columns.columns.start, columns.columns.stop, []
+        start, stop, results = columns.columns.start, columns.columns.stop, []
         tile = self._scores(level, block.queries, columns.columns)
         self._leave_out(block, tile, columns.columns)
         weight = None if self.weight is None else self.weight[start:stop]
@@ -152,8 +143,8 @@ class CardPass(CountingPass):
                 return self._tile(columns, block, self.last)
             scores = tile[opened[0], opened[1]].cpu().numpy() if level == self.last else None
             rows, places, slots = (each.cpu().numpy() for each in opened)
-            found.append((counter, counts.cpu().numpy(), rows, places + start, slots, scores))
-        return found
+            results.append((counter, counts.cpu().numpy(), rows, places + start, slots, scores))
+        return results
 
     def _scores(self, level: int, queries: Int64, columns: range) -> Tensor:
         """Return the scores of a level in float64, (n_query, n_column)."""
@@ -177,6 +168,6 @@ class CardPass(CountingPass):
         if junk is not None:
             starts, items = self.problem.items_of_columns
             here = items[starts[columns.start] : starts[columns.stop]]
-            row, place = np.nonzero(junk[np.ix_(block.queries, here)])
-            column = self.problem.distance.columns.column_of_item[here[place]] - columns.start
+            row, entry = np.nonzero(junk[np.ix_(block.queries, here)])
+            column = self.problem.distance.columns.column_of_item[here[entry]] - columns.start
             tile[self.card.upload(row), self.card.upload(column)] = -math.inf

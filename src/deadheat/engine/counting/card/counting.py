@@ -17,23 +17,23 @@ from typing import Any
 from deadheat.engine.counting.card.device import Card, Tensor
 
 THREADS, SHARED_BYTES = 512, 48 << 10  # of a block, which takes one row
-ROOM = 1 << 16  # for open items, before it is known how many there are
+ROOM = 1 << 16  # for undecided items, until their number is known
 
 
 def count_between(card: Card, tile: Tensor, edges: Tensor, weight: Tensor | None, closed: bool) -> list[Tensor]:
     """Count a tile, (n_row, n_column), between ascending edges, (n_row, n_edge), in float64; a column counts `weight`.
 
-    Returns the counts, (n_row, n_edge + 1), and the row, the column and the slot of each open item.
+    Returns the counts, (n_row, n_edge + 1), and the row, the column and the slot of each undecided item.
     """
     (n_row, n_edge), kernel, room = edges.shape, kernel_of(card), ROOM
     if kernel is None or (shared := 8 * n_edge + 4 * (n_edge + 1)) > SHARED_BYTES:
         return by_sorting(card, tile, edges, weight, closed)
     counts = edges.new_empty((n_row, n_edge + 1), dtype=card.torch.int32)
     while True:
-        found = counts.new_zeros(1 + 3 * room)
-        kernel(n_row, shared, tile, edges, weight, tile.shape[1], n_edge, int(not closed), room, counts, found)
-        if (n_open := int(found[0])) <= room:
-            return [counts, *found[1 : 1 + 3 * n_open].long().view(-1, 3).T.contiguous()]
+        output = counts.new_zeros(1 + 3 * room)
+        kernel(n_row, shared, tile, edges, weight, tile.shape[1], n_edge, int(not closed), room, counts, output)
+        if (n_open := int(output[0])) <= room:
+            return [counts, *output[1 : 1 + 3 * n_open].long().view(-1, 3).T.contiguous()]
         room = n_open
 
 
@@ -41,21 +41,21 @@ def by_sorting(card: Card, tile: Tensor, edges: Tensor, weight: Tensor | None, c
     """Count in sorted rows, where the scores of a slot are neighbours, and each edge is looked up."""
     torch, pad = card.torch, card.torch.nn.functional.pad
     scores, columns = tile.sort(dim=1)
-    ends = pad(torch.searchsorted(scores, edges), (0, 1), value=tile.shape[1])  # the places where slots 0, 1, ... end
+    ends = pad(torch.searchsorted(scores, edges), (0, 1), value=tile.shape[1])  # positions where slots end
     below = ends if weight is None else pad(weight[columns].cumsum(dim=1), (1, 0)).gather(1, ends)
     counts = pad(below.diff(dim=1), (1, 0)).int()
     n_open = ends.diff(dim=1)[:, : 0 if closed else None : 2]
     counts[:, 1 : 2 * n_open.shape[1] : 2] = 0
     rows, numbers = n_open.nonzero(as_tuple=True)
-    each = n_open[rows, numbers]
-    first = (ends[rows, 2 * numbers] - each.cumsum(dim=0) + each).repeat_interleave(each)
-    rows, numbers = rows.repeat_interleave(each), numbers.repeat_interleave(each)
+    sizes = n_open[rows, numbers]
+    first = (ends[rows, 2 * numbers] - sizes.cumsum(dim=0) + sizes).repeat_interleave(sizes)
+    rows, numbers = rows.repeat_interleave(sizes), numbers.repeat_interleave(sizes)
     return [counts, rows, columns[rows, first + torch.arange(len(first), device=card.where)], 2 * numbers + 1]
 
 
 @cache
 def kernel_of(card: Card) -> Callable[..., None] | None:
-    """Return what launches the kernel, or None, with a line in the log, where it cannot be had."""
+    """Return a function that launches the kernel; None, with a line in the log, if there is no kernel."""
     if card.where.type == "cpu":
         return None
     try:
@@ -88,7 +88,7 @@ def cubin(architecture: str) -> bytes:
 
 
 def _done(answer: tuple[Any, ...]) -> Any:
-    """Return what a call of cuda.bindings gives next to its status, which must be success."""
+    """Return the values of a call of cuda.bindings after its status, which must be success."""
     status, *rest = answer
     if int(status):
         raise RuntimeError(f"{status.name} of {type(status).__name__}")

@@ -1,7 +1,7 @@
-"""A card, and rows on it: which it is, what is known of its products, and how much of its memory is free.
+"""A card: its products, its free memory, and rows on it.
 
 Single operations must round as IEEE 754 says, but for underflow; products of float64 matrices must be made in float64,
-in any order of summation, and those of float32 in float32 if PyTorch's settings say so: `check` looks at both. Products
+in any order of summation, and those of float32 in float32 if PyTorch's settings say so: `check` tests both. Products
 in TF32 or bfloat16, which would leave a tenth of all items open in classes of 5, are not used. No setting is changed.
 """
 
@@ -27,9 +27,9 @@ from deadheat.support.locks import process_lock
 
 Tensor = Any  # torch.Tensor
 
-MOST_BYTES = 2 << 30  # that tiles take, next to the rows
+MOST_BYTES = 2 << 30  # for tiles, in addition to the rows
 _FAST_FLOAT64 = {(6, 0), (7, 0), (8, 0), (9, 0), (10, 0)}  # capabilities of cards with half the speed of float32
-_UNSTATED = "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"  # whose errors nobody states
+_UNSTATED = "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION"  # whose errors are not documented
 
 
 class Card:
@@ -49,7 +49,7 @@ class Card:
             yield
 
     def check(self) -> None:
-        """Refuse a card whose products err by more than their bounds, as seen once on sums that are known exactly.
+        """Refuse a card whose products err by more than their bounds, tested once on sums that are known exactly.
 
         Row i has numbers of about 1 + 0.47·2^-p, for a p of its own: cut off behind bit p, all of them lose as much.
         """
@@ -60,8 +60,8 @@ class Card:
             rows = (1 + np.random.default_rng(0).uniform(0.45, 0.49, (16, 128)) * units).astype(name)
             whole, left = np.ldexp(rows, digits - 1).astype(np.int64).astype(object), self.upload(rows).repeat(16, 1)
             exact = (whole @ whole.T).astype(np.float64)  # sums of integers, rounded once
-            found = (left @ left.T)[::17, ::17].double().cpu().numpy()  # each pair of rows once
-            if not (np.abs(np.ldexp(found, 2 * digits - 2) - exact) <= gamma(128 + 1, name) * exact).all():
+            computed = (left @ left.T)[::17, ::17].double().cpu().numpy()  # each pair of rows once
+            if not (np.abs(np.ldexp(computed, 2 * digits - 2) - exact) <= gamma(128 + 1, name) * exact).all():
                 raise InvalidValueError(f"{name} products on {self.where}", "must be within their bounds, but are not")
             self.checked.add(name)
 
@@ -80,7 +80,7 @@ class Card:
         return {"highest", "ieee", "none"}.issuperset(allowed)
 
     def free(self) -> int:
-        """Return how many bytes are free, those that PyTorch holds and does not use among them."""
+        """Return the number of free bytes, including those that PyTorch holds and does not use."""
         if self.where.type == "cpu":
             return 4 * MOST_BYTES
         cuda, where = self.torch.cuda, self.where
@@ -91,7 +91,7 @@ class Card:
         return self.torch.from_numpy(array if array.flags.writeable else array.copy()).to(self.where)
 
 
-class Rows:
+class CardRows:
     """Scaled rows, or words of bits: kept on a card if that takes less than half of what is free, else uploaded."""
 
     def __init__(self, card: Card, rows: Any) -> None:
@@ -118,14 +118,20 @@ class Rows:
         return (raw.double() / factor if self.rows.divide else raw.double() * factor).to(dtype)
 
 
-def open_card(device: Any, number: int | None = None) -> Card | None:
-    """Return the card for an argument, or None for "cpu"; "cuda" is another one for each `number` of a worker."""
-    named = isinstance(device, str) or type(device).__name__ == "device"  # torch's, which may not be imported yet
-    if isinstance(device, Card) or (named and str(device).partition(":")[0] == "cpu"):
-        return device if isinstance(device, Card) else None
-    torch: Any = require("torch", "torch", f"device {checks.shown(device)}")
-    if not isinstance(device, (str, torch.device)):
+def name_of(device: Any) -> str:
+    """Return the name of the card for an argument, which is opened elsewhere."""
+    if not (isinstance(device, str) or type(device).__name__ == "device"):  # torch's, which may not be imported yet
         raise InvalidTypeError("device", f"must be None, a string or a torch.device, but is {checks.shown(device)}")
+    return str(device)
+
+
+def open_card(device: Any) -> Card | None:
+    """Return the card for an argument, or None for "cpu"."""
+    if isinstance(device, Card):
+        return device
+    if name_of(device).partition(":")[0] == "cpu":
+        return None
+    torch: Any = require("torch", "torch", f"device {checks.shown(device)}")
     where = None
     with suppress(RuntimeError):
         where = torch.device(device)
@@ -134,14 +140,13 @@ def open_card(device: Any, number: int | None = None) -> Card | None:
         raise InvalidValueError("device", f"must be cpu or cuda (or cuda:1 ...), but is {str(device)!r}{why}")
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if (where.index or 0) >= count:
-        found = f"PyTorch finds {count or 'no'} CUDA device{'' if count == 1 else 's'}"
-        came = found if torch.version.cuda or torch.version.hip else "this PyTorch is built without CUDA"
-        raise InvalidValueError("device", f"must be one that PyTorch can use, but is {str(device)!r}, and {came}")
+        state = f"PyTorch finds {count or 'no'} CUDA device{'' if count == 1 else 's'}"
+        state = state if torch.version.cuda or torch.version.hip else "this PyTorch is built without CUDA"
+        raise InvalidValueError("device", f"must be one that PyTorch can use, but is {str(device)!r}, and {state}")
     for name in (name for name in _UNSTATED if os.environ.get(name, "0") not in ("", "0")):
-        came = f"the environment has {name}={os.environ[name]}"
-        raise InvalidValueError(f"device {str(device)!r}", f"must have products whose error is known, but {came}")
-    own = torch.cuda.current_device() if number is None else number % count
-    return _card(torch, own if where.index is None else where.index)
+        state = f"the environment has {name}={os.environ[name]}"
+        raise InvalidValueError(f"device {str(device)!r}", f"must have products whose error is known, but {state}")
+    return _card(torch, torch.cuda.current_device() if where.index is None else where.index)
 
 
 _card = cache(lambda torch, index: Card(torch, torch.device("cuda", index)))  # one object for each

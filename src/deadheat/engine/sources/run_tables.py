@@ -1,0 +1,146 @@
+"""A run and its qrels as dictionaries, and their tie groups: keys and grades of one query after another."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice, repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deadheat.engine.profiles.gains import leveled
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.keyed import assemble, count_keys, keys_of
+from deadheat.engine.ties.scores import EQUAL, ScoreTies
+from deadheat.errors import InvalidValueError
+from deadheat.inputs.arrays import least_gain
+from deadheat.inputs.trec import Checked
+from deadheat.support import checks
+from deadheat.support.arrays import Bool, Int64
+from deadheat.support.lazy import fractions
+
+
+class RunOptions(NamedTuple):
+    """The options of `from_run`, checked."""
+
+    rel: float | None = None
+    judged_only: bool = False
+    complete: bool = True
+    rule: ScoreTies = EQUAL
+    max_docs: int | None = None
+
+    @classmethod
+    def checked(
+        cls, rel: Any = None, judged_only: Any = False, complete: Any = True, ties: Any = EQUAL, max_docs: Any = None
+    ) -> RunOptions:
+        only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
+        most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
+        level = None if rel is None else least_gain(rel, "rel")
+        if (rule := ScoreTies.checked(ties)).bounds_only and most is not None:
+            raise InvalidValueError("max_docs", f"must be left out with a tolerance, which has no cut, but is {most}")
+        return cls(level, only, whole, rule, most)
+
+
+class RunTables(NamedTuple):
+    """A run and its qrels, checked: scores and grades by query and document."""
+
+    scores: Checked
+    judged: Checked
+    queries: list[str]  # of the qrels, those that count
+    options: RunOptions
+
+    @classmethod
+    def of(cls, scores: Checked, judged: Checked, options: RunOptions) -> RunTables:
+        """Return the tables with the queries that count; a `rel` of 1 is the default where grades are whole."""
+        if options.rel == 1 and all(type(grade) is int for row in judged.values() for grade in row.values()):
+            options = options._replace(rel=None)
+        return cls(scores, judged, [query for query in judged if options.complete or query in scores], options)
+
+    def profile(self) -> TieProfile:
+        """Return the profile, with all grades, whatever ``options.rel`` is."""
+        return profile_tables(self.scores, self.judged, self.queries, self.options)
+
+    def profile_of_judged_documents(self) -> TieProfile:
+        """Return the profile of judged documents alone, with unretrieved irrelevant ones behind all others."""
+        return profile_judged_documents(self.scores, self.judged, self.queries, self.options)
+
+
+def in_common(scores: Checked, judged: Checked) -> tuple[Checked, Checked]:
+    """Return a run and qrels that have a query in common, and refuse others."""
+    if not scores.keys() & judged.keys():
+        actual = f"the run has {checks.few(scores)} and the qrels have {checks.few(judged)}"
+        raise InvalidValueError("run and qrels", f"must have a query in common, but {actual}")
+    return scores, judged
+
+
+def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], options: RunOptions) -> TieProfile:
+    """Return the profile of some queries, at least one, with all grades, whatever ``options.rel`` is."""
+    relevant = [{d: grade for d, grade in judged.get(query, {}).items() if grade > 0} for query in queries]
+    of_query = np.repeat(np.arange(len(queries)), [len(row) for row in relevant])
+    grades, gains = leveled(of_query, [grade for row in relevant for grade in row.values()], len(queries))
+    grade_values = np.unique(grades) if len(grades) else np.ones(1, dtype=np.int64)
+    options.rule.require_ungraded(grade_values)
+    by_grade = np.zeros((len(queries), len(grade_values)), dtype=np.int64)
+    np.add.at(by_grade, (of_query, np.searchsorted(grade_values, grades)), 1)
+    blocks, grade = [], iter(grades.tolist())
+    for query, row in zip(queries, relevant, strict=True):
+        grade_of = dict(zip(row, islice(grade, len(row)), strict=True))
+        known, ranked = judged.get(query, {}), scores.get(query, {})
+        if options.max_docs is not None and len(ranked) > options.max_docs:
+            ranked = _first(options.max_docs, ranked, known, query, options.rule)
+        if options.judged_only:
+            ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
+        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(0)), np.int64, len(ranked))
+        keys = _with_ends(list(ranked.values()), of_ranked > 0, options.rule)
+        blocks.append(count_keys(keys[:, None], of_ranked[None], grade_values))
+    return assemble(blocks, grade_values, by_grade, tuple(queries), gains, options.rule.bounds_only)
+
+
+def profile_judged_documents(
+    scores: Checked, judged: Checked, queries: Sequence[str], options: RunOptions
+) -> TieProfile:
+    """Return the profile of judged documents alone, with irrelevant ones that were not retrieved behind all others."""
+    profile = profile_tables(scores, judged, queries, options._replace(judged_only=True))
+    irrelevant = [sum(grade == 0 for grade in judged.get(query, {}).values()) for query in queries]
+    relevant = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
+    return replace(profile, n_ranked=relevant + np.array(irrelevant, dtype=np.int64))
+
+
+def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str, rule: ScoreTies) -> dict[str, Any]:
+    keys, items = keys_of_numbers(list(scores.values()), rule), list(scores)
+    last = np.partition(keys, len(keys) - most)[len(keys) - most]
+    tied = np.flatnonzero(keys == last)
+    room = most - int(np.count_nonzero(keys > last))
+    if room < len(tied) and len({grades.get(items[i], -1) for i in tied}) > 1:
+        raise InvalidValueError(
+            "max_docs",
+            f"must not cut through documents that tie and have different judgements, but query {query!r} has "
+            f"{len(tied)} at rank {most}; measures with a cutoff, such as mAP@{most}, have bounds there",
+        )
+    chosen = np.concatenate([np.flatnonzero(keys > last), tied[:room]])
+    return {items[i]: scores[items[i]] for i in chosen}
+
+
+def keys_of_numbers(numbers: list[Any], ties: ScoreTies) -> Int64:
+    """Return keys as `keys_of` does, for Python numbers: places in sorted order, unless all become float64."""
+    if ties.dtype is not None:
+        return keys_of(ties.rounded(numbers), "descending")
+    if not ties.bounds_only and set(map(type, numbers)) <= {float}:
+        return keys_of(np.array(numbers, dtype=np.float64), "descending")
+    position = {number: i for i, number in enumerate(sorted(set(numbers)))}
+    return np.array([position[number] for number in numbers], dtype=np.int64)
+
+
+def _with_ends(numbers: list[Any], relevant: Bool, ties: ScoreTies) -> Int64:
+    """Return keys, (1, n), or for a tolerance, (3, n), with the first and last that tie with each relevant one."""
+    keys = keys_of_numbers(numbers, ties)[None]
+    if ties.eps is None:
+        return keys
+    ordered, tolerance = sorted(set(numbers)), fractions.Fraction(ties.eps)
+    keys = np.repeat(keys, 3, axis=0)
+    for i in np.flatnonzero(relevant):
+        score = fractions.Fraction(numbers[i])
+        keys[1:, i] = bisect_left(ordered, score - tolerance), bisect_right(ordered, score + tolerance) - 1
+    return keys
