@@ -27,7 +27,8 @@ def evaluate(input_dict: Mapping[str, Any], eval_metric: str | Iterable[str] = "
     asked = input_dict.get("eval_metric", eval_metric)
     names = [asked] if isinstance(asked, str) else list(asked)
     measures = [{"mrr": "MRR"}.get(name, str(name).replace("hits", "Hits")) for name in names]
-    return dh.link_prediction(dh.Task.from_links(input_dict["y_pred_pos"], input_dict["y_pred_neg"]), measures)
+    task = dh.from_candidates(input_dict["y_pred_neg"], positive_scores=input_dict["y_pred_pos"])
+    return dh.link_prediction(task, measures)
 
 
 def main() -> None:

@@ -57,7 +57,7 @@ class TieAwareRankBasedEvaluator(RankBasedEvaluator):
         profiles = {}
         for side in sides:
             ends = (self.ranks[side, "optimistic"], self.ranks[side, "pessimistic"], self.num_candidates[side])
-            profiles[side] = dh.Task.from_ranks(*map(np.concatenate, ends)).profile
+            profiles[side] = dh.from_ranks(*map(np.concatenate, ends)).profile
         data = dict(super().finalize().data)
         for side, profile in {**profiles, "both": dh.TieProfile.joined([*profiles.values()])}.items():
             result = dh.link_prediction(profile, names.values())
