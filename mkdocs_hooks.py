@@ -85,7 +85,10 @@ def _together(
     for _, group in itertools.groupby(entries, key=lambda entry: (str(entry.annotation), entry.description)):
         first, *others = group
         if others:
-            defaults = [function.parameters[entry.name.lstrip("*")].default for entry in (first, *others)]
+            known = {
+                parameter.name: parameter.default for parameter in function.parameters
+            }  # not those of `**settings`
+            defaults = [known.get(entry.name.lstrip("*")) for entry in (first, *others)]
             first.value = defaults[0] if len({*map(str, defaults)}) == 1 else None
             first.name = ", ".join(entry.name for entry in (first, *others))
         yield first
