@@ -77,9 +77,9 @@ OWN = {
     "scores": (of_scores, r"^scores must be finite, but holds \S+ in row 0, column 2; to leave an item out, use junk$"),
     "links": (
         of_links,
-        r"^negatives must be finite, but holds \S+ in row 0, column 1; to leave an item out, use junk$",
+        r"^scores must be finite, but holds \S+ in row 0, column 1; to leave an item out, use junk$",
     ),
-    "links of all": (of_shared_links, r"^negatives must be finite, .* column 1; to leave an item out, use junk$"),
+    "links of all": (of_shared_links, r"^scores must be finite, .* column 1; to leave an item out, use junk$"),
     "candidates": (of_candidates, r"^scores must be finite, .* row 0, column 2; to leave an item out, use junk$"),
     "a run": (
         of_a_run,

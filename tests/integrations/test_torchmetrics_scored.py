@@ -69,7 +69,7 @@ def theirs_of(batch: Batch, **options: Any) -> dict[str, float]:
     {"empty_target_action": "neg"}, {"empty_target_action": "pos"}, {"empty_target_action": "skip"},
     {"aggregation": "median"}, {"aggregation": "max"}, {"aggregation": lambda values, dim: values.square().mean()},
     {"ignore_index": -100},
-], ids=str)  # fmt: skip
+])  # fmt: skip
 def test_without_ties_values_are_theirs(options: dict[str, Any]) -> None:
     for seed in range(3):
         preds, target, indexes = cases(seed, ties=False)
