@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.measures import names
+from deadheat.measures import names as measure_names
 from deadheat.measures.family import Family, Measure, key
 from deadheat.measures.rank_discount import Over, RankDiscount
 from deadheat.support import checks
@@ -103,10 +103,10 @@ def register(
     if not all(map(key, others)):
         raise InvalidValueError("aliases", "must not be empty")
     row = Family(name, "may", "precision", forms, checks.text(sentence, "sentence") if sentence else name, others)
-    names.add(row)
+    measure_names.add(row)
     return row
 
 
 def unregister(name: str) -> None:
     """Remove a registered measure from the catalogue."""
-    names.remove(name)
+    measure_names.remove(name)
