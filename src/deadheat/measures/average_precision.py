@@ -32,7 +32,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import Variant, ClosedForms, Counted, Fill, Measure, RankSum, not_a_rank_sum
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant, not_a_rank_sum
 from deadheat.measures.groups import (
     POSSIBLE,
     defined,

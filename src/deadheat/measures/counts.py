@@ -30,7 +30,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import Variant, ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum, Variant
 from deadheat.measures.groups import (
     POSSIBLE,
     defined,

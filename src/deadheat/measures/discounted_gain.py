@@ -21,7 +21,7 @@ import numpy as np
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
-from deadheat.measures.family import Variant, ClosedForms, Counted, Fill, Measure, RankSum
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant
 from deadheat.measures.groups import distinct, groups_within, kernel_arrays, last_ranks, sum_by_query
 from deadheat.support import scratch
 from deadheat.support.arrays import Float64, Int64, pieces

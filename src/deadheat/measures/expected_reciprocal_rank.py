@@ -73,7 +73,9 @@ def _groups(profile: TieProfile, query: int, cutoff: int, chances: Float64) -> l
     for closer, tied, of_group in zip(*ranks, counts, strict=True):
         if closer >= cutoff:
             break
-        groups.append(_GainGroup(passed, np.repeat(chances, of_group).tolist(), closer, tied, min(tied, cutoff - closer)))
+        groups.append(
+            _GainGroup(passed, np.repeat(chances, of_group).tolist(), closer, tied, min(tied, cutoff - closer))
+        )
         for chance in groups[-1].chances:
             passed *= 1.0 - chance
     return groups

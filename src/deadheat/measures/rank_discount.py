@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import Variant, ClosedForms, Counted, Fill, Measure, RankSum
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant
 from deadheat.measures.groups import defined, distinct, filled, groups_within, last_ranks, sum_by_query
 from deadheat.support.arrays import Float64, Int64
 
